@@ -1,0 +1,58 @@
+// What both modes of differentiation share: the part of the value graph that carries derivatives, in an order fit for
+// propagation, and the local derivatives of elementwise operations.
+#ifndef AD_GRAPH_H
+#define AD_GRAPH_H
+
+#include "ad/ad.h"
+#include "support/map.h"
+
+// How evaluating a value can go wrong where the program does not need it (evaluation is by need, so a derivative must
+// not evaluate it there either).
+typedef enum AdRisk {
+    AD_SAFE,     // finite for finite operands
+    AD_SINGULAR, // may be infinite or NaN
+    AD_RAISES    // may raise an error
+} AdRisk;
+
+// A floating-point value or loop of the graph.
+typedef struct AdNode {
+    Node *e;
+    Node **args; // operands of e, in which variables bound by e and free in the surroundings are renamed apart
+    Var *var;    // gen, sum: the bound variable of args
+    Loop *loop;  // fold, while: the bound variables of args
+    int order;   // position in AdGraph.order
+    bool is_x;   // one of the values to differentiate by
+    bool active; // depends on one of them through floating-point values
+    AdRisk risk;
+} AdNode;
+
+typedef struct AdGraph {
+    Ir *m;
+    const VarSet *outer; // variables of the surroundings: none of them is bound by an operand list
+    AdNode **order;      // operands before users
+    int n, cap;
+    Map nodes;   // Node -> AdNode
+    Map renamed; // Var -> Var
+} AdGraph;
+
+// The graph below the y's, cut at the x's; values of kind Int and Bool are not part of it. Entries live in the Ir's
+// arena; ad_graph_free frees the tables.
+void ad_graph_build(AdGraph *g, Ir *m, int ny, Node *const *y, int nx, Node *const *x, const VarSet *outer);
+void ad_graph_free(AdGraph *g);
+// The entry of e, or NULL if it is not part of the graph.
+AdNode *ad_graph_find(const AdGraph *g, const Node *e);
+static inline bool ad_is_loop(const Node *e) { return e->op == OP_fold || e->op == OP_while; }
+
+// The derivative of an elementwise value by one operand: [guard] * value.
+typedef struct AdFactor {
+    Node *guard; // Bool, or NULL for true
+    Node *value; // NULL for zero
+} AdFactor;
+// By operand k; if both operands are one node, its whole derivative counts at k = 0 and nothing at k = 1.
+AdFactor ad_factor(Ir *m, Node *e, int k);
+// v * d, without multiplying by the literals 1 and -1.
+Node *ad_times(Ir *m, Node *v, Node *d);
+// a and b (evaluated in this order, by need). NULL stands for true.
+Node *ad_and(Ir *m, Node *a, Node *b);
+
+#endif

@@ -1,0 +1,347 @@
+// Reverse mode: [TL] Figs. 15 and 16 on the value graph.
+//
+// A value e stands for a family of values indexed by its free variables, and its adjoint is an expression over the same
+// variables (and those of the surroundings). A user p of e has an adjoint over p's variables; what p contributes to e
+// is summed over those that e does not have. Arrays collect contributions as scalar expressions over one list of fresh
+// index variables; reading A[a] contributes [k = a] times the reader's adjoint.
+#include "ad/guard.h"
+
+#include "support/vec.h"
+
+// What is known of the adjoint of one value so far.
+typedef struct Slot {
+    VEC(Share) shares; // of a scalar, or of an array's element at k
+    VEC(Share) whole;  // of an array as a whole: value and cover (an array of Bool) are arrays, there is no guard
+    Var **k;           // arrays: an index variable for each dimension
+} Slot;
+
+typedef struct Reverse {
+    AdGraph g;
+    Ir *m;
+    Guards guards;
+    Slot *slot; // by AdNode.order
+} Reverse;
+
+// ---- collecting contributions
+// The variables to sum over in a contribution of p to its operand e, in order of creation: an extent mentions only
+// older ones.
+static int summed_vars(const Reverse *r, const AdNode *p, const Node *e, Var **vars) {
+    int n = 0;
+    Var *bound = p->var;
+    for (int i = 0; i <= p->e->fv->n; i++) {
+        Var *v = i < p->e->fv->n ? p->e->fv->v[i] : NULL;
+        if (bound && (!v || bound->id < v->id)) {
+            if (!node_has_var(e, bound)) {
+                vars[n++] = bound;
+            }
+            bound = NULL;
+        }
+        if (v && !node_has_var(e, v) && !varset_has(r->g.outer, v)) {
+            vars[n++] = v;
+        }
+    }
+    return n;
+}
+
+static Var **array_vars(Reverse *r, const AdNode *a) {
+    Slot *s = &r->slot[a->order];
+    if (!s->k) {
+        s->k = ARENA_ARRAY(r->m->arena, Var *, a->e->rank);
+        for (int d = 0; d < a->e->rank; d++) {
+            s->k[d] = ir_index(r->m, "k", a->e->shape[d]);
+        }
+    }
+    return s->k;
+}
+
+// Adds to e, an operand of p, a share for each value of p's variables.
+static void contribute(Reverse *r, const AdNode *p, const AdNode *e, Share share) {
+    Var **vars = ARENA_ARRAY(r->m->arena, Var *, p->e->fv->n + 1);
+    int n = summed_vars(r, p, e->e, vars);
+    if (n > 0) {
+        share = guard_sum(&r->guards, n, vars, share, e->risk);
+    } else if (e->risk == AD_SAFE) {
+        share.cover = NULL;
+    }
+    if (!ir_is_zero(share.value)) {
+        vec_push(&r->slot[e->order].shares, share);
+    }
+}
+
+static Node *at_vars(Ir *m, Node *array, int n, Var *const *k) {
+    Node **idx = ARENA_ARRAY(m->arena, Node *, n);
+    for (int d = 0; d < n; d++) {
+        idx[d] = ir_var(k[d]);
+    }
+    return ir_at(m, array, n, idx);
+}
+
+static Node *gen_over(Ir *m, int n, Var *const *k, Node *e) {
+    for (int d = n; d-- > 0;) {
+        e = ir_gen(m, k[d], e);
+    }
+    return e;
+}
+
+// The element at k of a contribution to the array a as a whole.
+static Share element(Reverse *r, const AdNode *a, Share whole) {
+    Var **k = array_vars(r, a);
+    Share s = {NULL, whole.cover, at_vars(r->m, whole.value, a->e->rank, k)};
+    if (s.cover) {
+        s.cover = at_vars(r->m, s.cover, a->e->rank, k);
+    }
+    return s;
+}
+
+// Adds to e, an operand of p, an array or scalar for each value of p's variables.
+static void contribute_whole(Reverse *r, const AdNode *p, const AdNode *e, Share whole) {
+    Var **vars = ARENA_ARRAY(r->m->arena, Var *, p->e->fv->n + 1);
+    if (e->e->rank == 0) {
+        contribute(r, p, e, whole);
+    } else if (summed_vars(r, p, e->e, vars) > 0) {
+        contribute(r, p, e, element(r, e, whole));
+    } else {
+        vec_push(&r->slot[e->order].whole, whole);
+    }
+}
+
+// ---- adding contributions up
+// The adjoint of an array: value and, where its elements' computation may fail, cover.
+static Share array_adjoint(Reverse *r, const AdNode *a, Slot *s) {
+    Ir *m = r->m;
+    int rank = a->e->rank;
+    if (s->shares.len == 0) {
+        Share total = s->whole.data[0];
+        for (int i = 1; i < s->whole.len; i++) {
+            Node *cover = s->whole.data[i].cover;
+            total.value = ir_plus(m, total.value, s->whole.data[i].value);
+            if (total.cover && cover) {
+                Var **k = array_vars(r, a);
+                Node *p = ir_or(m, at_vars(m, total.cover, rank, k), at_vars(m, cover, rank, k));
+                total.cover = gen_over(m, rank, k, p);
+            } else {
+                total.cover = NULL;
+            }
+        }
+        return total;
+    }
+    for (int i = 0; i < s->whole.len; i++) {
+        vec_push(&s->shares, element(r, a, s->whole.data[i]));
+    }
+    s->whole.len = 0;
+    Share e = guard_add(&r->guards, s->shares.len, s->shares.data, a->risk);
+    Node *cover = a->risk == AD_SAFE ? NULL : ad_and(m, guard_value(&r->guards, e.guard), e.cover);
+    e.value = gen_over(m, rank, s->k, guard_bracket(&r->guards, e.guard, e.value));
+    return (Share){NULL, cover ? gen_over(m, rank, s->k, cover) : NULL, e.value};
+}
+
+// The adjoint of a; its value is NULL if it is zero.
+static Share adjoint(Reverse *r, const AdNode *a) {
+    Slot *s = &r->slot[a->order];
+    if (s->shares.len == 0 && s->whole.len == 0) {
+        return (Share){NULL, NULL, NULL};
+    }
+    return a->e->rank > 0 ? array_adjoint(r, a, s) : guard_add(&r->guards, s->shares.len, s->shares.data, a->risk);
+}
+
+// ---- passing adjoints on
+static AdNode *active_operand(const Reverse *r, const AdNode *p, int k) {
+    AdNode *e = ad_graph_find(&r->g, p->args[k]);
+    return e && e->active ? e : NULL;
+}
+
+// From here on the share is used with something that may fail where it is not needed.
+static Share covered(Reverse *r, Share s) {
+    s.guard = guard_and(&r->guards, s.guard, s.cover);
+    s.cover = NULL;
+    return s;
+}
+
+static void elementwise(Reverse *r, const AdNode *p, Share adj) {
+    Ir *m = r->m;
+    for (int k = 0; k < p->e->nargs; k++) {
+        AdNode *e = active_operand(r, p, k);
+        AdFactor d = e ? ad_factor(m, p->e, k) : (AdFactor){NULL, NULL};
+        if (!d.value) {
+            continue;
+        }
+        Share s = p->risk == AD_SAFE || (d.value->op == OP_lit && !d.guard) ? adj : covered(r, adj);
+        s.guard = guard_and(&r->guards, s.guard, d.guard);
+        s.value = ad_times(m, s.value, d.value);
+        contribute(r, p, e, s);
+    }
+}
+
+// Passes the adjoint to operand k, where cond (if not NULL) holds.
+static void pass(Reverse *r, const AdNode *p, int k, Node *cond, Share adj) {
+    AdNode *e = active_operand(r, p, k);
+    if (!e) {
+        return;
+    }
+    if (cond && cond->partial) {
+        adj = covered(r, adj);
+    }
+    adj.guard = guard_and(&r->guards, adj.guard, cond);
+    contribute(r, p, e, adj);
+}
+
+static void read(Reverse *r, const AdNode *p, Share adj) {
+    AdNode *a = active_operand(r, p, 0);
+    if (!a) {
+        return;
+    }
+    Var **k = array_vars(r, a);
+    for (int d = 0; d < a->e->rank; d++) {
+        Node *i = p->args[d + 1];
+        adj = i->partial ? covered(r, adj) : adj;
+        adj.guard = guard_and(&r->guards, adj.guard, ir_eq(r->m, ir_var(k[d]), i));
+    }
+    contribute(r, p, a, adj);
+}
+
+static void generate(Reverse *r, const AdNode *p, Share adj) {
+    AdNode *e = active_operand(r, p, 0);
+    if (!e) {
+        return;
+    }
+    Node *i = ir_var(p->var);
+    adj.value = ir_at1(r->m, adj.value, i);
+    adj.cover = adj.cover ? ir_at1(r->m, adj.cover, i) : NULL;
+    contribute_whole(r, p, e, adj);
+}
+
+static void literal(Reverse *r, const AdNode *p, Share adj) {
+    Ir *m = r->m;
+    int rank = p->e->rank;
+    Node **idx = ARENA_ARRAY(m->arena, Node *, rank);
+    for (int t = 0; t < p->e->nargs; t++) {
+        AdNode *e = active_operand(r, p, t);
+        int64_t rest = t, extent = 1;
+        for (int d = rank; d-- > 0; rest /= extent) {
+            ir_is_int_lit(p->e->shape[d], &extent);
+            idx[d] = ir_int(m, rest % extent);
+        }
+        if (e) {
+            Share s = {NULL, adj.cover ? ir_at(m, adj.cover, rank, idx) : NULL, ir_at(m, adj.value, rank, idx)};
+            contribute(r, p, e, s);
+        }
+    }
+}
+
+static void propagate(Reverse *r, const AdNode *p, Share adj) {
+    switch (p->e->op) {
+    case OP_conv: {
+        AdNode *e = active_operand(r, p, 0);
+        adj.value = ir_conv(r->m, e->e->kind, adj.value);
+        contribute(r, p, e, adj);
+        break;
+    }
+    case OP_select:
+        pass(r, p, 1, p->args[0], adj);
+        pass(r, p, 2, ir_not(r->m, p->args[0]), adj);
+        break;
+    case OP_bracket:
+        pass(r, p, 1, p->args[0], adj);
+        break;
+    case OP_assert:
+        pass(r, p, 1, NULL, adj);
+        break;
+    case OP_sum:
+        pass(r, p, 0, NULL, adj);
+        break;
+    case OP_at:
+        read(r, p, adj);
+        break;
+    case OP_gen:
+        generate(r, p, adj);
+        break;
+    case OP_pack:
+        literal(r, p, adj);
+        break;
+    default:
+        if (op_is_elementwise(p->e->op)) {
+            elementwise(r, p, adj);
+        }
+    }
+}
+
+// ---- the whole
+static bool has_active_loop(const Reverse *r, AdError *error) {
+    for (int i = 0; i < r->g.n; i++) {
+        const AdNode *a = r->g.order[i];
+        if (a->active && ad_is_loop(a->e)) {
+            *error = (AdError){a->e, a->e->op == OP_fold
+                                         ? "no reverse-mode derivative through this sequential loop: its state depends "
+                                           "on what is differentiated by (forward mode can do it)"
+                                         : "no reverse-mode derivative through this while loop: its state depends on "
+                                           "what is differentiated by (forward mode can do it)"};
+            return true;
+        }
+    }
+    return false;
+}
+
+static void seed(Reverse *r, int ny, Node *const *y, Node *const *y_adj) {
+    for (int i = 0; i < ny; i++) {
+        const AdNode *a = ad_graph_find(&r->g, y[i]);
+        if (!a || !a->active || !y_adj[i] || !kind_is_float(y[i]->kind)) {
+            continue;
+        }
+        Share s = {NULL, NULL, y_adj[i]};
+        if (y[i]->rank > 0) {
+            vec_push(&r->slot[a->order].whole, s);
+        } else if (!ir_is_zero(s.value)) {
+            vec_push(&r->slot[a->order].shares, s);
+        }
+    }
+}
+
+static void run(Reverse *r, int ny, Node *const *y, Node *const *y_adj) {
+    Span span = r->m->span;
+    seed(r, ny, y, y_adj);
+    for (int i = r->g.n; i-- > 0;) {
+        const AdNode *a = r->g.order[i];
+        if (a->active && !a->is_x) {
+            r->m->span = a->e->span;
+            Share adj = adjoint(r, a);
+            if (adj.value) {
+                propagate(r, a, adj);
+            }
+        }
+    }
+    r->m->span = span;
+}
+
+static void finish(Reverse *r) {
+    for (int i = 0; i < r->g.n; i++) {
+        vec_free(&r->slot[i].shares);
+        vec_free(&r->slot[i].whole);
+    }
+    map_free(&r->guards.by_cond);
+    ad_graph_free(&r->g);
+}
+
+bool ad_reverse(Ir *m, int ny, Node *const *y, Node *const *y_adj, int nx, Node *const *x, Node **x_adj,
+                AdError *error) {
+    Reverse r = {.m = m, .guards = {.m = m}};
+    const VarSet *outer = varset_empty;
+    for (int i = 0; i < ny; i++) {
+        outer = varset_union(m, outer, y[i]->fv);
+        outer = y_adj[i] ? varset_union(m, outer, y_adj[i]->fv) : outer;
+    }
+    for (int j = 0; j < nx; j++) {
+        outer = varset_union(m, outer, x[j]->fv);
+    }
+    ad_graph_build(&r.g, m, ny, y, nx, x, outer);
+    r.slot = ARENA_ARRAY(m->arena, Slot, r.g.n + 1);
+    bool ok = !has_active_loop(&r, error);
+    if (ok) {
+        run(&r, ny, y, y_adj);
+    }
+    for (int j = 0; ok && j < nx; j++) {
+        Share adj = kind_is_float(x[j]->kind) ? adjoint(&r, ad_graph_find(&r.g, x[j])) : (Share){NULL, NULL, NULL};
+        x_adj[j] = adj.value ? guard_bracket(&r.guards, adj.guard, adj.value) : ir_zeros_like(m, x[j]);
+    }
+    finish(&r);
+    return ok;
+}

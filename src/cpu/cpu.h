@@ -1,0 +1,57 @@
+// The CPU backend: loop trees printed as LLVM IR, then an object file, assembly text, or code in memory.
+#ifndef CPU_CPU_H
+#define CPU_CPU_H
+
+#include "ir/tensor.h"
+#include "lower/tree.h"
+
+typedef enum CpuFp {
+    CPU_FP_PRECISE,  // IEEE operations in the order of the tree
+    CPU_FP_CONTRACT, // also fused multiply-add, and any order of the additions into one accumulator
+    CPU_FP_FAST      // any algebraic rule of the reals; NaN and infinity are still honoured
+} CpuFp;
+
+typedef struct CpuOptions {
+    int level; // of optimisation, 0 … 3
+    const char
+        *cpu; // NULL or "native": this machine; "baseline": any machine of its architecture; or a name LLVM knows
+    CpuFp fp;
+    const char *name; // of the module, as shown in its text
+    bool callable;    // also make what cpu_call needs
+} CpuOptions;
+
+typedef struct CpuModule CpuModule;
+typedef struct CpuJit CpuJit;
+
+// One module with an exported C function per tree (DESIGN: C ABI). Entries whose name is reserved in C or clashes with
+// another, and unknown processors, are reported to diag. NULL after an error. The trees' functions must outlive the module.
+CpuModule *cpu_emit(Arena *a, Diag *diag, int ntrees, Tree *const *trees, const CpuOptions *opt);
+void cpu_delete(CpuModule *m); // NULL is allowed
+
+// The module as LLVM IR, as printed from the trees or after optimisation.
+void cpu_print_llvm(CpuModule *m, Str *out, bool optimised);
+void cpu_print_asm(CpuModule *m, Str *out);
+// Writes a relocatable object file; false after reporting an error.
+bool cpu_write_object(CpuModule *m, Diag *diag, const char *path);
+
+// Code in this process. Valid until cpu_jit_delete, independently of the module. NULL after reporting an error.
+CpuJit *cpu_jit(CpuModule *m, Diag *diag);
+void cpu_jit_delete(CpuJit *jit); // NULL is allowed
+// The address of an entry, NULL if there is none of that name.
+void *cpu_jit_symbol(CpuJit *jit, const char *name);
+// Calls the entry compiled from f (module made with `callable`). Allocates the outputs in the arena. Returns 0, or a
+// code of fsmc/runtime.h with *error set to a text in the arena.
+int cpu_call(Arena *a, CpuJit *jit, const Func *f, const Tensor *inputs, Tensor *outputs, const char **error);
+// The most scratch memory that a call so far has needed.
+int64_t cpu_jit_peak_bytes(const CpuJit *jit);
+
+// The C header that declares the entries; `name` (without directories or suffix) gives the include guard.
+void cpu_header(Str *out, const char *name, int nfuncs, Func *const *funcs);
+// The name of an entry or parameter in C: primes become "_prime", keywords get a trailing '_'.
+const char *cpu_c_name(Arena *a, const char *name);
+// What `entry` names cannot be: words of C and C++, and functions that compiled code or its callers need.
+bool cpu_name_reserved(const char *name);
+// Unique C names for the inputs and then the outputs of f, in the order of the C function's parameters after ctx.
+const char **cpu_parameter_names(Arena *a, const Func *f);
+
+#endif

@@ -1,0 +1,721 @@
+// Loop trees as LLVM IR: one C function per tree, whose parameters are the context, the function's inputs in order and
+// a pointer for each of its outputs. Temps are SSA values and cells are stack slots, which LLVM turns into SSA values.
+#include "cpu/emit.h"
+
+#include "fsmc/runtime.h"
+#include "support/map.h"
+
+// Buffers of known size up to BUFFER bytes live on the stack, FRAME bytes of them in a function; the rest in the arena.
+enum { STACK_BUFFER = 2048, STACK_FRAME = 32 * 1024, ALIGNMENT = 64, SHORT_LOOP = 64 };
+
+typedef struct Body {
+    Emitter *e;
+    const Tree *tree;
+    const Func *func;
+    LLVMValueRef function, context;
+    LLVMBasicBlockRef slots; // the entry block: stack slots only
+    LLVMValueRef *temp;      // by temp: its value; of a cell: its slot
+    Stmt **def;              // by temp: the statement that makes it
+    int *seen;               // by temp: marks of the search for accumulations
+    bool *accumulation;      // by temp: is a step of a cell's accumulation
+    LLVMValueRef *base;      // by buffer: its address
+    bool *on_stack;          // by buffer
+    int64_t frame;           // bytes on the stack
+    LLVMBasicBlockRef leave; // where ST_BREAK goes
+    int depth;               // of loops
+    Map sizes;               // Int nodes of the signature -> values
+} Body;
+
+static const char *const plain_attrs[] = {"nounwind", NULL};
+static const char *const cold_attrs[] = {"nounwind", "cold", "noinline", NULL};
+
+static void emit_block(Body *p, const Block *block);
+
+// ---- small things
+
+static LLVMBasicBlockRef new_block(Body *p, const char *name) {
+    return LLVMAppendBasicBlockInContext(p->e->context, p->function, name);
+}
+
+static void go_on_at(Body *p, LLVMBasicBlockRef block) { LLVMPositionBuilderAtEnd(p->e->builder, block); }
+
+static Kind temp_kind(const Body *p, Temp t) { return p->tree->temps.data[t].kind; }
+
+static LLVMValueRef value(Body *p, Temp t) {
+    LLVMValueRef v = t >= 0 && t < p->tree->temps.len ? p->temp[t] : NULL;
+    if (!v) fatal_bug("%s: temp %d is used before its definition", p->func->name, (int)t);
+    return v;
+}
+
+static LLVMValueRef new_slot(Body *p, LLVMTypeRef type, const char *name) {
+    LLVMBuilderRef b = p->e->builder;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(b);
+    LLVMPositionBuilderAtEnd(b, p->slots);
+    LLVMValueRef slot = LLVMBuildAlloca(b, type, name ? name : "");
+    LLVMPositionBuilderAtEnd(b, here);
+    return slot;
+}
+
+static LLVMValueRef at_least_zero(Emitter *e, LLVMValueRef n) {
+    if (LLVMIsAConstantInt(n)) return LLVMConstIntGetSExtValue(n) < 0 ? emit_int(e, 0) : n;
+    LLVMValueRef zero = emit_int(e, 0);
+    return LLVMBuildSelect(e->builder, LLVMBuildICmp(e->builder, LLVMIntSGT, n, zero, ""), n, zero, "");
+}
+
+// Calls a function of the run-time library; returns its result.
+static LLVMValueRef call_runtime(Body *p, const char *name, const char *const *attrs, LLVMTypeRef result, int n,
+                                 LLVMValueRef *args) {
+    LLVMTypeRef params[8];
+    for (int i = 0; i < n; i++) params[i] = LLVMTypeOf(args[i]);
+    LLVMTypeRef type = emit_function_type(p->e, result, n, params, false);
+    LLVMValueRef f = emit_declare(p->e, name, type, attrs);
+    return LLVMBuildCall2(p->e->builder, type, f, args, (unsigned)n, "");
+}
+
+static void return_code(Body *p, LLVMValueRef code) { LLVMBuildRet(p->e->builder, code); }
+
+// Continues in a new block if `ok` holds; returns with the i32 made at `fail` if not. Leaves the builder in the failing
+// block and returns the other one.
+static LLVMBasicBlockRef split_off_failure(Body *p, LLVMValueRef ok) {
+    LLVMBasicBlockRef fail = new_block(p, "fail"), rest = new_block(p, "ok");
+    LLVMBuildCondBr(p->e->builder, ok, rest, fail);
+    go_on_at(p, fail);
+    return rest;
+}
+
+// ---- scalars of the signature: extents of arguments and results as values, NULL where they depend on array elements
+
+static LLVMValueRef size_value(Body *p, Node *n);
+
+static LLVMValueRef size_compute(Body *p, Node *n) {
+    Emitter *e = p->e;
+    LLVMValueRef a[3] = {NULL, NULL, NULL};
+    if (n->rank || n->nargs > 3) return NULL;
+    if (n->op == OP_lit) return emit_lit(e, n->kind, n->u.real, n->u.num);
+    if (n->op == OP_input) {
+        LLVMValueRef v = LLVMGetParam(p->function, (unsigned)n->u.num + 1);
+        return n->kind == KIND_BOOL ? LLVMBuildICmp(e->builder, LLVMIntNE, v, LLVMConstNull(e->type_i32), "") : v;
+    }
+    if (!op_is_elementwise(n->op) && n->op != OP_conv && n->op != OP_select && n->op != OP_stop) return NULL;
+    for (int i = 0; i < n->nargs; i++)
+        if (!(a[i] = size_value(p, n->args[i]))) return NULL;
+    if (n->op == OP_stop) return a[0];
+    if (n->op == OP_conv) return emit_conv(e, n->kind, n->args[0]->kind, a[0]);
+    if (n->op == OP_select) return LLVMBuildSelect(e->builder, a[0], a[1], a[2], "");
+    return emit_op(e, n->op, n->kind == KIND_BOOL ? n->args[0]->kind : n->kind, a[0], a[1]);
+}
+
+static LLVMValueRef size_value(Body *p, Node *n) {
+    LLVMValueRef v = map_get(&p->sizes, n);
+    if (!v) {
+        v = size_compute(p, n);
+        map_put(&p->sizes, n, v);
+    }
+    return v;
+}
+
+// The bytes of an array of the signature; 0 if they cannot be told on entry.
+static LLVMValueRef array_bytes(Body *p, const Node *n) {
+    LLVMValueRef bytes = emit_int(p->e, (int64_t)kind_size(n->kind));
+    for (int k = 0; k < n->rank; k++) {
+        LLVMValueRef extent = size_value(p, n->shape[k]);
+        if (!extent) return emit_int(p->e, 0);
+        bytes = LLVMBuildMul(p->e->builder, bytes, at_least_zero(p->e, extent), "");
+    }
+    return bytes;
+}
+
+// ---- entry
+
+static LLVMTypeRef input_type(Emitter *e, const Node *n) {
+    if (n->rank) return e->type_ptr;
+    return n->kind == KIND_BOOL ? e->type_i32 : emit_type(e, n->kind);
+}
+
+static LLVMTypeRef entry_type(Emitter *e, const Func *f) {
+    int n = 0;
+    LLVMTypeRef *params = ARENA_ARRAY(e->arena, LLVMTypeRef, 1 + f->ninputs + f->noutputs);
+    params[n++] = e->type_ptr;
+    for (int i = 0; i < f->ninputs; i++) params[n++] = input_type(e, f->inputs[i]);
+    for (int i = 0; i < f->noutputs; i++) params[n++] = e->type_ptr;
+    return emit_function_type(e, e->type_i32, n, params, false);
+}
+
+// Outputs overlap nothing (checked on entry), and inputs are never written, so that all of them are noalias.
+static void declare_parameters(Body *p, const char **names) {
+    Emitter *e = p->e;
+    const Func *f = p->func;
+    LLVMSetValueName2(p->context, "ctx", 3);
+    for (int i = 0; i < f->ninputs + f->noutputs; i++) {
+        LLVMSetValueName2(LLVMGetParam(p->function, (unsigned)i + 1), names[i], strlen(names[i]));
+        LLVMAttributeIndex at = (LLVMAttributeIndex)i + 2;
+        if (i < f->ninputs && !f->inputs[i]->rank) continue;
+        emit_attribute(e, p->function, at, "noalias", 0);
+        emit_attribute(e, p->function, at, "nocapture", 0);
+        if (i < f->ninputs) emit_attribute(e, p->function, at, "readonly", 0);
+    }
+}
+
+static void check_context(Body *p) {
+    Emitter *e = p->e;
+    LLVMValueRef ok = LLVMBuildICmp(e->builder, LLVMIntNE, p->context, LLVMConstNull(e->type_ptr), "");
+    LLVMBasicBlockRef rest = split_off_failure(p, ok);
+    return_code(p, LLVMConstInt(e->type_i32, FSM_ERROR_NULL, false));
+    go_on_at(p, rest);
+}
+
+static void return_unless_ok(Body *p, LLVMValueRef code) {
+    Emitter *e = p->e;
+    LLVMBasicBlockRef rest =
+        split_off_failure(p, LLVMBuildICmp(e->builder, LLVMIntEQ, code, LLVMConstNull(e->type_i32), ""));
+    return_code(p, code);
+    go_on_at(p, rest);
+}
+
+typedef struct ArrayTable {
+    LLVMTypeRef type, row;
+    LLVMValueRef slot, *names;
+    int n;
+} ArrayTable;
+
+static void table_add(Body *p, ArrayTable *t, LLVMValueRef data, LLVMValueRef bytes, const char *name) {
+    Emitter *e = p->e;
+    LLVMValueRef at[] = {emit_int(e, t->n)};
+    LLVMValueRef row = LLVMBuildInBoundsGEP2(e->builder, t->row, t->slot, at, 1, "");
+    LLVMBuildStore(e->builder, data, LLVMBuildStructGEP2(e->builder, t->row, row, 0, ""));
+    LLVMBuildStore(e->builder, bytes, LLVMBuildStructGEP2(e->builder, t->row, row, 1, ""));
+    t->names[t->n++] = emit_string(e, name);
+}
+
+// Hands all arrays and outputs to fsm_enter, which looks for NULL and overlap.
+static void check_arrays(Body *p, const char **names) {
+    Emitter *e = p->e;
+    const Func *f = p->func;
+    LLVMTypeRef fields[] = {e->type_ptr, e->type_i64};
+    ArrayTable t = {.row = LLVMStructTypeInContext(e->context, fields, 2, false)};
+    int total = f->ninputs + f->noutputs;
+    t.slot = new_slot(p, LLVMArrayType2(t.row, (uint64_t)total), "arrays");
+    t.names = ARENA_ARRAY(e->arena, LLVMValueRef, total + 1);
+    for (int i = 0; i < f->ninputs; i++) {
+        if (!f->inputs[i]->rank) continue;
+        table_add(p, &t, LLVMGetParam(p->function, (unsigned)i + 1), array_bytes(p, f->inputs[i]), names[i]);
+    }
+    int ninputs = t.n;
+    for (int i = f->ninputs; i < total; i++)
+        table_add(p, &t, LLVMGetParam(p->function, (unsigned)i + 1), array_bytes(p, f->outputs[i - f->ninputs]),
+                  names[i]);
+    LLVMValueRef list = LLVMConstArray2(e->type_ptr, t.names, (uint64_t)t.n);
+    LLVMValueRef global = LLVMAddGlobal(e->module, LLVMTypeOf(list), "names");
+    LLVMSetInitializer(global, list);
+    LLVMSetGlobalConstant(global, true);
+    LLVMSetLinkage(global, LLVMPrivateLinkage);
+    LLVMValueRef args[] = {p->context, emit_int(e, ninputs), emit_int(e, t.n - ninputs), t.slot, global};
+    return_unless_ok(p, call_runtime(p, "fsm_enter", plain_attrs, e->type_i32, 5, args));
+}
+
+// ---- what is known before printing: definitions, accumulations, where buffers live
+
+// Whether t adds to the value of the cell at the start of the step; marks the additions on the way.
+static bool find_accumulation(Body *p, Temp t, Temp cell, int stamp) {
+    const Stmt *s = p->def[t];
+    if (!s) return false;
+    if (s->kind == ST_GET) return s->args[0] == cell;
+    if (s->kind != ST_OP || (s->op != OP_add && s->op != OP_sub) || p->seen[t] == stamp) return false;
+    p->seen[t] = stamp;
+    bool found = find_accumulation(p, s->args[0], cell, stamp);
+    if (!found && s->op == OP_add) found = find_accumulation(p, s->args[1], cell, stamp);
+    if (found) p->accumulation[t] = true;
+    return found;
+}
+
+// The bytes of a buffer of constant extents, or -1.
+static int64_t constant_bytes(const Body *p, const Buf *buf) {
+    int64_t bytes = (int64_t)kind_size(buf->kind);
+    for (int k = 0; k < buf->rank; k++) {
+        const Stmt *s = p->def[buf->extent[k]];
+        if (!s || s->kind != ST_LIT || s->u.num < 0 || s->u.num > STACK_BUFFER) return -1;
+        bytes *= s->u.num;
+        if (bytes > STACK_BUFFER) return -1;
+    }
+    return bytes;
+}
+
+static void survey(Body *p, const Block *block, int *stamp) {
+    for (int i = 0; i < block->stmts.len; i++) {
+        Stmt *s = block->stmts.data[i];
+        if (s->dst >= 0 && s->kind != ST_SET) p->def[s->dst] = s;
+        if (s->kind == ST_SET) find_accumulation(p, s->args[0], s->dst, ++*stamp);
+        if (s->kind == ST_NEW) {
+            int64_t bytes = constant_bytes(p, s->buf);
+            p->on_stack[s->buf->id] = bytes >= 0 && p->frame + bytes <= STACK_FRAME;
+            if (p->on_stack[s->buf->id]) p->frame += bytes;
+        }
+        if (s->body) survey(p, s->body, stamp);
+        if (s->other) survey(p, s->other, stamp);
+    }
+}
+
+// Whether the block takes arena memory; deep: also in blocks inside it.
+static bool allocates(const Body *p, const Block *block, bool deep) {
+    for (int i = 0; i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->kind == ST_NEW && !p->on_stack[s->buf->id]) return true;
+        if (deep && ((s->body && allocates(p, s->body, true)) || (s->other && allocates(p, s->other, true))))
+            return true;
+    }
+    return false;
+}
+
+// Whether one run of the block may take long: it has a loop that is not short.
+static bool is_long(const Body *p, const Block *block) {
+    for (int i = 0; i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->kind == ST_LOOP) return true;
+        if (s->kind == ST_FOR) {
+            const Stmt *n = p->def[s->args[0]];
+            if (!n || n->kind != ST_LIT || n->u.num > SHORT_LOOP) return true;
+        }
+        if ((s->body && is_long(p, s->body)) || (s->other && is_long(p, s->other))) return true;
+    }
+    return false;
+}
+
+// ---- buffers
+
+static LLVMValueRef buffer(Body *p, const Buf *buf) {
+    switch (buf->where) {
+    case BUF_INPUT: return LLVMGetParam(p->function, (unsigned)buf->number + 1);
+    case BUF_OUTPUT: return LLVMGetParam(p->function, (unsigned)(p->func->ninputs + buf->number) + 1);
+    case BUF_TEMP: break;
+    }
+    if (!p->base[buf->id]) fatal_bug("%s: buffer %d is used before ST_NEW", p->func->name, buf->id);
+    return p->base[buf->id];
+}
+
+static unsigned element_alignment(Kind kind) { return (unsigned)kind_size(kind); }
+
+// The number of elements of a buffer whose size is known to fit into memory.
+static LLVMValueRef element_count(Body *p, const Buf *buf) {
+    LLVMValueRef n = emit_int(p->e, 1);
+    for (int k = 0; k < buf->rank; k++)
+        n = LLVMBuildMul(p->e->builder, n, at_least_zero(p->e, value(p, buf->extent[k])), "");
+    return n;
+}
+
+// The same, -1 on overflow.
+static LLVMValueRef checked_count(Body *p, const Buf *buf) {
+    Emitter *e = p->e;
+    LLVMValueRef n = emit_int(e, 1), over = LLVMConstNull(e->type_i1);
+    for (int k = 0; k < buf->rank; k++) {
+        LLVMValueRef extent = at_least_zero(e, value(p, buf->extent[k]));
+        if (k == 0) {
+            n = extent;
+            continue;
+        }
+        LLVMValueRef args[] = {n, extent};
+        LLVMValueRef pair = emit_intrinsic(e, "llvm.smul.with.overflow", 1, &e->type_i64, 2, args);
+        n = LLVMBuildExtractValue(e->builder, pair, 0, "");
+        over = LLVMBuildOr(e->builder, over, LLVMBuildExtractValue(e->builder, pair, 1, ""), "");
+    }
+    return LLVMBuildSelect(e->builder, over, emit_int(e, -1), n, "");
+}
+
+// Memory that only the run-time library and the context's pointer reach: argmem and inaccessiblemem, read and written.
+static const uint64_t MEMORY_OF_CONTEXT = 15;
+
+static LLVMValueRef call_arena(Body *p, const char *name, LLVMTypeRef result, int n, LLVMValueRef *args) {
+    static const char *const attrs[] = {"nounwind", "willreturn", "nocallback", NULL};
+    bool fresh = !LLVMGetNamedFunction(p->e->module, name);
+    LLVMValueRef call = call_runtime(p, name, attrs, result, n, args);
+    if (fresh) {
+        LLVMValueRef f = LLVMGetNamedFunction(p->e->module, name);
+        emit_attribute(p->e, f, LLVMAttributeFunctionIndex, "memory", MEMORY_OF_CONTEXT);
+        if (result == p->e->type_ptr) {
+            emit_attribute(p->e, f, LLVMAttributeReturnIndex, "noalias", 0);
+            emit_attribute(p->e, f, LLVMAttributeReturnIndex, "align", ALIGNMENT);
+        }
+    }
+    return call;
+}
+
+static void emit_lifetime(Body *p, const Buf *buf, const char *name) {
+    LLVMValueRef args[] = {emit_int(p->e, constant_bytes(p, buf)), p->base[buf->id]};
+    emit_intrinsic(p->e, name, 1, &p->e->type_ptr, 2, args);
+}
+
+static void emit_new(Body *p, const Buf *buf) {
+    Emitter *e = p->e;
+    if (p->on_stack[buf->id]) {
+        int64_t bytes = constant_bytes(p, buf), size = (int64_t)kind_size(buf->kind);
+        LLVMTypeRef type = LLVMArrayType2(emit_memory_type(e, buf->kind), (uint64_t)(bytes / size));
+        p->base[buf->id] = new_slot(p, type, buf->name);
+        LLVMSetAlignment(p->base[buf->id], bytes >= ALIGNMENT ? ALIGNMENT : 16);
+        emit_lifetime(p, buf, "llvm.lifetime.start");
+        return;
+    }
+    LLVMValueRef args[] = {p->context, checked_count(p, buf), emit_int(e, (int64_t)kind_size(buf->kind))};
+    LLVMValueRef base = call_arena(p, "fsm_alloc", e->type_ptr, 3, args);
+    LLVMBasicBlockRef rest =
+        split_off_failure(p, LLVMBuildICmp(e->builder, LLVMIntNE, base, LLVMConstNull(e->type_ptr), ""));
+    return_code(p, LLVMConstInt(e->type_i32, FSM_ERROR_MEMORY, false));
+    go_on_at(p, rest);
+    if (buf->name) LLVMSetValueName2(base, buf->name, strlen(buf->name));
+    p->base[buf->id] = base;
+}
+
+static LLVMValueRef take_mark(Body *p) {
+    LLVMValueRef args[] = {p->context};
+    return call_arena(p, "fsm_mark", p->e->type_i64, 1, args);
+}
+
+static void release(Body *p, LLVMValueRef mark) {
+    LLVMValueRef args[] = {p->context, mark};
+    call_arena(p, "fsm_release", p->e->type_void, 2, args);
+}
+
+// The address of buf[index…].
+static LLVMValueRef element(Body *p, const Buf *buf, const Temp *index) {
+    Emitter *e = p->e;
+    LLVMValueRef at = NULL;
+    for (int k = 0; k < buf->rank; k++) {
+        LLVMValueRef i = value(p, index[k]);
+        if (at) {
+            at = LLVMBuildNSWMul(e->builder, at, value(p, buf->extent[k]), "");
+            i = LLVMBuildNSWAdd(e->builder, at, i, "");
+        }
+        at = i;
+    }
+    if (!at) return buffer(p, buf);
+    return LLVMBuildInBoundsGEP2(e->builder, emit_memory_type(e, buf->kind), buffer(p, buf), &at, 1, "");
+}
+
+static LLVMValueRef load(Body *p, Kind kind, LLVMValueRef address) {
+    Emitter *e = p->e;
+    LLVMValueRef v = LLVMBuildLoad2(e->builder, emit_memory_type(e, kind), address, "");
+    LLVMSetAlignment(v, element_alignment(kind));
+    return kind == KIND_BOOL ? LLVMBuildICmp(e->builder, LLVMIntNE, v, LLVMConstNull(e->type_i8), "") : v;
+}
+
+static void store(Body *p, Kind kind, LLVMValueRef v, LLVMValueRef address) {
+    Emitter *e = p->e;
+    if (kind == KIND_BOOL) v = LLVMBuildZExt(e->builder, v, e->type_i8, "");
+    LLVMSetAlignment(LLVMBuildStore(e->builder, v, address), element_alignment(kind));
+}
+
+// ---- loops
+
+// A counted loop from 0 to n - 1 around what is emitted between the two calls.
+typedef struct Counted {
+    LLVMBasicBlockRef body, done;
+    LLVMValueRef index, n;
+} Counted;
+
+static Counted begin_for(Body *p, LLVMValueRef n, const char *name) {
+    Emitter *e = p->e;
+    Counted c = {.body = new_block(p, "for"), .done = new_block(p, "done"), .n = n};
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(e->builder);
+    LLVMValueRef zero = emit_int(e, 0);
+    LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntSGT, n, zero, ""), c.body, c.done);
+    go_on_at(p, c.body);
+    c.index = LLVMBuildPhi(e->builder, e->type_i64, name ? name : "");
+    LLVMAddIncoming(c.index, &zero, &from, 1);
+    return c;
+}
+
+static void end_for(Body *p, Counted *c) {
+    Emitter *e = p->e;
+    LLVMValueRef next = LLVMBuildNSWAdd(e->builder, c->index, emit_int(e, 1), "");
+    LLVMSetNUW(next, true);
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(e->builder);
+    LLVMAddIncoming(c->index, &next, &from, 1);
+    LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntSLT, next, c->n, ""), c->body, c->done);
+    LLVMMoveBasicBlockAfter(c->done, from);
+    go_on_at(p, c->done);
+}
+
+// Between iterations of the outermost loops: has the call been cancelled? The flag is the context's first byte.
+static void poll_cancelled(Body *p, const Block *body) {
+    Emitter *e = p->e;
+    if (p->depth || !is_long(p, body)) return;
+    LLVMValueRef flag = LLVMBuildLoad2(e->builder, e->type_i8, p->context, "cancelled");
+    LLVMSetAlignment(flag, 1);
+    LLVMSetOrdering(flag, LLVMAtomicOrderingMonotonic);
+    LLVMValueRef ok = LLVMBuildICmp(e->builder, LLVMIntEQ, flag, LLVMConstNull(e->type_i8), "");
+    LLVMBasicBlockRef rest = split_off_failure(p, ok);
+    LLVMValueRef args[] = {p->context};
+    return_code(p, call_runtime(p, "fsm_poll", cold_attrs, e->type_i32, 1, args));
+    go_on_at(p, rest);
+}
+
+static void emit_for(Body *p, const Stmt *s) {
+    LLVMValueRef mark = allocates(p, s->body, false) ? take_mark(p) : NULL;
+    Counted c = begin_for(p, value(p, s->args[0]), p->tree->temps.data[s->dst].name);
+    p->temp[s->dst] = c.index;
+    poll_cancelled(p, s->body);
+    p->depth++;
+    emit_block(p, s->body);
+    p->depth--;
+    if (mark) release(p, mark);
+    end_for(p, &c);
+}
+
+static void emit_loop(Body *p, const Stmt *s) {
+    LLVMBuilderRef b = p->e->builder;
+    LLVMBasicBlockRef outer = p->leave, body = new_block(p, "loop"), done = new_block(p, "done");
+    // A break may leave blocks inside this one without passing their ends.
+    LLVMValueRef mark = allocates(p, s->body, true) ? take_mark(p) : NULL;
+    LLVMBuildBr(b, body);
+    go_on_at(p, body);
+    poll_cancelled(p, s->body);
+    p->leave = done;
+    p->depth++;
+    emit_block(p, s->body);
+    p->depth--;
+    p->leave = outer;
+    if (mark) release(p, mark);
+    LLVMBuildBr(b, body);
+    LLVMMoveBasicBlockAfter(done, LLVMGetInsertBlock(b));
+    go_on_at(p, done);
+    if (mark) release(p, mark);
+}
+
+static void emit_break(Body *p, const Stmt *s) {
+    if (!p->leave) fatal_bug("%s: ST_BREAK outside of a loop", p->func->name);
+    LLVMBasicBlockRef rest = new_block(p, "go_on");
+    LLVMBuildCondBr(p->e->builder, value(p, s->args[0]), rest, p->leave);
+    go_on_at(p, rest);
+}
+
+static void emit_branch(Body *p, const Block *block, LLVMBasicBlockRef join) {
+    if (block) {
+        LLVMValueRef mark = allocates(p, block, false) ? take_mark(p) : NULL;
+        emit_block(p, block);
+        if (mark) release(p, mark);
+    }
+    LLVMBuildBr(p->e->builder, join);
+}
+
+static void emit_if(Body *p, const Stmt *s) {
+    bool has_other = s->other && s->other->stmts.len;
+    LLVMBasicBlockRef then = new_block(p, "then"), join = new_block(p, "join");
+    LLVMBasicBlockRef other = has_other ? new_block(p, "else") : join;
+    LLVMBuildCondBr(p->e->builder, value(p, s->args[0]), then, other);
+    go_on_at(p, then);
+    emit_branch(p, s->body, join);
+    if (has_other) {
+        LLVMMoveBasicBlockAfter(other, LLVMGetInsertBlock(p->e->builder));
+        go_on_at(p, other);
+        emit_branch(p, s->other, join);
+    }
+    LLVMMoveBasicBlockAfter(join, LLVMGetInsertBlock(p->e->builder));
+    go_on_at(p, join);
+}
+
+static void emit_fill(Body *p, const Stmt *s) {
+    Emitter *e = p->e;
+    Kind kind = s->buf->kind;
+    LLVMValueRef v = value(p, s->args[0]), n = element_count(p, s->buf), base = buffer(p, s->buf);
+    if (LLVMIsConstant(v) && LLVMIsNull(v)) {
+        LLVMValueRef bytes = LLVMBuildMul(e->builder, n, emit_int(e, (int64_t)kind_size(kind)), "");
+        LLVMBuildMemSet(e->builder, base, LLVMConstNull(e->type_i8), bytes, element_alignment(kind));
+        return;
+    }
+    Counted c = begin_for(p, n, "fill");
+    store(p, kind, v, LLVMBuildInBoundsGEP2(e->builder, emit_memory_type(e, kind), base, &c.index, 1, ""));
+    end_for(p, &c);
+}
+
+static void emit_copy(Body *p, const Stmt *s) {
+    Emitter *e = p->e;
+    LLVMValueRef size = emit_int(e, (int64_t)kind_size(s->buf->kind));
+    LLVMValueRef bytes = LLVMBuildMul(e->builder, element_count(p, s->buf), size, "");
+    unsigned align = element_alignment(s->buf->kind);
+    LLVMBuildMemCpy(e->builder, buffer(p, s->buf), align, buffer(p, s->src), align, bytes);
+}
+
+// ---- statements
+
+// "file:line" of the start of a span, or "".
+static const char *span_line(Arena *a, Span at) {
+    if (!at.src) return "";
+    int line = 1;
+    for (uint32_t i = 0; i < at.begin && i < at.src->len; i++) line += at.src->text[i] == '\n';
+    return arena_printf(a, "%s:%d", at.src->name, line);
+}
+
+static void emit_check(Body *p, const Stmt *s) {
+    Emitter *e = p->e;
+    const CheckInfo *check = s->u.check;
+    LLVMValueRef ok = value(p, s->args[0]);
+    if (LLVMIsAConstantInt(ok) && LLVMConstIntGetZExtValue(ok)) return;
+    LLVMBasicBlockRef rest = split_off_failure(p, ok);
+    LLVMTypeRef params[] = {e->type_ptr, e->type_i32, e->type_ptr, e->type_ptr, e->type_i32};
+    LLVMTypeRef type = emit_function_type(e, e->type_i32, 5, params, true);
+    LLVMValueRef fail = emit_declare(e, "fsm_fail", type, cold_attrs);
+    int nvalues = s->nargs - 1, n = 0;
+    LLVMValueRef *args = ARENA_ARRAY(e->arena, LLVMValueRef, 5 + nvalues);
+    args[n++] = p->context;
+    args[n++] = LLVMConstInt(e->type_i32, (unsigned)check->code, false);
+    args[n++] = emit_string(e, span_line(e->arena, check->span));
+    args[n++] = emit_string(e, check->text);
+    args[n++] = LLVMConstInt(e->type_i32, (unsigned)nvalues, false);
+    for (int i = 0; i < nvalues; i++) args[n++] = value(p, s->args[1 + i]);
+    return_code(p, LLVMBuildCall2(e->builder, type, fail, args, (unsigned)n, ""));
+    go_on_at(p, rest);
+}
+
+static LLVMValueRef emit_argument(Body *p, int64_t number) {
+    Emitter *e = p->e;
+    LLVMValueRef v = LLVMGetParam(p->function, (unsigned)number + 1);
+    if (p->func->inputs[number]->kind != KIND_BOOL) return v;
+    return LLVMBuildICmp(e->builder, LLVMIntNE, v, LLVMConstNull(e->type_i32), "");
+}
+
+static LLVMValueRef emit_operation(Body *p, const Stmt *s) {
+    LLVMValueRef x = value(p, s->args[0]), y = s->nargs > 1 ? value(p, s->args[1]) : NULL;
+    Kind kind = temp_kind(p, s->dst);
+    if (p->accumulation[s->dst]) return emit_accumulate(p->e, kind, x, y, s->op == OP_sub);
+    return emit_op(p->e, s->op, kind == KIND_BOOL ? temp_kind(p, s->args[0]) : kind, x, y);
+}
+
+static void emit_addto(Body *p, const Stmt *s) {
+    Kind kind = s->buf->kind;
+    LLVMValueRef address = element(p, s->buf, s->args + 1);
+    LLVMValueRef sum = emit_accumulate(p->e, kind, load(p, kind, address), value(p, s->args[0]), false);
+    store(p, kind, sum, address);
+}
+
+static LLVMValueRef emit_cell(Body *p, const Stmt *s) {
+    const TempInfo *t = &p->tree->temps.data[s->dst];
+    LLVMValueRef slot = new_slot(p, emit_type(p->e, t->kind), t->name);
+    LLVMBuildStore(p->e->builder, value(p, s->args[0]), slot);
+    return slot;
+}
+
+// The value of a statement that defines a temp and is no loop.
+static LLVMValueRef emit_definition(Body *p, const Stmt *s) {
+    Emitter *e = p->e;
+    Kind kind = temp_kind(p, s->dst);
+    switch (s->kind) {
+    case ST_LIT: return emit_lit(e, kind, s->u.real, s->u.num);
+    case ST_ARG: return emit_argument(p, s->u.num);
+    case ST_OP: return emit_operation(p, s);
+    case ST_CONV: return emit_conv(e, kind, temp_kind(p, s->args[0]), value(p, s->args[0]));
+    case ST_SELECT:
+        return LLVMBuildSelect(e->builder, value(p, s->args[0]), value(p, s->args[1]), value(p, s->args[2]), "");
+    case ST_CELL: return emit_cell(p, s);
+    case ST_GET: return LLVMBuildLoad2(e->builder, emit_type(e, kind), value(p, s->args[0]), "");
+    case ST_LOAD: return load(p, kind, element(p, s->buf, s->args));
+    default: fatal_bug("%s: statement %d defines no value", p->func->name, (int)s->kind);
+    }
+}
+
+static void emit_stmt(Body *p, const Stmt *s) {
+    switch (s->kind) {
+    case ST_FOR: emit_for(p, s); break;
+    case ST_SET: LLVMBuildStore(p->e->builder, value(p, s->args[0]), value(p, s->dst)); break;
+    case ST_NEW: emit_new(p, s->buf); break;
+    case ST_FILL: emit_fill(p, s); break;
+    case ST_COPY: emit_copy(p, s); break;
+    case ST_STORE: store(p, s->buf->kind, value(p, s->args[0]), element(p, s->buf, s->args + 1)); break;
+    case ST_ADDTO: emit_addto(p, s); break;
+    case ST_OUT:
+        store(p, temp_kind(p, s->args[0]), value(p, s->args[0]),
+              LLVMGetParam(p->function, (unsigned)(p->func->ninputs + s->u.num) + 1));
+        break;
+    case ST_LOOP: emit_loop(p, s); break;
+    case ST_BREAK: emit_break(p, s); break;
+    case ST_IF: emit_if(p, s); break;
+    case ST_CHECK: emit_check(p, s); break;
+    default: p->temp[s->dst] = emit_definition(p, s); break;
+    }
+}
+
+static void emit_range(Body *p, const Block *block, int begin, int end) {
+    for (int i = begin; i < end; i++) emit_stmt(p, block->stmts.data[i]);
+}
+
+static void emit_block(Body *p, const Block *block) {
+    emit_range(p, block, 0, block->stmts.len);
+    for (int i = 0; i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->kind == ST_NEW && p->on_stack[s->buf->id]) emit_lifetime(p, s->buf, "llvm.lifetime.end");
+    }
+}
+
+// ---- functions
+
+// How many statements at the start compute and check sizes only: arrays are checked after them, since how long an array
+// must be is known only when the sizes are right.
+static int size_checks(const Block *block) {
+    int n = 0;
+    for (int i = 0; i < block->stmts.len; i++) {
+        StmtKind k = block->stmts.data[i]->kind;
+        if (k == ST_CHECK)
+            n = i + 1;
+        else if (k != ST_LIT && k != ST_ARG && k != ST_OP && k != ST_CONV && k != ST_SELECT)
+            break;
+    }
+    return n;
+}
+
+static Body *body_new(Emitter *e, const Tree *tree, LLVMValueRef function) {
+    Body *p = ARENA_NEW(e->arena, Body);
+    int ntemps = tree->temps.len + 1, nbufs = 1;
+    for (int i = 0; i < tree->bufs.len; i++)
+        if (nbufs <= tree->bufs.data[i]->id) nbufs = tree->bufs.data[i]->id + 1;
+    *p = (Body){.e = e, .tree = tree, .func = tree->func, .function = function};
+    p->context = LLVMGetParam(function, 0);
+    p->temp = ARENA_ARRAY(e->arena, LLVMValueRef, ntemps);
+    p->def = ARENA_ARRAY(e->arena, Stmt *, ntemps);
+    p->seen = ARENA_ARRAY(e->arena, int, ntemps);
+    p->accumulation = ARENA_ARRAY(e->arena, bool, ntemps);
+    p->base = ARENA_ARRAY(e->arena, LLVMValueRef, nbufs);
+    p->on_stack = ARENA_ARRAY(e->arena, bool, nbufs);
+    return p;
+}
+
+void emit_entry(Emitter *e, const Tree *tree, const char *name) {
+    LLVMValueRef function = LLVMAddFunction(e->module, name, entry_type(e, tree->func));
+    emit_attribute(e, function, LLVMAttributeFunctionIndex, "nounwind", 0);
+    Body *p = body_new(e, tree, function);
+    const char **names = cpu_parameter_names(e->arena, tree->func);
+    int stamp = 0, split = size_checks(tree->body);
+    survey(p, tree->body, &stamp);
+    p->slots = new_block(p, "entry");
+    LLVMBasicBlockRef start = new_block(p, "start");
+    go_on_at(p, start);
+    declare_parameters(p, names);
+    check_context(p);
+    emit_range(p, tree->body, 0, split);
+    check_arrays(p, names);
+    emit_range(p, tree->body, split, tree->body->stmts.len);
+    return_code(p, LLVMConstNull(e->type_i32));
+    go_on_at(p, p->slots);
+    LLVMBuildBr(e->builder, start);
+    map_free(&p->sizes);
+}
+
+// int NAME__call(fsm_context *ctx, void **args): args[i] is the array, or points to the scalar, of input i; the outputs
+// follow.
+void emit_caller(Emitter *e, const Func *f, const char *name) {
+    LLVMTypeRef params[] = {e->type_ptr, e->type_ptr}, type = emit_function_type(e, e->type_i32, 2, params, false);
+    LLVMValueRef caller = LLVMAddFunction(e->module, arena_printf(e->arena, "%s" CALLER_SUFFIX, name), type);
+    LLVMPositionBuilderAtEnd(e->builder, LLVMAppendBasicBlockInContext(e->context, caller, "entry"));
+    int n = 0, total = f->ninputs + f->noutputs;
+    LLVMValueRef *args = ARENA_ARRAY(e->arena, LLVMValueRef, total + 1);
+    args[n++] = LLVMGetParam(caller, 0);
+    for (int i = 0; i < total; i++) {
+        LLVMValueRef at[] = {emit_int(e, i)};
+        LLVMValueRef row = LLVMBuildInBoundsGEP2(e->builder, e->type_ptr, LLVMGetParam(caller, 1), at, 1, "");
+        LLVMValueRef v = LLVMBuildLoad2(e->builder, e->type_ptr, row, "");
+        if (i < f->ninputs && !f->inputs[i]->rank) {
+            Kind kind = f->inputs[i]->kind;
+            v = LLVMBuildLoad2(e->builder, emit_memory_type(e, kind), v, "");
+            if (kind == KIND_BOOL) v = LLVMBuildZExt(e->builder, v, e->type_i32, "");
+        }
+        args[n++] = v;
+    }
+    LLVMValueRef entry = LLVMGetNamedFunction(e->module, name);
+    LLVMBuildRet(e->builder, LLVMBuildCall2(e->builder, entry_type(e, f), entry, args, (unsigned)n, ""));
+}

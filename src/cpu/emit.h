@@ -1,0 +1,59 @@
+// Shared by the files of the printer of loop trees as LLVM IR.
+#ifndef CPU_EMIT_H
+#define CPU_EMIT_H
+
+#include "cpu/cpu.h"
+
+#include <llvm-c/Core.h>
+#include <llvm-c/Orc.h>
+#include <llvm-c/TargetMachine.h>
+
+struct CpuModule {
+    CpuOptions opt;
+    LLVMOrcThreadSafeContextRef owner;
+    LLVMContextRef context;
+    LLVMModuleRef plain, optimised; // optimised: NULL until asked for
+    LLVMTargetMachineRef machine;
+};
+
+// Types and declarations of a module that are looked up again and again.
+typedef struct Emitter {
+    Arena *arena;
+    const CpuOptions *opt;
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    LLVMBuilderRef builder;
+    LLVMTypeRef type_void, type_i1, type_i8, type_i32, type_i64, type_float, type_double, type_ptr;
+} Emitter;
+
+// The value of an elementwise operation; kind: of the result, for comparisons that of the operands. (values.c)
+LLVMValueRef emit_op(Emitter *e, Op op, Kind kind, LLVMValueRef x, LLVMValueRef y);
+LLVMValueRef emit_conv(Emitter *e, Kind to, Kind from, LLVMValueRef x);
+// x + y as a step of an accumulation: its order is free unless the mode is precise.
+LLVMValueRef emit_accumulate(Emitter *e, Kind kind, LLVMValueRef x, LLVMValueRef y, bool subtract);
+LLVMValueRef emit_int(Emitter *e, int64_t value);
+LLVMValueRef emit_lit(Emitter *e, Kind kind, double real, int64_t num);
+LLVMTypeRef emit_type(Emitter *e, Kind kind);        // of a value in a register
+LLVMTypeRef emit_memory_type(Emitter *e, Kind kind); // of an array element: Bool is a byte
+// Declares a function of the run-time library or libm; attrs is a list of names of enum attributes ended by NULL.
+LLVMValueRef emit_declare(Emitter *e, const char *name, LLVMTypeRef type, const char *const *attrs);
+LLVMTypeRef emit_function_type(Emitter *e, LLVMTypeRef result, int n, const LLVMTypeRef *params, bool variadic);
+void emit_attribute(Emitter *e, LLVMValueRef function, LLVMAttributeIndex at, const char *name, uint64_t value);
+LLVMValueRef emit_intrinsic(Emitter *e, const char *name, int ntypes, LLVMTypeRef *types, int nargs,
+                            LLVMValueRef *args);
+// A private constant string.
+LLVMValueRef emit_string(Emitter *e, const char *text);
+
+// The C function of one tree, and the uniform one of cpu_call. (emit.c)
+void emit_entry(Emitter *e, const Tree *tree, const char *name);
+void emit_caller(Emitter *e, const Func *f, const char *name);
+
+// A target machine for the options; the caller disposes of it. (llvm.c)
+LLVMTargetMachineRef cpu_machine(const CpuOptions *opt, bool jit);
+// The module after optimisation, made when first asked for; owned by m. (llvm.c)
+LLVMModuleRef cpu_optimised(CpuModule *m);
+
+// The name of the uniform function of an entry.
+#define CALLER_SUFFIX "__call"
+
+#endif

@@ -1,0 +1,273 @@
+// The C header of a module, and names that C accepts.
+#include "cpu/cpu.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+
+// ---- names
+
+// Words of C and C++, and macros that common headers or compilers define.
+static const char *const c_words[] = {"alignas",      "alignof",   "and",
+                                      "and_eq",       "asm",       "assert",
+                                      "atomic",       "auto",      "bitand",
+                                      "bitor",        "bool",      "break",
+                                      "case",         "catch",     "char",
+                                      "char16_t",     "char32_t",  "char8_t",
+                                      "class",        "co_await",  "co_return",
+                                      "co_yield",     "compl",     "complex",
+                                      "concept",      "const",     "const_cast",
+                                      "consteval",    "constexpr", "constinit",
+                                      "continue",     "decltype",  "default",
+                                      "delete",       "do",        "double",
+                                      "dynamic_cast", "else",      "enum",
+                                      "EOF",          "errno",     "explicit",
+                                      "export",       "extern",    "false",
+                                      "float",        "for",       "friend",
+                                      "goto",         "I",         "i386",
+                                      "if",           "imaginary", "inline",
+                                      "int",          "int64_t",   "linux",
+                                      "long",         "mutable",   "namespace",
+                                      "new",          "noexcept",  "noreturn",
+                                      "not",          "not_eq",    "NULL",
+                                      "nullptr",      "operator",  "or",
+                                      "or_eq",        "private",   "protected",
+                                      "public",       "register",  "reinterpret_cast",
+                                      "requires",     "restrict",  "return",
+                                      "short",        "signed",    "sizeof",
+                                      "size_t",       "static",    "static_assert",
+                                      "static_cast",  "stderr",    "stdin",
+                                      "stdout",       "struct",    "switch",
+                                      "template",     "this",      "thread_local",
+                                      "throw",        "true",      "try",
+                                      "typedef",      "typeid",    "typename",
+                                      "typeof",       "uint8_t",   "union",
+                                      "unix",         "unsigned",  "using",
+                                      "virtual",      "void",      "volatile",
+                                      "wchar_t",      "while",     "xor",
+                                      "xor_eq",       NULL};
+
+// Functions that compiled code or a C program needs under their own name, besides those of ops.def; of the
+// mathematical ones also with the suffixes f and l.
+static const char *const c_functions[] = {"abort",  "calloc",  "exit",   "exp2",   "fabs",    "fma",    "fmax",
+                                          "fmin",   "fmod",    "free",   "frexp",  "ldexp",   "log10",  "log2",
+                                          "main",   "malloc",  "memcmp", "memcpy", "memmove", "memset", "modf",
+                                          "printf", "realloc", "sincos", "tgamma", NULL};
+static const char *const op_functions[] = {
+#define INS(f, i)                                                             NULL
+#define CMPI(f, i)                                                            NULL
+#define OWN                                                                   NULL
+#define RTL(s)                                                                s
+#define LIBM(s)                                                               s
+#define INTR(s)                                                               &(s)[sizeof "llvm"]
+#define OP(name, arity, type, dx, dy, eval_f, eval_i, llvm, fsm, count, cost) llvm,
+#include "ir/ops.def"
+};
+
+static bool is_c_word(const char *name) {
+    for (int i = 0; c_words[i]; i++)
+        if (!strcmp(c_words[i], name)) return true;
+    return name[0] == '_' && (name[1] == '_' || isupper((unsigned char)name[1]));
+}
+
+// Equal, or equal with the suffix f or l.
+static bool same_function(const char *function, const char *name) {
+    size_t n = strlen(function);
+    if (strncmp(function, name, n)) return false;
+    return !name[n] || ((name[n] == 'f' || name[n] == 'l') && !name[n + 1]);
+}
+
+bool cpu_name_reserved(const char *name) {
+    static const char caller[] = "__call";
+    size_t n = strlen(name);
+    if (is_c_word(name) || !strncmp(name, "fsm_", 4)) return true;
+    if (n >= sizeof caller && !strcmp(name + n + 1 - sizeof caller, caller)) return true;
+    for (int i = 0; c_functions[i]; i++)
+        if (same_function(c_functions[i], name)) return true;
+    for (size_t i = 0; i < sizeof op_functions / sizeof *op_functions; i++)
+        if (op_functions[i] && same_function(op_functions[i], name)) return true;
+    return !strcmp(name, "lgamma") || !strcmp(name, "lgammaf") || !strcmp(name, "lgammal");
+}
+
+const char *cpu_c_name(Arena *a, const char *name) {
+    Str s = {0};
+    if (isdigit((unsigned char)*name)) str_putc(&s, '_');
+    for (const char *c = name; *c; c++) {
+        if (*c == '\'')
+            str_puts(&s, "_prime");
+        else
+            str_putc(&s, isalnum((unsigned char)*c) && (unsigned char)*c < 128 ? *c : '_');
+    }
+    if (is_c_word(str_text(&s))) str_putc(&s, '_');
+    char *result = arena_strdup(a, str_text(&s));
+    str_free(&s);
+    return result;
+}
+
+static bool is_taken(const char *const *names, int n, const char *name) {
+    for (int i = 0; i < n; i++)
+        if (!strcmp(names[i], name)) return true;
+    return !strcmp(name, "ctx");
+}
+
+const char **cpu_parameter_names(Arena *a, const Func *f) {
+    int n = f->ninputs + f->noutputs;
+    const char **names = ARENA_ARRAY(a, const char *, n + 1);
+    for (int i = 0; i < n; i++) {
+        int k = i - f->ninputs;
+        const char *hint = k < 0 ? f->inputs[i]->name : f->output_names ? f->output_names[k] : NULL;
+        if (!hint || !*hint) hint = arena_printf(a, k < 0 ? "in%d" : "out%d", k < 0 ? i : k);
+        const char *base = cpu_c_name(a, hint), *name = base;
+        for (int tries = 2; is_taken(names, i, name); tries++) name = arena_printf(a, "%s_%d", base, tries);
+        names[i] = name;
+    }
+    return names;
+}
+
+// ---- sizes in comments
+
+// Prints an Int expression over the inputs; prec: how tightly its surroundings bind (0 nothing, 1 sums, 2 products).
+static void print_size(Str *out, const Node *n, const char *const *names, int prec);
+
+static void print_infix(Str *out, const Node *n, const char *const *names, int prec, int own, const char *symbol) {
+    if (prec > own) str_putc(out, '(');
+    print_size(out, n->args[0], names, own);
+    str_puts(out, symbol);
+    print_size(out, n->args[1], names, own + (n->op != OP_add && n->op != OP_mul));
+    if (prec > own) str_putc(out, ')');
+}
+
+static bool negative_part(const Node *n) {
+    if (n->op == OP_lit) return n->u.num < 0;
+    return n->op == OP_neg || (n->op == OP_mul && n->args[0]->op == OP_lit && n->args[0]->u.num < 0);
+}
+
+// a + (-b) as "a - b".
+static void print_sum(Str *out, const Node *n, const char *const *names, int prec) {
+    const Node *x = n->args[0], *y = n->args[1];
+    if (negative_part(x) && !negative_part(y)) {
+        const Node *t = x;
+        x = y;
+        y = t;
+    }
+    if (prec > 1) str_putc(out, '(');
+    print_size(out, x, names, 1);
+    if (!negative_part(y)) {
+        str_puts(out, " + ");
+        print_size(out, y, names, 1);
+    } else if (y->op == OP_lit) {
+        str_printf(out, " - %" PRIu64, 0 - (uint64_t)y->u.num);
+    } else if (y->op == OP_neg) {
+        str_puts(out, " - ");
+        print_size(out, y->args[0], names, 2);
+    } else {
+        str_puts(out, " - ");
+        if (y->args[0]->u.num != -1) str_printf(out, "%" PRIu64 "*", 0 - (uint64_t)y->args[0]->u.num);
+        print_size(out, y->args[1], names, 2);
+    }
+    if (prec > 1) str_putc(out, ')');
+}
+
+static void print_size(Str *out, const Node *n, const char *const *names, int prec) {
+    switch (n->op) {
+    case OP_lit: str_printf(out, "%" PRId64, n->u.num); break;
+    case OP_input: str_puts(out, names[n->u.num]); break;
+    case OP_add: print_sum(out, n, names, prec); break;
+    case OP_sub: print_infix(out, n, names, prec, 1, " - "); break;
+    case OP_mul: print_infix(out, n, names, prec, 2, "*"); break;
+    case OP_idiv: print_infix(out, n, names, prec, 2, "/"); break;
+    case OP_irem: print_infix(out, n, names, prec, 2, "%"); break;
+    case OP_neg:
+        str_putc(out, '-');
+        print_size(out, n->args[0], names, 3);
+        break;
+    case OP_min:
+    case OP_max:
+        str_printf(out, "%s(", op_info[n->op].name);
+        print_size(out, n->args[0], names, 0);
+        str_puts(out, ", ");
+        print_size(out, n->args[1], names, 0);
+        str_putc(out, ')');
+        break;
+    default: str_putc(out, '?');
+    }
+}
+
+// ---- the header
+
+static const char *c_type(Kind kind, bool scalar) {
+    switch (kind) {
+    case KIND_BOOL: return scalar ? "int" : "uint8_t";
+    case KIND_INT: return "int64_t";
+    case KIND_FLOAT: return "float";
+    case KIND_DOUBLE: return "double";
+    }
+    return "void";
+}
+
+// A text of the user as lines of comment, with nothing that could end or continue them wrongly.
+static void print_comment(Str *out, const char *text) {
+    while (*text) {
+        size_t n = strcspn(text, "\n"), shown = n;
+        while (shown && isspace((unsigned char)text[shown - 1])) shown--;
+        str_puts(out, "// ");
+        str_write(out, text, shown);
+        if (shown && text[shown - 1] == '\\') str_putc(out, '.');
+        str_putc(out, '\n');
+        text += n + (text[n] == '\n');
+    }
+}
+
+static void print_shape(Str *out, const Node *n, const char *const *names) {
+    str_puts(out, c_type(n->kind, false));
+    for (int k = 0; k < n->rank; k++) {
+        str_putc(out, '[');
+        print_size(out, n->shape[k], names, 0);
+        str_putc(out, ']');
+    }
+}
+
+static void print_entry(Str *out, Arena *a, const Func *f) {
+    const char **names = cpu_parameter_names(a, f), *name = cpu_c_name(a, f->name);
+    str_putc(out, '\n');
+    if (f->doc) print_comment(out, f->doc);
+    for (int i = 0; i < f->nsizes; i++)
+        str_printf(out, "%s%s%s", i ? ", " : "// Sizes: ", names[i], i + 1 < f->nsizes ? "" : ".\n");
+    for (int i = f->nsizes; i < f->ninputs; i++) {
+        if (!f->inputs[i]->rank) continue;
+        str_printf(out, "// %s: ", names[i]);
+        print_shape(out, f->inputs[i], names);
+        str_putc(out, '\n');
+    }
+    for (int i = 0; i < f->noutputs; i++) {
+        str_printf(out, "// %s: result, ", names[f->ninputs + i]);
+        print_shape(out, f->outputs[i], names);
+        str_putc(out, '\n');
+    }
+    str_printf(out, "int %s(fsm_context *ctx", name);
+    for (int i = 0; i < f->ninputs; i++) {
+        const Node *n = f->inputs[i];
+        if (n->rank)
+            str_printf(out, ", const %s *%s", c_type(n->kind, false), names[i]);
+        else
+            str_printf(out, ", %s %s", c_type(n->kind, true), names[i]);
+    }
+    for (int i = 0; i < f->noutputs; i++)
+        str_printf(out, ", %s *%s", c_type(f->outputs[i]->kind, false), names[f->ninputs + i]);
+    str_puts(out, ");\n");
+}
+
+void cpu_header(Str *out, const char *name, int nfuncs, Func *const *funcs) {
+    Arena *a = arena_new();
+    char *guard = arena_printf(a, "%s_H", cpu_c_name(a, name));
+    for (char *c = guard; *c; c++) *c = (char)toupper((unsigned char)*c);
+    str_puts(out, "// Written by fsmc. Link with -lfsmrt -lm.\n");
+    str_puts(
+        out,
+        "// Every function returns FSM_OK or an FSM_ERROR code, whose text fsm_context_error(ctx) has. Arrays are\n"
+        "// row-major and contiguous; results must not overlap anything.\n");
+    str_printf(out, "#ifndef %s\n#define %s\n\n#include \"fsmc/runtime.h\"\n", guard, guard);
+    str_puts(out, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
+    for (int i = 0; i < nfuncs; i++) print_entry(out, a, funcs[i]);
+    str_puts(out, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
+    arena_free(a);
+}

@@ -1,0 +1,120 @@
+// Compiled code in this process, and calls of it with arguments of any kinds.
+#include "cpu/emit.h"
+
+#include "fsmc/runtime_internal.h"
+#include "ir/interp.h"
+
+#include <llvm-c/LLJIT.h>
+
+struct CpuJit {
+    LLVMOrcLLJITRef lljit;
+    fsm_context *context;
+};
+
+// ---- loading
+
+// The run-time library is linked into this program, whether or not its symbols can be found by name; libm is found by
+// the search of the process.
+static const struct RuntimeSymbol {
+    const char *name;
+    uintptr_t address;
+} * runtime_symbols(int *n) {
+    static struct RuntimeSymbol table[16];
+    int i = 0;
+#define SYMBOL(f) table[i++] = (struct RuntimeSymbol){#f, (uintptr_t)f}
+    SYMBOL(fsm_enter);
+    SYMBOL(fsm_fail);
+    SYMBOL(fsm_poll);
+    SYMBOL(fsm_alloc);
+    SYMBOL(fsm_mark);
+    SYMBOL(fsm_release);
+    SYMBOL(fsm_lgamma);
+    SYMBOL(fsm_digamma);
+    SYMBOL(fsm_polygamma);
+    SYMBOL(fsm_powi);
+#undef SYMBOL
+    *n = i;
+    return table;
+}
+
+static LLVMErrorRef define_symbols(LLVMOrcLLJITRef lljit) {
+    int n;
+    const struct RuntimeSymbol *symbols = runtime_symbols(&n);
+    LLVMOrcCSymbolMapPair pairs[16];
+    for (int i = 0; i < n; i++) {
+        pairs[i].Name = LLVMOrcLLJITMangleAndIntern(lljit, symbols[i].name);
+        pairs[i].Sym.Address = symbols[i].address;
+        pairs[i].Sym.Flags = (LLVMJITSymbolFlags){LLVMJITSymbolGenericFlagsExported, 0};
+    }
+    LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(lljit);
+    LLVMErrorRef error = LLVMOrcJITDylibDefine(library, LLVMOrcAbsoluteSymbols(pairs, (size_t)n));
+    if (error) return error;
+    LLVMOrcDefinitionGeneratorRef process;
+    char prefix = LLVMOrcLLJITGetGlobalPrefix(lljit);
+    error = LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, prefix, NULL, NULL);
+    if (!error) LLVMOrcJITDylibAddGenerator(library, process);
+    return error;
+}
+
+static void report(Diag *diag, LLVMErrorRef error) {
+    char *text = LLVMGetErrorMessage(error);
+    diag_error(diag, (Span){NULL, 0, 0}, "cannot load the compiled code: %s", text);
+    LLVMDisposeErrorMessage(text);
+}
+
+static LLVMErrorRef load(CpuModule *m, LLVMOrcLLJITRef *lljit) {
+    LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
+    LLVMTargetMachineRef machine = cpu_machine(&m->opt, true);
+    LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder,
+                                                  LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine));
+    LLVMErrorRef error = LLVMOrcCreateLLJIT(lljit, builder);
+    if (error) return error;
+    if ((error = define_symbols(*lljit))) return error;
+    LLVMOrcThreadSafeModuleRef module = LLVMOrcCreateNewThreadSafeModule(LLVMCloneModule(cpu_optimised(m)), m->owner);
+    return LLVMOrcLLJITAddLLVMIRModule(*lljit, LLVMOrcLLJITGetMainJITDylib(*lljit), module);
+}
+
+CpuJit *cpu_jit(CpuModule *m, Diag *diag) {
+    CpuJit *jit = calloc(1, sizeof *jit);
+    if (!jit || !(jit->context = fsm_context_new())) diag_out_of_memory();
+    LLVMErrorRef error = load(m, &jit->lljit);
+    if (!error) return jit;
+    report(diag, error);
+    cpu_jit_delete(jit);
+    return NULL;
+}
+
+void cpu_jit_delete(CpuJit *jit) {
+    if (!jit) return;
+    LLVMErrorRef error = jit->lljit ? LLVMOrcDisposeLLJIT(jit->lljit) : NULL;
+    if (error) LLVMConsumeError(error);
+    fsm_context_free(jit->context);
+    free(jit);
+}
+
+void *cpu_jit_symbol(CpuJit *jit, const char *name) {
+    LLVMOrcExecutorAddress address = 0;
+    LLVMErrorRef error = LLVMOrcLLJITLookup(jit->lljit, &address, name);
+    if (!error) return (void *)(uintptr_t)address;
+    LLVMConsumeError(error);
+    return NULL;
+}
+
+int64_t cpu_jit_peak_bytes(const CpuJit *jit) { return fsm_context_peak_bytes(jit->context); }
+
+// ---- calling
+
+int cpu_call(Arena *a, CpuJit *jit, const Func *f, const Tensor *inputs, Tensor *outputs, const char **error) {
+    typedef int Caller(fsm_context *, void **);
+    Caller *caller =
+        (Caller *)(uintptr_t)cpu_jit_symbol(jit, arena_printf(a, "%s" CALLER_SUFFIX, cpu_c_name(a, f->name)));
+    if (!caller) fatal_bug("no compiled code for '%s'", f->name);
+    int code = func_prepare(a, f, inputs, outputs, error);
+    if (code) return code;
+    void **args = ARENA_ARRAY(a, void *, f->ninputs + f->noutputs + 1);
+    for (int i = 0; i < f->ninputs; i++) args[i] = inputs[i].data;
+    for (int i = 0; i < f->noutputs; i++) args[f->ninputs + i] = outputs[i].data;
+    code = caller(jit->context, args);
+    if (code) *error = arena_strdup(a, fsm_context_error(jit->context));
+    return code;
+}

@@ -1,0 +1,222 @@
+// Modules of LLVM IR: making them from trees, optimising, and writing them out.
+#include "cpu/emit.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/ErrorHandling.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+#include <errno.h>
+#include <stdio.h>
+
+// ---- the target
+
+static void on_fatal_error(const char *reason) {
+    diag_current_pass = "llvm";
+    fatal_bug("%s", reason);
+}
+
+static void start_llvm(void) {
+    static bool started;
+    if (started) return;
+    started = true;
+    LLVMInstallFatalErrorHandler(on_fatal_error);
+    if (LLVMInitializeNativeTarget() || LLVMInitializeNativeAsmPrinter()) fatal_bug("LLVM lacks this machine");
+}
+
+// LLVM ignores a processor it does not know, or ends the program, so that unknown names must not reach it. The names
+// are those of 64-bit x86 processors in LLVM 19; on other architectures every name is passed on.
+#if defined(__x86_64__)
+static const char known_cpus[] =
+    " "
+    "native baseline generic x86-64 x86-64-v2 x86-64-v3 x86-64-v4 alderlake amdfam10 arrowlake "
+    "arrowlake-s athlon64 athlon64-sse3 athlon-fx atom barcelona bdver1 bdver2 bdver3 bdver4 "
+    "bonnell broadwell btver1 btver2 cannonlake cascadelake clearwaterforest cooperlake core2 "
+    "corei7 corei7-avx core-avx2 core-avx-i emeraldrapids goldmont goldmont-plus gracemont "
+    "grandridge graniterapids graniterapids-d haswell icelake-client icelake-server ivybridge k8 "
+    "k8-sse3 knl knm lunarlake meteorlake nehalem nocona opteron opteron-sse3 pantherlake penryn "
+    "raptorlake rocketlake sandybridge sapphirerapids sierraforest silvermont skx skylake "
+    "skylake-avx512 slm tigerlake tremont westmere znver1 znver2 znver3 znver4 ";
+
+static bool cpu_known(const char *cpu) {
+    size_t n = strlen(cpu);
+    if (!n || strchr(cpu, ' ')) return false;
+    for (const char *s = known_cpus; (s = strstr(s, cpu)); s++)
+        if (s[-1] == ' ' && s[n] == ' ') return true;
+    return false;
+}
+#else
+static bool cpu_known(const char *cpu) { return *cpu != 0; }
+#endif
+
+LLVMTargetMachineRef cpu_machine(const CpuOptions *opt, bool jit) {
+    static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess, LLVMCodeGenLevelDefault,
+                                                 LLVMCodeGenLevelAggressive};
+    start_llvm();
+    char *triple = LLVMGetDefaultTargetTriple(), *host = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
+    const char *cpu = opt->cpu ? opt->cpu : "native", *enabled = "";
+    if (!strcmp(cpu, "native"))
+        cpu = host, enabled = features;
+    else if (!strcmp(cpu, "baseline"))
+        cpu = strncmp(triple, "x86_64", 6) ? "generic" : "x86-64";
+    LLVMTargetRef target;
+    char *error = NULL;
+    if (LLVMGetTargetFromTriple(triple, &target, &error)) fatal_bug("%s", error);
+    int level = opt->level < 0 ? 0 : opt->level > 3 ? 3 : opt->level;
+    LLVMTargetMachineRef machine = LLVMCreateTargetMachine(target, triple, cpu, enabled, levels[level], LLVMRelocPIC,
+                                                           jit ? LLVMCodeModelJITDefault : LLVMCodeModelDefault);
+    LLVMDisposeMessage(triple);
+    LLVMDisposeMessage(host);
+    LLVMDisposeMessage(features);
+    if (!machine) fatal_bug("LLVM makes no code for '%s'", cpu);
+    return machine;
+}
+
+static void set_target(CpuModule *m) {
+    char *triple = LLVMGetTargetMachineTriple(m->machine);
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(m->machine);
+    LLVMSetTarget(m->plain, triple);
+    LLVMSetModuleDataLayout(m->plain, layout);
+    LLVMDisposeTargetData(layout);
+    LLVMDisposeMessage(triple);
+}
+
+// ---- printing trees
+
+static Emitter emitter_new(Arena *a, const CpuModule *m) {
+    LLVMContextRef c = m->context;
+    return (Emitter){.arena = a,
+                     .opt = &m->opt,
+                     .context = c,
+                     .module = m->plain,
+                     .builder = LLVMCreateBuilderInContext(c),
+                     .type_void = LLVMVoidTypeInContext(c),
+                     .type_i1 = LLVMInt1TypeInContext(c),
+                     .type_i8 = LLVMInt8TypeInContext(c),
+                     .type_i32 = LLVMInt32TypeInContext(c),
+                     .type_i64 = LLVMInt64TypeInContext(c),
+                     .type_float = LLVMFloatTypeInContext(c),
+                     .type_double = LLVMDoubleTypeInContext(c),
+                     .type_ptr = LLVMPointerTypeInContext(c, 0)};
+}
+
+static void verify(const CpuModule *m, LLVMModuleRef module) {
+    char *error = NULL;
+    if (LLVMVerifyModule(module, LLVMReturnStatusAction, &error)) {
+        diag_current_pass = "llvm";
+        fatal_bug("module %s: %s", m->opt.name, error);
+    }
+    LLVMDisposeMessage(error);
+}
+
+// The C names of the entries; reports those that C cannot have.
+static const char **entry_names(Arena *a, Diag *diag, int n, Tree *const *trees) {
+    const char **names = ARENA_ARRAY(a, const char *, n + 1);
+    int errors = diag_errors(diag);
+    for (int i = 0; i < n; i++) {
+        const Func *f = trees[i]->func;
+        names[i] = cpu_c_name(a, f->name);
+        if (cpu_name_reserved(f->name))
+            diag_error(diag, f->span, "entry '%s' cannot be exported: the name is reserved in C", f->name);
+        for (int j = 0; j < i; j++)
+            if (!strcmp(names[i], names[j]))
+                diag_error(diag, f->span, "entries '%s' and '%s' would both be '%s' in C", trees[j]->func->name,
+                           f->name, names[i]);
+    }
+    return diag_errors(diag) > errors ? NULL : names;
+}
+
+CpuModule *cpu_emit(Arena *a, Diag *diag, int ntrees, Tree *const *trees, const CpuOptions *opt) {
+    if (opt->cpu && !cpu_known(opt->cpu)) {
+        diag_error(diag, (Span){NULL, 0, 0}, "unknown processor '%s'", opt->cpu);
+        return NULL;
+    }
+    const char **names = entry_names(a, diag, ntrees, trees);
+    if (!names) return NULL;
+    CpuModule *m = ARENA_NEW(a, CpuModule);
+    m->opt = *opt;
+    m->opt.name = arena_strdup(a, opt->name ? opt->name : "fsmc");
+    if (opt->cpu) m->opt.cpu = arena_strdup(a, opt->cpu);
+    m->machine = cpu_machine(&m->opt, false);
+    m->owner = LLVMOrcCreateNewThreadSafeContext();
+    m->context = LLVMOrcThreadSafeContextGetContext(m->owner);
+    m->plain = LLVMModuleCreateWithNameInContext(m->opt.name, m->context);
+    set_target(m);
+    Emitter e = emitter_new(a, m);
+    for (int i = 0; i < ntrees; i++) emit_entry(&e, trees[i], names[i]);
+    for (int i = 0; i < ntrees && opt->callable; i++) emit_caller(&e, trees[i]->func, names[i]);
+    LLVMDisposeBuilder(e.builder);
+    verify(m, m->plain);
+    return m;
+}
+
+void cpu_delete(CpuModule *m) {
+    if (!m) return;
+    if (m->optimised) LLVMDisposeModule(m->optimised);
+    LLVMDisposeModule(m->plain);
+    LLVMDisposeTargetMachine(m->machine);
+    LLVMOrcDisposeThreadSafeContext(m->owner);
+}
+
+// ---- output
+
+LLVMModuleRef cpu_optimised(CpuModule *m) {
+    if (m->optimised) return m->optimised;
+    static const char *const pipelines[] = {"default<O0>", "default<O1>", "default<O2>", "default<O3>"};
+    int level = m->opt.level < 0 ? 0 : m->opt.level > 3 ? 3 : m->opt.level;
+    LLVMModuleRef module = LLVMCloneModule(m->plain);
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMPassBuilderOptionsSetLoopVectorization(options, level >= 2);
+    LLVMPassBuilderOptionsSetSLPVectorization(options, level >= 2);
+    LLVMPassBuilderOptionsSetLoopInterleaving(options, level >= 2);
+    LLVMErrorRef error = LLVMRunPasses(module, pipelines[level], m->machine, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (error) {
+        diag_current_pass = "llvm";
+        fatal_bug("%s", LLVMGetErrorMessage(error));
+    }
+    verify(m, module);
+    return m->optimised = module;
+}
+
+void cpu_print_llvm(CpuModule *m, Str *out, bool optimised) {
+    char *text = LLVMPrintModuleToString(optimised ? cpu_optimised(m) : m->plain);
+    str_puts(out, text);
+    LLVMDisposeMessage(text);
+}
+
+// The module as assembly text or an object file. Code generation changes a module, so it gets a copy.
+static LLVMMemoryBufferRef generate(CpuModule *m, LLVMCodeGenFileType type) {
+    LLVMModuleRef module = LLVMCloneModule(cpu_optimised(m));
+    LLVMMemoryBufferRef buffer;
+    char *error = NULL;
+    if (LLVMTargetMachineEmitToMemoryBuffer(m->machine, module, type, &error, &buffer)) {
+        diag_current_pass = "llvm";
+        fatal_bug("%s", error);
+    }
+    LLVMDisposeModule(module);
+    return buffer;
+}
+
+void cpu_print_asm(CpuModule *m, Str *out) {
+    LLVMMemoryBufferRef text = generate(m, LLVMAssemblyFile);
+    str_write(out, LLVMGetBufferStart(text), LLVMGetBufferSize(text));
+    LLVMDisposeMemoryBuffer(text);
+}
+
+bool cpu_write_object(CpuModule *m, Diag *diag, const char *path) {
+    LLVMMemoryBufferRef object = generate(m, LLVMObjectFile);
+    size_t size = LLVMGetBufferSize(object);
+    FILE *file = fopen(path, "wb");
+    bool ok = file && fwrite(LLVMGetBufferStart(object), 1, size, file) == size;
+    int cause = errno;
+    if (file && fclose(file)) {
+        if (ok) cause = errno;
+        ok = false;
+    }
+    LLVMDisposeMemoryBuffer(object);
+    if (ok) return true;
+    diag_error(diag, (Span){NULL, 0, 0}, "cannot write '%s': %s", path, strerror(cause));
+    if (file) remove(path);
+    return false;
+}

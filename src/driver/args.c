@@ -1,0 +1,304 @@
+#include "driver/args.h"
+
+#include "driver/file.h"
+#include "driver/json.h"
+#include "ir/interp.h"
+
+#include <ctype.h>
+#include <string.h>
+
+typedef struct Args {
+    Arena *arena;
+    Diag *diag;
+    const Func *func;
+    json_t **param;    // by parameter
+    JsonShape **shape; // by parameter
+    json_t **size;     // by size: set by name
+    Tensor *input;     // by input
+    const char **from; // by size: the argument that tells it, NULL while it is not known
+    bool *known;       // by input: a size or a scalar Int argument whose value is there
+} Args;
+
+static const Span nowhere = {NULL, 0, 0};
+
+static const char *param_name(const Args *a, int k) {
+    const char *name = a->func->params[k].name;
+    return name ? name : arena_printf(a->arena, "#%d", k + 1);
+}
+
+// ---- collecting
+
+// The place for the argument of that name; NULL after reporting that there is none.
+static json_t **slot_named(Args *a, const char *name, Span at) {
+    const Func *f = a->func;
+    NameGuess guess = {.wanted = name};
+    for (int k = 0; k < f->nparams; k++) {
+        if (!strcmp(param_name(a, k), name)) return &a->param[k];
+        name_guess(&guess, param_name(a, k));
+    }
+    for (int k = 0; k < f->nsizes; k++) {
+        if (!strcmp(f->inputs[k]->name, name)) return &a->size[k];
+        name_guess(&guess, f->inputs[k]->name);
+    }
+    diag_error(a->diag, at, "`%s` has no parameter `%s`", f->name, name);
+    if (guess.best) diag_note(a->diag, at, "did you mean `%s`?", guess.best);
+    return NULL;
+}
+
+// A bare number or word of the command line that JSON would not accept: `.5`, `+1`, `NaN`.
+static json_t *bare_value(const char *text) {
+    char *end;
+    if (!strcmp(text, "NaN") || !strcmp(text, "Infinity") || !strcmp(text, "-Infinity")) return json_string(text);
+    if (!*text || text[strspn(text, "0123456789+-.eE")]) return NULL;
+    double x = strtod(text, &end);
+    return *end ? NULL : json_real(x); // NULL if it is too large
+}
+
+static bool read_word(Args *a, const char *word) {
+    const char *value = strchr(word, '=') + 1;
+    const char *name = arena_strndup(a->arena, word, (size_t)(value - 1 - word));
+    json_t **slot = slot_named(a, name, nowhere);
+    if (!slot) return false;
+    if (*slot) {
+        diag_error(a->diag, nowhere, "argument `%s` is given twice", name);
+        return false;
+    }
+    if (*value == '@') {
+        const Source *text = file_read(a->arena, a->diag, value + 1);
+        return text && (*slot = json_parse(a->diag, text));
+    }
+    Source *text = ARENA_NEW(a->arena, Source);
+    *text = (Source){arena_printf(a->arena, "argument %s", name), value, strlen(value)};
+    return (*slot = json_parse(NULL, text)) || (*slot = bare_value(value)) || (*slot = json_parse(a->diag, text));
+}
+
+// A parameter of type () takes no argument.
+static bool takes_argument(const Args *a, int k) { return a->func->params[k].count > 0; }
+
+static void count_arguments(const Args *a, size_t *all, size_t *missing) {
+    *all = *missing = 0;
+    for (int k = 0; k < a->func->nparams; k++) {
+        *all += takes_argument(a, k);
+        *missing += takes_argument(a, k) && !a->param[k];
+    }
+}
+
+// The elements are the parameters that the command line does not set, or all of them.
+static bool take_array(Args *a, const Source *text, const json_t *list) {
+    size_t all, missing, count = json_array_size(list), i = 0;
+    count_arguments(a, &all, &missing);
+    if (count != all && count != missing) {
+        diag_error(a->diag, nowhere, "%s: `%s` has %zu parameter%s, but the array has %zu element%s", text->name,
+                   a->func->name, all, all == 1 ? "" : "s", count, count == 1 ? "" : "s");
+        if (all == 1) diag_note(a->diag, nowhere, "the outer array is the list of arguments: [[1, 2]] is one array");
+        return false;
+    }
+    for (int k = 0; k < a->func->nparams; k++) {
+        if (!takes_argument(a, k) || (count < all && a->param[k])) continue;
+        if (!a->param[k]) a->param[k] = json_incref(json_array_get(list, i));
+        i++;
+    }
+    return true;
+}
+
+static bool take_object(Args *a, json_t *all) {
+    const char *name;
+    json_t *value;
+    bool ok = true;
+    json_object_foreach(all, name, value) {
+        json_t **slot = slot_named(a, arena_strdup(a->arena, name), nowhere);
+        ok &= slot != NULL;
+        if (slot && !*slot) *slot = json_incref(value);
+    }
+    return ok;
+}
+
+static bool is_blank(const Source *s) {
+    for (size_t i = 0; i < s->len; i++)
+        if (!isspace((unsigned char)s->text[i])) return false;
+    return true;
+}
+
+static bool read_standard_input(Args *a) {
+    const Source *text = file_read(a->arena, a->diag, "-");
+    if (!text) return false;
+    if (is_blank(text)) return true;
+    json_t *all = json_parse(a->diag, text);
+    if (!all) return false;
+    bool ok = false;
+    if (json_is_array(all)) ok = take_array(a, text, all);
+    else if (json_is_object(all)) ok = take_object(a, all);
+    else diag_error(a->diag, nowhere, "%s: expected an array or an object of arguments", text->name);
+    json_decref(all);
+    return ok;
+}
+
+static bool collect(Args *a, const Options *opt) {
+    bool ok = true;
+    for (int i = 0; i < opt->words.len; i++) ok &= read_word(a, opt->words.data[i]);
+    if (!ok) return false;
+    size_t all, missing;
+    count_arguments(a, &all, &missing);
+    if (missing && strcmp(opt->file, "-") && !read_standard_input(a)) return false;
+    for (int k = 0; k < a->func->nparams; k++) {
+        if (a->param[k]) continue;
+        if (!takes_argument(a, k)) {
+            a->param[k] = json_array();
+            continue;
+        }
+        diag_error(a->diag, nowhere, "argument `%s` of `%s` is missing", param_name(a, k), a->func->name);
+        ok = false;
+    }
+    return ok;
+}
+
+// ---- sizes
+
+static void set_int(Args *a, int input, int64_t value) {
+    a->input[input] = tensor_new(a->arena, KIND_INT, 0, NULL);
+    *(int64_t *)a->input[input].data = value;
+    a->known[input] = true;
+}
+
+// The value of an Int or Bool over sizes and scalar arguments; false if it is not known.
+static bool evaluate(const Args *a, const Node *e, int64_t *out) {
+    if (e->rank || kind_is_float(e->kind)) return false;
+    int64_t x[3] = {0};
+    if (e->op == OP_lit || e->op == OP_input) {
+        if (e->op == OP_input && !a->known[e->u.num]) return false;
+        *out = e->op == OP_lit ? e->u.num : tensor_get_int(&a->input[e->u.num], 0);
+        return true;
+    }
+    if (!op_is_elementwise(e->op) && e->op != OP_select) return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (!evaluate(a, e->args[i], &x[i])) return false;
+    if (e->op == OP_select) {
+        *out = x[0] ? x[1] : x[2];
+        return true;
+    }
+    if ((e->op == OP_idiv || e->op == OP_irem) && x[1] == 0) return false;
+    *out = scalar_op(e->op, e->args[0]->kind, (Scalar){.i = x[0]}, (Scalar){.i = x[1]}).i;
+    return true;
+}
+
+static bool is_size(const Args *a, const Node *e) { return e && e->op == OP_input && e->u.num < a->func->nsizes; }
+
+// Takes the sizes that stand alone as an extent from the lengths found there.
+static void bind_sizes(Args *a, const JsonShape *s) {
+    const Node *e = s->type->form == SIG_ARRAY ? s->type->extent : NULL;
+    if (is_size(a, e) && s->length >= 0 && !a->known[e->u.num]) {
+        set_int(a, (int)e->u.num, s->length);
+        a->from[e->u.num] = s->first;
+    }
+    for (int i = 0; i < s->type->nparts; i++) bind_sizes(a, s->parts[i]);
+}
+
+static bool given_sizes(Args *a) {
+    static const SigType size_type = {.form = SIG_SCALAR, .kind = KIND_INT};
+    bool ok = true;
+    for (int k = 0; k < a->func->nsizes; k++) {
+        if (!a->size[k]) continue;
+        const char *name = a->func->inputs[k]->name;
+        JsonShape *s = json_measure(a->arena, a->diag, name, &size_type, a->size[k]);
+        if (!s) {
+            ok = false;
+            continue;
+        }
+        json_leaves(a->arena, s, a->size[k], &a->input[k]);
+        a->known[k] = true;
+        if (tensor_get_int(&a->input[k], 0) >= 0) continue;
+        diag_error(a->diag, nowhere, "size `%s` is negative", name);
+        ok = false;
+    }
+    return ok;
+}
+
+// ---- shapes
+
+// The extents of s and the arrays directly inside it: what they should be, or what they are.
+static const char *shape_text(const Args *a, const JsonShape *s, bool expected) {
+    Str out = {0};
+    for (; s->type->form == SIG_ARRAY; s = s->parts[0]) {
+        int64_t n = s->length;
+        const Node *e = s->type->extent;
+        bool known = expected ? e && evaluate(a, e, &n) : n >= 0;
+        if (known) str_printf(&out, "[%lld]", (long long)n);
+        else str_puts(&out, expected && e && e->op == OP_input ? arena_printf(a->arena, "[%s]", e->name) : "[]");
+    }
+    const char *text = arena_strdup(a->arena, str_text(&out));
+    str_free(&out);
+    return text;
+}
+
+// Says which arguments tell the sizes in e.
+static void note_sizes(const Args *a, const Node *e) {
+    if (e->op == OP_input && e->u.num < a->func->nsizes && a->from[e->u.num])
+        diag_note(a->diag, nowhere, "%s is %lld because of `%s`", e->name,
+                  (long long)tensor_get_int(&a->input[e->u.num], 0), a->from[e->u.num]);
+    for (int i = 0; i < e->nargs; i++) note_sizes(a, e->args[i]);
+}
+
+// Compares the lengths with the extents of the types, and sets those that are not known.
+static bool check_shape(const Args *a, JsonShape *s, const JsonShape *whole, const char *where) {
+    bool ok = true;
+    if (s->type->form == SIG_ARRAY) {
+        int64_t n = 0;
+        bool known = s->type->extent && evaluate(a, s->type->extent, &n);
+        if (!whole) whole = s, where = s->first ? s->first : where;
+        if (known && s->length >= 0 && s->length != n) {
+            diag_error(a->diag, nowhere, "argument `%s`: expected shape %s, got %s", where, shape_text(a, whole, true),
+                       shape_text(a, whole, false));
+            note_sizes(a, s->type->extent);
+            return false;
+        }
+        if (s->length < 0) s->length = known && n > 0 ? n : 0;
+    } else {
+        whole = NULL;
+    }
+    for (int i = 0; i < s->type->nparts; i++) ok &= check_shape(a, s->parts[i], whole, where);
+    return ok;
+}
+
+static bool measure_all(Args *a) {
+    const Func *f = a->func;
+    bool ok = true;
+    for (int k = 0; k < f->nparams; k++) {
+        const SigParam *p = &f->params[k];
+        a->shape[k] = json_measure(a->arena, a->diag, param_name(a, k), p->type, a->param[k]);
+        ok &= a->shape[k] != NULL;
+        if (!a->shape[k] || p->type->form != SIG_SCALAR || p->type->kind != KIND_INT) continue;
+        json_leaves(a->arena, a->shape[k], a->param[k], &a->input[p->first]);
+        a->known[p->first] = true;
+    }
+    return ok;
+}
+
+static bool convert(Args *a) {
+    const Func *f = a->func;
+    if (!measure_all(a) || !given_sizes(a)) return false;
+    for (int k = 0; k < f->nparams; k++) bind_sizes(a, a->shape[k]);
+    for (int k = 0; k < f->nsizes; k++)
+        if (!a->known[k]) set_int(a, k, 0); // only empty arrays have it
+    bool ok = true;
+    for (int k = 0; k < f->nparams; k++) ok &= check_shape(a, a->shape[k], NULL, param_name(a, k));
+    for (int k = 0; k < f->nparams && ok; k++)
+        json_leaves(a->arena, a->shape[k], a->param[k], &a->input[f->params[k].first]);
+    return ok;
+}
+
+Tensor *args_read(Compilation *c, const Func *f) {
+    Arena *arena = c->arena;
+    Args a = {arena,
+              c->diag,
+              f,
+              ARENA_ARRAY(arena, json_t *, f->nparams + 1),
+              ARENA_ARRAY(arena, JsonShape *, f->nparams + 1),
+              ARENA_ARRAY(arena, json_t *, f->nsizes + 1),
+              ARENA_ARRAY(arena, Tensor, f->ninputs + 1),
+              ARENA_ARRAY(arena, const char *, f->nsizes + 1),
+              ARENA_ARRAY(arena, bool, f->ninputs + 1)};
+    bool ok = collect(&a, c->opt) && convert(&a);
+    for (int k = 0; k < f->nparams; k++) json_decref(a.param[k]);
+    for (int k = 0; k < f->nsizes; k++) json_decref(a.size[k]);
+    return ok ? a.input : NULL;
+}

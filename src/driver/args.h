@@ -1,0 +1,13 @@
+// The arguments of a call from the command line and standard input.
+#ifndef DRIVER_ARGS_H
+#define DRIVER_ARGS_H
+
+#include "driver/compile.h"
+#include "ir/tensor.h"
+
+// Reads the arguments of f: c->opt->words (NAME=VALUE, NAME=@FILE) set single ones, by the names of parameters and
+// sizes; what is missing comes from standard input, as one array in order or one object by name. The sizes follow from
+// the shapes. NULL after reporting errors; else f->ninputs tensors.
+Tensor *args_read(Compilation *c, const Func *f);
+
+#endif

@@ -1,0 +1,248 @@
+#define _POSIX_C_SOURCE 200809L
+#include "driver/compile.h"
+
+#include "driver/file.h"
+#include "driver/passes.h"
+#include "front/elab.h"
+#include "front/infer.h"
+#include "lower/lower.h"
+#include "pass/pass.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+// ---- stages
+
+static double now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+void compile_stage(Compilation *c, const char *name) {
+    double now = now_ms();
+    if (c->stages.len && c->started > 0) vec_last(&c->stages).ms += now - c->started;
+    c->started = name ? now : 0;
+    if (!name) return;
+    diag_current_pass = name;
+    if (!c->stages.len || strcmp(vec_last(&c->stages).name, name)) vec_push(&c->stages, ((Stage){name, 0}));
+}
+
+void compile_print_stages(const Compilation *c, Str *out) {
+    double total = 0;
+    for (int i = 0; i < c->stages.len; i++) {
+        const Stage *s = &c->stages.data[i];
+        bool first = true;
+        double ms = 0;
+        for (int k = 0; k < c->stages.len; k++)
+            if (!strcmp(c->stages.data[k].name, s->name)) ms += c->stages.data[k].ms, first &= k >= i;
+        total += s->ms;
+        if (first) str_printf(out, "%10.3f ms  %s\n", ms, s->name);
+    }
+    str_printf(out, "%10.3f ms  in all\n", total);
+}
+
+// ---- the pipeline
+
+Compilation *compile_new(const Options *opt) {
+    Arena *a = arena_new();
+    Compilation *c = ARENA_NEW(a, Compilation);
+    *c = (Compilation){.opt = opt, .arena = a, .diag = diag_new(a)};
+    diag_set_limit(c->diag, opt->error_limit);
+    return c;
+}
+
+void compile_delete(Compilation *c) {
+    if (!c) return;
+    for (int i = 0; i < c->irs.len; i++) ir_delete(c->irs.data[i]);
+    vec_free(&c->irs);
+    vec_free(&c->stages);
+    diag_delete(c->diag);
+    arena_free(c->arena);
+}
+
+bool compile_ok(const Compilation *c) {
+    return !diag_errors(c->diag) && !(c->opt->werror && diag_warnings(c->diag));
+}
+
+bool compile_is_ir(const Source *src) {
+    size_t n = strlen(src->name);
+    return n > 3 && !strcmp(src->name + n - 3, ".ir");
+}
+
+bool compile_load(Compilation *c, const Source *src) {
+    c->src = src;
+    if (compile_is_ir(src)) return true;
+    compile_stage(c, "parse");
+    Unit *u = module_load(c->arena, c->diag, src, c->opt->include.data, c->opt->include.len);
+    c->unit = u;
+    if (diag_errors(c->diag)) return false;
+    compile_stage(c, "infer");
+    c->program = infer_program(u, c->opt->entry);
+    return !diag_errors(c->diag);
+}
+
+// The functions of textual IR, only the one that is wanted.
+static FuncList read_ir(Compilation *c, Ir *m) {
+    FuncList all = {0};
+    compile_stage(c, "read");
+    all.f = ir_read(m, c->diag, c->src, &all.n);
+    if (!all.f) return all;
+    if (!c->opt->entry) return all;
+    for (int i = 0; i < all.n; i++)
+        if (!strcmp(all.f[i]->name, c->opt->entry)) return (FuncList){1, &all.f[i], NULL};
+    diag_error(c->diag, (Span){NULL, 0, 0}, "there is no function `%s` in `%s`", c->opt->entry, c->src->name);
+    return (FuncList){0};
+}
+
+static bool verifying(const Compilation *c) {
+#ifdef __OPTIMIZE__
+    return c->opt->level < 3 || c->opt->verify;
+#else
+    (void)c;
+    return true;
+#endif
+}
+
+static void dump(const Compilation *c, const char *pass, const Func *f, bool changed) {
+    const char *wanted = c->opt->dump_after;
+    if (!wanted || (strcmp(wanted, "all") && strcmp(wanted, pass))) return;
+    Str text = {0};
+    str_printf(&text, "// %s%s after %s%s\n", f->name, f->ir->positive ? " for sizes >= 1" : "", pass,
+               changed ? "" : " (unchanged)");
+    if (changed) ir_print(&text, f);
+    fwrite(text.data, 1, text.len, stderr);
+    str_free(&text);
+}
+
+bool compile_funcs(Compilation *c, bool raw, FuncList *out) {
+    Ir *m = ir_new(c->arena);
+    vec_push(&c->irs, m);
+    m->raw = raw;
+    m->strict = c->opt->fp == CPU_FP_PRECISE;
+    if (c->program) {
+        compile_stage(c, "elaborate");
+        out->f = elab_program(m, c->program, &out->n);
+    } else {
+        *out = read_ir(c, m);
+    }
+    if (!compile_ok(c)) return false;
+    for (int i = 0; i < out->n; i++) {
+        if (verifying(c)) ir_verify(out->f[i]);
+        if (!raw) dump(c, "elaborate", out->f[i], true);
+    }
+    return true;
+}
+
+// The version of f for sizes of at least 1, if that can matter: see lower_func.
+static Func *assume_positive(Compilation *c, const Func *f) {
+    bool partial = false;
+    for (int i = 0; i < f->noutputs; i++) partial |= f->outputs[i]->partial;
+    if (!partial || !f->nsizes) return NULL;
+    compile_stage(c, "assume-positive");
+    Func *g = pass_assume_positive(f);
+    vec_push(&c->irs, g->ir);
+    return g;
+}
+
+static void run_pass(Compilation *c, const Pass *p, int n, Func *const *f) {
+    for (int i = 0; i < n; i++) {
+        if (!f[i]) continue;
+        compile_stage(c, p->name);
+        bool changed = pass_run(p, f[i]);
+        if (verifying(c)) ir_verify(f[i]);
+        dump(c, p->name, f[i], changed);
+    }
+}
+
+void compile_passes(Compilation *c, FuncList *funcs, bool plan) {
+    const Options *o = c->opt;
+    int simple = 0; // passes before the first that arranges for loops
+    while (simple < o->npasses && !(o->passes[simple]->establishes & PASS_PLANNED)) simple++;
+    for (int k = 0; k < simple; k++) run_pass(c, o->passes[k], funcs->n, funcs->f);
+    if (!plan || !o->npasses) return;
+    funcs->positive = ARENA_ARRAY(c->arena, Func *, funcs->n + 1);
+    for (int i = 0; i < funcs->n; i++) funcs->positive[i] = assume_positive(c, funcs->f[i]);
+    for (int k = 0; k < o->npasses; k++) {
+        if (k >= simple) run_pass(c, o->passes[k], funcs->n, funcs->f);
+        run_pass(c, o->passes[k], funcs->n, funcs->positive);
+    }
+}
+
+Tree **compile_trees(Compilation *c, FuncList funcs) {
+    Tree **trees = ARENA_ARRAY(c->arena, Tree *, funcs.n + 1);
+    compile_stage(c, "lower");
+    for (int i = 0; i < funcs.n; i++) {
+        trees[i] = lower_func(c->arena, funcs.f[i], funcs.positive ? funcs.positive[i] : NULL);
+        if (verifying(c)) tree_verify(trees[i]);
+    }
+    return trees;
+}
+
+CpuModule *compile_module(Compilation *c, FuncList funcs, Tree *const *trees, bool callable) {
+    const Options *o = c->opt;
+    compile_stage(c, "emit");
+    CpuOptions cpu = {.level = o->level, .cpu = o->cpu, .fp = o->fp, .name = file_base(c->src->name), .callable = callable};
+    if (!cpu.cpu) cpu.cpu = o->command == COMMAND_COMPILE ? "baseline" : "native";
+    return cpu_emit(c->arena, c->diag, funcs.n, trees, &cpu);
+}
+
+// ---- the error boundary
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SMALL_STACK
+#endif
+#endif
+#ifdef __SANITIZE_THREAD__
+#define SMALL_STACK
+#endif
+
+// Memory is only taken for what is used of a stack.
+#ifdef SMALL_STACK
+static const size_t stack_sizes[] = {(size_t)64 << 20};
+#else
+static const size_t stack_sizes[] = {(size_t)1 << 30, (size_t)256 << 20, (size_t)64 << 20};
+#endif
+
+typedef struct Guarded {
+    int (*job)(void *data);
+    void *data;
+    int *result;
+    int left; // DiagExit
+} Guarded;
+
+static void *run_guarded(void *p) {
+    Guarded *g = p;
+    jmp_buf boundary;
+    switch (setjmp(boundary)) {
+    case 0:
+        diag_set_boundary(&boundary);
+        *g->result = g->job(g->data);
+        break;
+    case DIAG_EXIT_BUG: g->left = DIAG_EXIT_BUG; break;
+    default: g->left = DIAG_EXIT_MEMORY;
+    }
+    diag_set_boundary(NULL);
+    return NULL;
+}
+
+int compile_guarded(int (*job)(void *data), void *data, int *result) {
+    Guarded g = {job, data, result, 0};
+    for (size_t i = 0; i < sizeof stack_sizes / sizeof *stack_sizes; i++) {
+        pthread_attr_t attr;
+        pthread_t thread;
+        if (pthread_attr_init(&attr)) break;
+        int error = pthread_attr_setstacksize(&attr, stack_sizes[i]);
+        if (!error) error = pthread_create(&thread, &attr, run_guarded, &g);
+        pthread_attr_destroy(&attr);
+        if (!error) {
+            pthread_join(thread, NULL);
+            return g.left;
+        }
+    }
+    fputs("fsmc: cannot start a thread\n", stderr);
+    return DIAG_EXIT_MEMORY;
+}

@@ -1,0 +1,169 @@
+#define _POSIX_C_SOURCE 200809L
+#include "driver/driver.h"
+
+#include "driver/file.h"
+#include "driver/passes.h"
+#include "ir/fsm_print.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// ---- writing
+
+static bool is_regular(const char *path) {
+    struct stat st;
+    return stat(path, &st) || S_ISREG(st.st_mode);
+}
+
+// Writes FILE.o and FILE.h; no header goes beside what is not a file (/dev/null).
+static void write_object(Compilation *c, CpuModule *m, FuncList funcs) {
+    const char *path = c->opt->output;
+    if (!path) path = file_with_suffix(c->arena, file_base(c->src->name), ".o");
+    if (!strcmp(path, c->src->name)) {
+        diag_error(c->diag, (Span){NULL, 0, 0}, "the object `%s` would replace its source", path);
+        return;
+    }
+    compile_stage(c, "object");
+    if (!cpu_write_object(m, c->diag, path) || !is_regular(path)) return;
+    compile_stage(c, "header");
+    const char *header = file_with_suffix(c->arena, path, ".h");
+    Str text = {0};
+    cpu_header(&text, file_base(file_with_suffix(c->arena, header, "")), funcs.n, funcs.f);
+    if (!file_write(c->diag, header, &text)) remove(path);
+    str_free(&text);
+}
+
+static void emit_module(Compilation *c, FuncList funcs, Tree **trees, Str *out) {
+    CpuModule *m = compile_module(c, funcs, trees, false);
+    if (!m) return;
+    if (c->opt->emit == EMIT_OBJ) {
+        write_object(c, m, funcs);
+    } else if (c->opt->emit == EMIT_ASM) {
+        compile_stage(c, "assembly");
+        cpu_print_asm(m, out);
+    } else {
+        compile_stage(c, "llvm");
+        cpu_print_llvm(m, out, c->opt->level > 0);
+    }
+    cpu_delete(m);
+}
+
+static void emit_text(Compilation *c, FuncList funcs, Str *out) {
+    compile_passes(c, &funcs, c->opt->emit != EMIT_FSM);
+    if (c->opt->emit == EMIT_FSM || c->opt->emit == EMIT_IR) {
+        compile_stage(c, "print");
+        for (int i = 0; i < funcs.n; i++) {
+            if (i) str_putc(out, '\n');
+            if (c->opt->emit == EMIT_FSM) fsm_print(out, funcs.f[i]);
+            else ir_print(out, funcs.f[i]);
+        }
+        return;
+    }
+    Tree **trees = compile_trees(c, funcs);
+    if (c->opt->emit != EMIT_LOOPS) {
+        emit_module(c, funcs, trees, out);
+        return;
+    }
+    for (int i = 0; i < funcs.n; i++) {
+        if (i) str_putc(out, '\n');
+        tree_print(out, trees[i]);
+    }
+}
+
+// ---- commands
+
+static bool load(Compilation *c) {
+    const Source *src = file_read(c->arena, c->diag, c->opt->file);
+    return src && compile_load(c, src);
+}
+
+void command_compile(Compilation *c) {
+    FuncList funcs;
+    if (!load(c) || !compile_funcs(c, false, &funcs)) return;
+    if (!funcs.n) {
+        diag_error(c->diag, (Span){NULL, 0, 0}, "`%s` has no entry: nothing to compile", c->src->name);
+        return;
+    }
+    Str out = {0};
+    emit_text(c, funcs, &out);
+    if (c->opt->emit != EMIT_OBJ && compile_ok(c)) file_write(c->diag, c->opt->output ? c->opt->output : "-", &out);
+    str_free(&out);
+}
+
+void command_check(Compilation *c) {
+    FuncList funcs;
+    if (load(c)) compile_funcs(c, false, &funcs);
+}
+
+void command_parse(Compilation *c) {
+    const Source *src = file_read(c->arena, c->diag, c->opt->file);
+    if (!src) return;
+    compile_stage(c, "parse");
+    const Program *p = parse_program(c->arena, c->diag, src);
+    if (diag_errors(c->diag)) return;
+    Str out = {0};
+    ast_print(&out, p);
+    file_write(c->diag, "-", &out);
+    str_free(&out);
+}
+
+// ---- all commands
+
+static bool colored(const Options *opt) {
+    if (opt->color != WHEN_AUTO) return opt->color == WHEN_ALWAYS;
+    const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
+    return isatty(STDERR_FILENO) && !(no_color && *no_color) && term && strcmp(term, "dumb");
+}
+
+static int work(void *data) {
+    Compilation *c = data;
+    switch (c->opt->command) {
+    case COMMAND_COMPILE: command_compile(c); break;
+    case COMMAND_RUN: command_run(c); break;
+    case COMMAND_COST: command_cost(c); break;
+    case COMMAND_CHECK: command_check(c); break;
+    case COMMAND_PARSE: command_parse(c); break;
+    default: fatal_bug("command %d", (int)c->opt->command);
+    }
+    return compile_ok(c) ? EXIT_SUCCESS : EXIT_USER;
+}
+
+static void print_messages(Compilation *c) {
+    Str out = {0};
+    if (c->opt->werror && !diag_errors(c->diag) && diag_warnings(c->diag))
+        diag_error(c->diag, (Span){NULL, 0, 0}, "warnings count as errors (--Werror)");
+    diag_print(c->diag, &out, colored(c->opt));
+    if (c->opt->time_passes) {
+        compile_stage(c, NULL);
+        compile_print_stages(c, &out);
+    }
+    fwrite(str_text(&out), 1, out.len, stderr);
+    str_free(&out);
+}
+
+void driver_write_reproducer(const Compilation *c) {
+    const char *folder = getenv("TMPDIR"), *suffix = c->src && compile_is_ir(c->src) ? ".ir" : ".fsm";
+    char path[1024];
+    snprintf(path, sizeof path, "%s/fsmc-bug-XXXXXX", folder && *folder ? folder : "/tmp");
+    int fd = c->src ? mkstemp(path) : -1;
+    FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!f) return;
+    fprintf(f, "// fsmc failed in '%s'. Save as a file whose name ends in %s; the command line was\n//", diag_current_pass,
+            suffix);
+    for (int i = 0; i < c->opt->argc; i++) fprintf(f, " %s", c->opt->argv[i]);
+    fprintf(f, "\n\n");
+    fwrite(c->src->text, 1, c->src->len, f);
+    if (!fclose(f)) fprintf(stderr, "fsmc: this is a bug of fsmc; please report it with the file %s\n", path);
+}
+
+int driver_run(const Options *opt) {
+    Compilation *c = compile_new(opt);
+    int code = EXIT_INTERNAL, left = compile_guarded(work, c, &code);
+    if (left == DIAG_EXIT_BUG) driver_write_reproducer(c);
+    print_messages(c);
+    compile_delete(c);
+    return code;
+}

@@ -1,0 +1,88 @@
+// fsmc run and fsmc cost: one call of one entry.
+#include "driver/args.h"
+#include "driver/driver.h"
+#include "driver/file.h"
+#include "driver/json.h"
+#include "lower/exec.h"
+
+// The entry that is asked for, with its arguments. False after an error.
+static bool prepare(Compilation *c, bool raw, FuncList *funcs, Tensor **inputs) {
+    const Source *src = file_read(c->arena, c->diag, c->opt->file);
+    if (!src || !compile_load(c, src) || !compile_funcs(c, raw, funcs)) return false;
+    if (funcs->n != 1) fatal_bug("%d functions where one is wanted", funcs->n);
+    compile_stage(c, "arguments");
+    *inputs = args_read(c, funcs->f[0]);
+    return *inputs;
+}
+
+static void failed(Compilation *c, const char *error) { diag_error(c->diag, (Span){NULL, 0, 0}, "%s", error); }
+
+// Compiled code. Returns 0 if the outputs are there.
+static int call_compiled(Compilation *c, FuncList funcs, const Tensor *inputs, Tensor *outputs, const char **error) {
+    CpuModule *m = compile_module(c, funcs, compile_trees(c, funcs), true);
+    if (!m) return 1;
+    compile_stage(c, "llvm");
+    CpuJit *jit = cpu_jit(m, c->diag);
+    cpu_delete(m);
+    if (!jit) return 1;
+    compile_stage(c, "call");
+    int code = cpu_call(c->arena, jit, funcs.f[0], inputs, outputs, error);
+    cpu_jit_delete(jit);
+    return code;
+}
+
+static int call(Compilation *c, FuncList funcs, const Tensor *inputs, Tensor *outputs, const char **error) {
+    Arena *a = c->arena;
+    if (c->opt->engine == ENGINE_INTERP) {
+        compile_stage(c, "interpret");
+        return interp_run(a, funcs.f[0], inputs, outputs, NULL, error);
+    }
+    compile_passes(c, &funcs, true);
+    if (c->opt->engine == ENGINE_JIT) return call_compiled(c, funcs, inputs, outputs, error);
+    Tree **trees = compile_trees(c, funcs);
+    compile_stage(c, "execute");
+    return tree_exec(a, trees[0], inputs, outputs, NULL, error);
+}
+
+void command_run(Compilation *c) {
+    FuncList funcs;
+    Tensor *inputs;
+    if (!prepare(c, c->opt->engine == ENGINE_INTERP, &funcs, &inputs)) return;
+    const Func *f = funcs.f[0];
+    Tensor *outputs = ARENA_ARRAY(c->arena, Tensor, f->noutputs + 1);
+    const char *error = NULL;
+    if (call(c, funcs, inputs, outputs, &error)) {
+        if (error) failed(c, error);
+        return;
+    }
+    if (!compile_ok(c)) return;
+    compile_stage(c, "print");
+    Str out = {0};
+    json_print(&out, f->result, outputs);
+    file_write(c->diag, "-", &out);
+    str_free(&out);
+}
+
+void command_cost(Compilation *c) {
+    FuncList funcs;
+    Tensor *inputs;
+    if (!prepare(c, false, &funcs, &inputs)) return;
+    Tensor *outputs = ARENA_ARRAY(c->arena, Tensor, funcs.f[0]->noutputs + 1);
+    const char *error = NULL;
+    Counts math = {0}, loops = {0};
+    compile_passes(c, &funcs, true);
+    Tree **trees = compile_trees(c, funcs);
+    compile_stage(c, "count");
+    if (interp_run(c->arena, funcs.f[0], inputs, outputs, &math, &error) ||
+        tree_exec(c->arena, trees[0], inputs, outputs, &loops, &error)) {
+        failed(c, error);
+        return;
+    }
+    Str out = {0};
+    str_printf(&out, "{\"add\": %lld, \"mul\": %lld, \"call\": %lld, ", (long long)math.add, (long long)math.mul,
+               (long long)math.call);
+    str_printf(&out, "\"iterations\": %lld, \"loads\": %lld, \"stores\": %lld, \"bytes\": %lld}\n",
+               (long long)loops.iterations, (long long)loops.loads, (long long)loops.stores, (long long)loops.bytes);
+    if (compile_ok(c)) file_write(c->diag, "-", &out);
+    str_free(&out);
+}

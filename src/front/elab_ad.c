@@ -1,0 +1,253 @@
+// Elaboration: derivatives. The function's argument becomes placeholders, the function's result is built in terms of
+// them and differentiated, and the actual argument is put in their place. Placeholders are new ones every time, so
+// nested derivatives cannot be confused.
+#include "front/elab_internal.h"
+
+#include "ad/ad.h"
+#include "support/map.h"
+#include "support/vec.h"
+
+// A derivative being built: of y (the function's result) by x (the floating leaves of its argument).
+typedef struct Deriv {
+    Elab *el;
+    const Core *c;
+    int nx;
+    Node **x;      // placeholders
+    Node **actual; // what they stand for
+    Value y;
+    int ny;
+    Node **y_float; // the floating leaves of y
+    struct Deriv *outer;
+} Deriv;
+
+static bool is_float(const Node *e) { return kind_is_float(e->kind); }
+
+// ---- the two modes
+
+static void ad_failed(Deriv *d, AdError error) {
+    Elab *el = d->el;
+    Span at = error.at && error.at->span.src ? error.at->span : d->c->span;
+    elab_error(el, d->c, at, "%s", error.text);
+    diag_note(el->unit->diag, d->c->span, "when this derivative is built");
+}
+
+// Tangents of y in the direction dx of x; entries of dx may be NULL. Zeros after an error.
+static Node **forward(Deriv *d, int ny, Node **y, Node **dx) {
+    Node **dy = ARENA_ARRAY(d->el->arena, Node *, ny + 1);
+    AdError error = {0};
+    if (ad_forward(d->el->m, ny, y, dy, d->nx, d->x, dx, &error)) return dy;
+    ad_failed(d, error);
+    for (int i = 0; i < ny; i++) dy[i] = ir_zeros_like(d->el->m, y[i]);
+    return dy;
+}
+
+static Node **reverse(Deriv *d, int ny, Node **y, Node **y_adj) {
+    Node **x_adj = ARENA_ARRAY(d->el->arena, Node *, d->nx + 1);
+    AdError error = {0};
+    if (ad_reverse(d->el->m, ny, y, y_adj, d->nx, d->x, x_adj, &error)) return x_adj;
+    ad_failed(d, error);
+    for (int i = 0; i < d->nx; i++) x_adj[i] = ir_zeros_like(d->el->m, d->x[i]);
+    return x_adj;
+}
+
+static Node **gradient(Deriv *d) {
+    Node *one = ir_real(d->el->m, d->y_float[0]->kind, 1);
+    return reverse(d, 1, d->y_float, &one);
+}
+
+// ---- one-hot directions
+
+// One index variable for every dimension of `like`.
+static Var **directions(Deriv *d, const Node *like) {
+    Var **v = ARENA_ARRAY(d->el->arena, Var *, like->rank + 1);
+    for (int k = 0; k < like->rank; k++) v[k] = ir_index(d->el->m, "d", like->shape[k]);
+    return v;
+}
+
+// The array of the shape of `like` that is 1 at the indices v and 0 elsewhere.
+static Node *one_hot(Deriv *d, const Node *like, Var **v) {
+    Ir *m = d->el->m;
+    Var **k = ARENA_ARRAY(d->el->arena, Var *, like->rank + 1);
+    Node *e = ir_real(m, like->kind, 1);
+    for (int r = like->rank; r-- > 0;) {
+        k[r] = ir_index(m, "k", like->shape[r]);
+        e = ir_bracket(m, ir_eq(m, ir_var(k[r]), ir_var(v[r])), e);
+    }
+    for (int r = like->rank; r-- > 0;) e = ir_gen(m, k[r], e);
+    return e;
+}
+
+// gen v… e: the array over all directions.
+static Node *over(Deriv *d, int n, Var **v, Node *e) {
+    while (n-- > 0) e = ir_gen(d->el->m, v[n], e);
+    return e;
+}
+
+// e with dimensions for the directions after its own: e has the variables v free in its elements.
+static Node *over_elements(Deriv *d, int n, Var **v, Node *e) {
+    Ir *m = d->el->m;
+    if (!n) return e;
+    Var **i = directions(d, e);
+    Node **index = ARENA_ARRAY(d->el->arena, Node *, e->rank + 1);
+    for (int k = 0; k < e->rank; k++) index[k] = ir_var(i[k]);
+    Node *element = over(d, n, v, ir_at(m, e, e->rank, index));
+    return over(d, e->rank, i, element);
+}
+
+// ---- Jacobians: leaf (i, j) is that of the i-th leaf of y by the j-th of x, its shape the one followed by the other
+
+static Node **jacobian_forward(Deriv *d, int ny, Node **y) {
+    Node **out = ARENA_ARRAY(d->el->arena, Node *, (size_t)ny * (size_t)d->nx + 1);
+    for (int j = 0; j < d->nx; j++) {
+        Node **dx = ARENA_ARRAY(d->el->arena, Node *, d->nx + 1);
+        Var **v = directions(d, d->x[j]);
+        dx[j] = one_hot(d, d->x[j], v);
+        Node **dy = forward(d, ny, y, dx);
+        for (int i = 0; i < ny; i++) out[i * d->nx + j] = over_elements(d, d->x[j]->rank, v, dy[i]);
+    }
+    return out;
+}
+
+static Node **jacobian_reverse(Deriv *d) {
+    Node **out = ARENA_ARRAY(d->el->arena, Node *, (size_t)d->ny * (size_t)d->nx + 1);
+    for (int i = 0; i < d->ny; i++) {
+        Node **y_adj = ARENA_ARRAY(d->el->arena, Node *, d->ny + 1);
+        Var **v = directions(d, d->y_float[i]);
+        y_adj[i] = one_hot(d, d->y_float[i], v);
+        Node **x_adj = reverse(d, d->ny, d->y_float, y_adj);
+        for (int j = 0; j < d->nx; j++) out[i * d->nx + j] = over(d, d->y_float[i]->rank, v, x_adj[j]);
+    }
+    return out;
+}
+
+// The number of elements if it is known, else a large one for every dimension whose extent is not.
+static double weight(int n, Node *const *leaf) {
+    double total = 0;
+    for (int i = 0; i < n; i++) {
+        double product = 1;
+        for (int k = 0; k < leaf[i]->rank; k++) {
+            int64_t extent;
+            product *= ir_is_int_lit(leaf[i]->shape[k], &extent) ? (double)extent : 1000;
+        }
+        total += product;
+    }
+    return total;
+}
+
+// Forward mode takes a pass for every element of x, reverse mode, which costs more, for every element of y.
+static Node **jacobian(Deriv *d, AdMode mode) {
+    bool fewer = weight(d->nx, d->x) <= weight(d->ny, d->y_float);
+    bool fwd = mode == AD_JACFWD || (mode == AD_JACOBIAN && fewer);
+    return fwd ? jacobian_forward(d, d->ny, d->y_float) : jacobian_reverse(d);
+}
+
+// ---- the forms
+
+static Value leaves(Deriv *d, int n, Node **leaf, bool with_value) {
+    int first = with_value ? d->y.n : 0;
+    Value v = value_new(d->el, first + n);
+    for (int i = 0; i < first; i++) v.leaf[i] = d->y.leaf[i];
+    for (int i = 0; i < n; i++) v.leaf[first + i] = leaf[i];
+    return v;
+}
+
+// [FS] Fig. 5: (value, derivative) pairs under the index of x.
+static Value dual(Deriv *d) {
+    Var **v = directions(d, d->x[0]);
+    int rank = d->x[0]->rank, to = 0;
+    Node *dx = one_hot(d, d->x[0], v), **dy = forward(d, d->ny, d->y_float, &dx);
+    Value out = value_new(d->el, d->y.n + d->ny);
+    for (int i = 0, k = 0; i < d->y.n; i++) {
+        out.leaf[to++] = over(d, rank, v, d->y.leaf[i]);
+        if (is_float(d->y.leaf[i])) out.leaf[to++] = over(d, rank, v, dy[k++]);
+    }
+    return out;
+}
+
+static Node **float_leaves(Elab *el, Value v, int *n) {
+    Node **out = ARENA_ARRAY(el->arena, Node *, v.n + 1);
+    *n = 0;
+    for (int i = 0; i < v.n; i++)
+        if (is_float(v.leaf[i])) out[(*n)++] = v.leaf[i];
+    return out;
+}
+
+static Value build(Deriv *d, Value direction) {
+    switch (d->c->ad) {
+    case AD_GRAD:
+    case AD_VALUE_GRAD: return leaves(d, d->nx, gradient(d), d->c->ad == AD_VALUE_GRAD);
+    case AD_JVP:
+    case AD_JVP2: return leaves(d, d->ny, forward(d, d->ny, d->y_float, direction.leaf), d->c->ad == AD_JVP2);
+    case AD_VJP:
+    case AD_VJP2: return leaves(d, d->nx, reverse(d, d->ny, d->y_float, direction.leaf), d->c->ad == AD_VJP2);
+    case AD_JACOBIAN:
+    case AD_JACFWD:
+    case AD_JACREV: return leaves(d, d->ny * d->nx, jacobian(d, d->c->ad), false);
+    case AD_HESSIAN: return leaves(d, d->nx * d->nx, jacobian_forward(d, d->nx, gradient(d)), false);
+    case AD_HVP: return leaves(d, d->nx, forward(d, d->nx, gradient(d), direction.leaf), false);
+    case AD_DERIV: return dual(d);
+    }
+    fatal_bug("unknown derivative %d", d->c->ad);
+}
+
+// Requires the direction's leaves to have the shapes of what they are directions of.
+static Value elab_direction(Elab *el, const Core *c, int n, Node **like) {
+    if (c->nargs < 3) return (Value){0};
+    Value given = elab(el, c->args[2]), v = value_new(el, given.n);
+    for (int i = 0; i < given.n; i++) v.leaf[i] = given.leaf[i];
+    size_same_shape(el, c, c->args[2]->span, "the direction has different sizes", v, (Value){n, like});
+    return v;
+}
+
+// Whether e depends on x other than through stopped values.
+static bool varies(Node *e, const Node *x) {
+    VEC(Node *) rest = {0};
+    Map seen = {0};
+    bool found = false;
+    vec_push(&rest, e);
+    while (rest.len && !found) {
+        e = vec_pop(&rest);
+        found = e == x;
+        if (e->op == OP_stop || map_get(&seen, e)) continue;
+        map_put(&seen, e, e);
+        for (int i = 0; i < e->nargs; i++) vec_push(&rest, e->args[i]);
+    }
+    vec_free(&rest);
+    map_free(&seen);
+    return found;
+}
+
+void elab_warn_cut(Elab *el, const Core *c, Node *a, const char *name) {
+    for (const Deriv *d = el->deriv; d; d = d->outer)
+        for (int i = 0; i < d->nx; i++)
+            if (varies(a, d->x[i])) {
+                diag_warning(el->unit->diag, c->span, "`%s` is constant between its steps: the derivative is zero here",
+                             name);
+                diag_note(el->unit->diag, d->c->span, "when this derivative is built");
+                return;
+            }
+}
+
+Value elab_ad(Elab *el, const Core *c) {
+    Deriv d = {.el = el, .c = c};
+    Value actual = elab(el, c->args[0]), bound = value_new(el, actual.n);
+    d.x = ARENA_ARRAY(el->arena, Node *, actual.n + 1);
+    d.actual = float_leaves(el, actual, &d.nx);
+    for (int i = 0, k = 0; i < actual.n; i++) {
+        Node *a = actual.leaf[i];
+        bound.leaf[i] = is_float(a) ? (d.x[k++] = ir_param(el->m, a->kind, a->rank, a->shape)) : a;
+    }
+    c->vars[0]->value = bound;
+    d.outer = el->deriv;
+    el->deriv = &d;
+    d.y = elab(el, c->args[1]);
+    el->deriv = d.outer;
+    d.y_float = float_leaves(el, d.y, &d.ny);
+    elab_at(el, c);
+    bool by_result = c->ad == AD_VJP || c->ad == AD_VJP2;
+    Value direction = elab_direction(el, c, by_result ? d.ny : d.nx, by_result ? d.y_float : d.x);
+    if (el->failed) return value_dummy(el, c->type);
+    Value v = build(&d, direction);
+    for (int i = 0; i < v.n; i++) v.leaf[i] = ir_subst(el->m, v.leaf[i], d.nx, d.x, d.actual);
+    return v;
+}

@@ -1,0 +1,196 @@
+// Elaboration: entries, their inputs, checks and results.
+#include "front/elab_internal.h"
+
+#include "fsmc/runtime.h"
+#include "support/vec.h"
+
+#include <string.h>
+
+typedef struct FuncBuilder {
+    Elab *el;
+    const CoreEntry *entry;
+    Func *f;
+    VEC(Check) checks;
+} FuncBuilder;
+
+// ---- checks
+
+static void add_check(FuncBuilder *b, Node *cond, Span span, int n, Node **values, const char *text) {
+    if (cond->op == OP_lit && cond->u.num) return;
+    Check c = {cond, text, n, arena_copy(b->el->arena, values, sizeof *values * (size_t)n), FSM_ERROR_SIZE, span};
+    vec_push(&b->checks, c);
+}
+
+static void check_nonnegative(FuncBuilder *b, Node *extent, Span span, const char *what) {
+    Elab *el = b->el;
+    int64_t known;
+    if (size_nonnegative(el, extent)) return;
+    if (ir_is_int_lit(extent, &known)) {
+        report_error(el->unit, NULL, span, arena_printf(el->arena, "%s is negative: %lld", what, (long long)known));
+        el->failed = true;
+        return;
+    }
+    const char *text =
+        arena_printf(el->arena, "%s: %s, which is %s, is negative: %%d", b->entry->name, what, size_text(el, extent));
+    add_check(b, ir_le(el->m, ir_int(el->m, 0), extent), span, 1, &extent, text);
+}
+
+// ---- inputs
+
+// The inputs of the scalars of a parameter; those of arrays need sizes, which may depend on these.
+static void make_scalars(FuncBuilder *b, int k, int first) {
+    Elab *el = b->el;
+    CoreVar *v = b->entry->params[k].var;
+    int n = type_leaves(v->type);
+    Kind *kinds = ARENA_ARRAY(el->arena, Kind, n + 1);
+    int *ranks = ARENA_ARRAY(el->arena, int, n + 1);
+    type_leaf_list(v->type, kinds, ranks);
+    v->value = value_new(el, n);
+    for (int i = 0; i < n; i++) {
+        const char *name = n == 1 ? v->name : arena_printf(el->arena, "%s_%d", v->name, i);
+        if (!ranks[i]) v->value.leaf[i] = ir_input(el->m, first + i, name, kinds[i], 0, NULL);
+    }
+    b->f->params[k] = (SigParam){v->name, NULL, first, n};
+}
+
+// The signature of a parameter, from leaf `leaf` on; makes its arrays. shape holds the extents of `dim` outer arrays.
+static SigType *make_arrays(FuncBuilder *b, int k, int *leaf, Type *t, const SizeSpec *s, Node **shape, int dim) {
+    Elab *el = b->el;
+    CoreVar *v = b->entry->params[k].var;
+    SigType *sig = ARENA_NEW(el->arena, SigType);
+    t = type_prune(t);
+    sig->nparts = t->nparts;
+    sig->parts = ARENA_ARRAY(el->arena, SigType *, t->nparts + 1);
+    if (t->form == TYPE_SCALAR) {
+        sig->form = SIG_SCALAR;
+        sig->kind = t->kind;
+        int i = (*leaf)++, number = b->f->params[k].first + i;
+        const char *name = v->value.n == 1 ? v->name : arena_printf(el->arena, "%s_%d", v->name, i);
+        if (dim) v->value.leaf[i] = ir_input(el->m, number, name, t->kind, dim, shape);
+        return sig;
+    }
+    sig->form = t->form == TYPE_ARRAY ? SIG_ARRAY : SIG_TUPLE;
+    if (t->form == TYPE_ARRAY) {
+        sig->extent = elab_scalar(el, s->extent);
+        check_nonnegative(b, sig->extent, s->span, arena_printf(el->arena, "a size of `%s`", v->name));
+        Node **inner = ARENA_ARRAY(el->arena, Node *, dim + 1);
+        if (dim) memcpy(inner, shape, sizeof *shape * (size_t)dim);
+        inner[dim++] = sig->extent;
+        shape = inner;
+    }
+    for (int i = 0; i < t->nparts; i++) sig->parts[i] = make_arrays(b, k, leaf, t->parts[i], s->parts[i], shape, dim);
+    return sig;
+}
+
+static void make_inputs(FuncBuilder *b) {
+    Elab *el = b->el;
+    const CoreEntry *e = b->entry;
+    Func *f = b->f;
+    f->nsizes = e->nsizes;
+    for (int i = 0; i < e->nsizes; i++) {
+        e->sizes[i]->value = value_new(el, 1);
+        e->sizes[i]->value.leaf[0] = ir_size(el->m, i, e->sizes[i]->name);
+    }
+    f->nparams = e->nparams;
+    f->params = ARENA_ARRAY(el->arena, SigParam, e->nparams + 1);
+    int number = e->nsizes;
+    for (int k = 0; k < e->nparams; k++) {
+        make_scalars(b, k, number);
+        number += f->params[k].count;
+    }
+    for (int k = 0; k < e->nparams; k++) {
+        int leaf = 0;
+        f->params[k].type = make_arrays(b, k, &leaf, e->params[k].var->type, e->params[k].spec, NULL, 0);
+    }
+    f->ninputs = number;
+    f->inputs = ARENA_ARRAY(el->arena, Node *, number + 1);
+    for (int i = 0; i < e->nsizes; i++) f->inputs[i] = e->sizes[i]->value.leaf[0];
+    for (int k = 0; k < e->nparams; k++)
+        for (int i = 0; i < f->params[k].count; i++)
+            f->inputs[f->params[k].first + i] = e->params[k].var->value.leaf[i];
+}
+
+// ---- results
+
+static SigType *result_sig(FuncBuilder *b, Type *t, Value v, int *leaf, int dim) {
+    Elab *el = b->el;
+    SigType *sig = ARENA_NEW(el->arena, SigType);
+    t = type_prune(t);
+    sig->nparts = t->nparts;
+    sig->parts = ARENA_ARRAY(el->arena, SigType *, t->nparts + 1);
+    switch (t->form) {
+    case TYPE_ARRAY:
+        sig->form = SIG_ARRAY;
+        sig->extent = *leaf < v.n ? v.leaf[*leaf]->shape[dim++] : ir_int(el->m, 0);
+        check_nonnegative(b, sig->extent, b->entry->body->span, "a size of the result");
+        break;
+    case TYPE_TUPLE: sig->form = SIG_TUPLE; break;
+    default:
+        sig->form = SIG_SCALAR;
+        sig->kind = v.leaf[(*leaf)++]->kind;
+        return sig;
+    }
+    for (int i = 0; i < t->nparts; i++) sig->parts[i] = result_sig(b, t->parts[i], v, leaf, dim);
+    return sig;
+}
+
+// Compares the declared sizes of the result with those it has.
+static void check_result(FuncBuilder *b, const SizeSpec *s, Type *t, Value v, int leaf, int dim) {
+    Elab *el = b->el;
+    t = type_prune(t);
+    if (!s || !type_leaves(t)) return;
+    if (s->extent) {
+        Node *want = elab_scalar(el, s->extent), *have = v.leaf[leaf]->shape[dim];
+        const char *left = size_text(el, want), *right = size_text(el, have);
+        SizeEq eq = size_compare(el, want, have);
+        const char *what = arena_printf(el->arena, "the result of `%s` is declared with size %s, but has size %s",
+                                        b->entry->name, left, right);
+        if (eq == SIZE_DIFFERENT) {
+            report_error(el->unit, NULL, s->span, what);
+            diag_note(el->unit->diag, b->entry->body->span, "the result");
+            el->failed = true;
+        } else if (eq == SIZE_UNKNOWN) {
+            Node *values[] = {want, have};
+            add_check(b, ir_eq(el->m, want, have), s->span, 2, values,
+                      arena_printf(el->arena, "%s: %%d and %%d", what));
+        }
+    }
+    for (int i = 0; i < s->nparts; i++) {
+        check_result(b, s->parts[i], t->parts[i], v, leaf, dim + (t->form == TYPE_ARRAY));
+        leaf += type_leaves(t->parts[i]);
+    }
+}
+
+static Func *elab_entry(Elab *el, const CoreEntry *e) {
+    Func *f = ARENA_NEW(el->arena, Func);
+    FuncBuilder b = {.el = el, .entry = e, .f = f};
+    *f = (Func){.name = e->name, .doc = e->doc, .ir = el->m, .span = e->span};
+    el->failed = false;
+    el->guarded = 0;
+    el->m->span = e->span;
+    make_inputs(&b);
+    Value v = elab(el, e->body);
+    int leaf = 0;
+    if (!el->failed) {
+        check_result(&b, e->result, e->body->type, v, 0, 0);
+        f->result = result_sig(&b, e->body->type, v, &leaf, 0);
+    }
+    f->noutputs = v.n;
+    f->outputs = v.leaf;
+    f->output_names = ARENA_ARRAY(el->arena, const char *, v.n + 1);
+    f->nchecks = b.checks.len;
+    f->checks = b.checks.len ? arena_copy(el->arena, b.checks.data, sizeof(Check) * (size_t)b.checks.len) : NULL;
+    vec_free(&b.checks);
+    return el->failed ? NULL : f;
+}
+
+Func **elab_program(Ir *m, const CoreProgram *p, int *count) {
+    Elab el = {.m = m, .arena = m->arena, .unit = p->unit};
+    Func **out = ARENA_ARRAY(m->arena, Func *, p->n + 1);
+    *count = 0;
+    for (int i = 0; i < p->n; i++) {
+        Func *f = elab_entry(&el, p->entries[i]);
+        if (f) out[(*count)++] = f;
+    }
+    return out;
+}

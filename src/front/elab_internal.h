@@ -1,0 +1,53 @@
+// Shared by the files of elaboration only.
+#ifndef FRONT_ELAB_INTERNAL_H
+#define FRONT_ELAB_INTERNAL_H
+
+#include "front/elab.h"
+#include "front/module.h"
+#include "front/report.h"
+
+typedef struct Elab {
+    Ir *m;
+    Arena *arena;
+    const Unit *unit;
+    int guarded; // inside this many conditions: what is certain to fail may never be evaluated
+    bool failed;
+    struct Deriv *deriv; // the derivative whose function is being built, or NULL
+} Elab;
+
+// ---- elab.c
+Value elab(Elab *el, const Core *c);
+Node *elab_scalar(Elab *el, const Core *c);
+// Gives new nodes the place of c, or of the user's use of the prelude's function that c is part of.
+void elab_at(Elab *el, const Core *c);
+void elab_error(Elab *el, const Core *at, Span span, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+Value value_new(Elab *el, int n);
+// A value of the type to go on with after an error.
+Value value_dummy(Elab *el, Type *t);
+
+// ---- elab_size.c: sizes
+// An Int value of sizes as F̃ writes it, for messages.
+const char *size_text(Elab *el, Node *e);
+typedef enum SizeEq { SIZE_EQUAL, SIZE_DIFFERENT, SIZE_UNKNOWN } SizeEq;
+SizeEq size_compare(Elab *el, Node *a, Node *b);
+bool size_nonnegative(Elab *el, Node *e);
+// Requires a = b for the value: reports sizes that differ for certain, and lets the value be an error where they turn
+// out to differ. `what` says what they are sizes of.
+void size_require(Elab *el, const Core *at, Span span, const char *what, Node *a, Node *b, int n, Node **value);
+// Requires of x[k] the shape of y[k], for all leaves.
+void size_same_shape(Elab *el, const Core *at, Span span, const char *what, Value x, Value y);
+
+// ---- elab_array.c
+Value elab_array(Elab *el, const Core *c);
+Value elab_build(Elab *el, const Core *c);
+Value elab_fold(Elab *el, const Core *c);
+Value elab_while(Elab *el, const Core *c);
+Value elab_index(Elab *el, const Core *c);
+Value elab_arg_extreme(Elab *el, const Core *c);
+
+// ---- elab_ad.c
+Value elab_ad(Elab *el, const Core *c);
+// Warns if a, whose derivative is cut by the operation c (`int`, `floor`), depends on what is differentiated by.
+void elab_warn_cut(Elab *el, const Core *c, Node *a, const char *name);
+
+#endif

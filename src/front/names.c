@@ -1,0 +1,314 @@
+// Checks the names of all definitions before any of them is typed: unknown names, and definitions that use themselves.
+#include "front/builtins.h"
+#include "front/module.h"
+#include "front/types.h"
+#include "support/vec.h"
+
+#include <string.h>
+
+typedef struct Names {
+    Unit *u;
+    Module *module;
+    Def *def;
+    NameMap local; // name -> how many bindings of it are open
+    VEC(const char *) open;
+    int depth;
+    bool in_type; // inside an extent
+} Names;
+
+static void walk(Names *c, const Expr *e);
+
+// ---- scopes
+
+static bool is_local(const Names *c, const char *name) { return name_map_get(&c->local, name) != NULL; }
+
+static void bind_name(Names *c, const char *name) {
+    char **count = (char **)name_map_slot(&c->local, name);
+    *count = (char *)((uintptr_t)*count + 1);
+    vec_push(&c->open, name);
+}
+
+static void unbind_to(Names *c, int len) {
+    while (c->open.len > len) {
+        char **count = (char **)name_map_slot(&c->local, vec_pop(&c->open));
+        *count = (char *)((uintptr_t)*count - 1);
+    }
+}
+
+// Binds the names of a pattern, which are not to be among those bound since there were `first`.
+static void bind_pattern(Names *c, const Pattern *p, int first) {
+    if (p->kind == PAT_NAME) {
+        for (int i = first; i < c->open.len; i++)
+            if (!strcmp(c->open.data[i], p->name)) {
+                diag_error(c->u->diag, p->span, "the name `%s` is bound twice here", p->name);
+                break;
+            }
+        bind_name(c, p->name);
+    }
+    for (int i = 0; i < p->nparts; i++) bind_pattern(c, p->parts[i], first);
+}
+
+// ---- guesses
+
+static int min3(int a, int b, int c) { return a < b ? (a < c ? a : c) : b < c ? b : c; }
+
+// The number of letters to insert, delete, replace or swap with their neighbour.
+static int edit_distance(const char *a, const char *b) {
+    enum { MAX = 40 };
+    int n = (int)strlen(a), m = (int)strlen(b), row[3][MAX + 1];
+    if (n > MAX || m > MAX || n - m > 3 || m - n > 3) return MAX;
+    for (int j = 0; j <= m; j++) row[0][j] = j;
+    for (int i = 1; i <= n; i++) {
+        int *now = row[i % 3], *up = row[(i + 2) % 3], *up2 = row[(i + 1) % 3];
+        now[0] = i;
+        for (int j = 1; j <= m; j++) {
+            now[j] = min3(up[j] + 1, now[j - 1] + 1, up[j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && up2[j - 2] + 1 < now[j])
+                now[j] = up2[j - 2] + 1;
+        }
+    }
+    return row[n % 3][m];
+}
+
+void name_guess(NameGuess *g, const char *candidate) {
+    int limit = strlen(g->wanted) < 4 ? 1 : strlen(g->wanted) < 7 ? 2 : 3;
+    int d = edit_distance(g->wanted, candidate);
+    if (d > limit || d >= (int)strlen(g->wanted)) return;
+    if (g->best && (d > g->distance || (d == g->distance && strcmp(candidate, g->best) >= 0))) return;
+    g->best = candidate;
+    g->distance = d;
+}
+
+static void guess_each(const char *name, void *value, void *data) {
+    (void)value;
+    name_guess(data, name);
+}
+
+static void unknown_name(Names *c, const Expr *e) {
+    NameGuess g = {.wanted = e->name};
+    for (int i = 0; i < c->open.len; i++) name_guess(&g, c->open.data[i]);
+    if (!g.best) name_map_each(&c->module->defs, guess_each, &g);
+    for (int i = 0; i < c->module->nopened; i++)
+        if (!g.best) name_map_each(&c->module->opened[i]->defs, guess_each, &g);
+    if (!g.best) name_map_each(&c->u->prelude, guess_each, &g);
+    if (!g.best) builtin_each(guess_each, &g);
+    if (g.best)
+        diag_error(c->u->diag, e->span, "unknown name `%s`; did you mean `%s`?", e->name, g.best);
+    else
+        diag_error(c->u->diag, e->span, "unknown name `%s`", e->name);
+    if (c->in_type)
+        diag_note(c->u->diag, e->span, "a size name is known if it stands alone as an extent of a parameter");
+}
+
+// ---- types
+
+static void walk_type(Names *c, const TypeExpr *t) {
+    if (!t) return;
+    if (t->kind == TX_NAME && strcmp(t->name, "Int32") && !type_named(c->u->arena, t->name)) {
+        NameGuess g = {.wanted = t->name};
+        static const char *const known[] = {"Double", "Float",  "Int",     "Bool",    "Index",  "Card",
+                                            "Vector", "Matrix", "DoubleD", "VectorD", "MatrixD"};
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++) name_guess(&g, known[i]);
+        if (g.best)
+            diag_error(c->u->diag, t->span, "unknown type `%s`; did you mean `%s`?", t->name, g.best);
+        else
+            diag_error(c->u->diag, t->span, "unknown type `%s`", t->name);
+    }
+    for (int i = 0; i < t->nargs; i++) walk_type(c, t->args[i]);
+    if (t->kind != TX_ARRAY || !t->extent) return;
+    bool outside = c->in_type;
+    c->in_type = true;
+    walk(c, t->extent);
+    c->in_type = outside;
+}
+
+static bool known_size(const Names *c, const char *name) {
+    if (is_local(c, name)) return true;
+    Def *d = module_find(c->u, c->module, name);
+    return d && def_is_size(d);
+}
+
+// Binds the size names that stand alone as an extent of a parameter's type.
+static void bind_sizes(Names *c, const TypeExpr *t) {
+    if (!t) return;
+    if (t->kind == TX_ARRAY && t->extent && t->extent->kind == EX_NAME && !known_size(c, t->extent->name))
+        bind_name(c, t->extent->name);
+    for (int i = 0; i < t->nargs; i++) bind_sizes(c, t->args[i]);
+}
+
+static void each_type(Names *c, const Pattern *p, void (*visit)(Names *, const TypeExpr *)) {
+    visit(c, p->type);
+    for (int i = 0; i < p->nparts; i++) each_type(c, p->parts[i], visit);
+}
+
+static void bind_params(Names *c, Pattern **params, int n) {
+    // An entry's Int parameter may be named in the size of another one before it: names first.
+    int first = c->open.len;
+    for (int i = 0; i < n; i++) bind_pattern(c, params[i], first);
+    for (int i = 0; i < n; i++) each_type(c, params[i], bind_sizes);
+    for (int i = 0; i < n; i++) each_type(c, params[i], walk_type);
+}
+
+// ---- expressions
+
+static void walk_name(Names *c, const Expr *e) {
+    if (is_local(c, e->name)) return;
+    Def *d = module_find(c->u, c->module, e->name);
+    if (d) {
+        DefRef *r = ARENA_NEW(c->u->arena, DefRef);
+        *r = (DefRef){d, e->span, c->def->refs};
+        c->def->refs = r;
+        d->referenced |= d != c->def;
+    } else if (!builtin_known(e->name)) {
+        unknown_name(c, e);
+    }
+}
+
+static void walk_all(Names *c, Expr *const *args, int n) {
+    for (int i = 0; i < n; i++) walk(c, args[i]);
+}
+
+static void walk_items(Names *c, const Expr *e) {
+    for (int i = 0; i < e->nitems; i++) {
+        const IndexItem *it = &e->items[i];
+        if (it->at) walk(c, it->at);
+        if (it->lo) walk(c, it->lo);
+        if (it->hi) walk(c, it->hi);
+    }
+}
+
+// The parts of a chain of operators are walked from its left end, however long it is.
+static void walk_binary(Names *c, const Expr *e) {
+    VEC(const Expr *) spine = {0};
+    for (; e->kind == EX_BINARY; e = e->args[0]) vec_push(&spine, e);
+    walk(c, e);
+    while (spine.len) walk(c, vec_pop(&spine)->args[1]);
+    vec_free(&spine);
+}
+
+// Walks the bound part of a let and binds its names.
+static void walk_let(Names *c, const Expr *e) {
+    int outside = c->open.len;
+    if (e->nparams) {
+        bind_params(c, e->params, e->nparams);
+        walk_type(c, e->type);
+        walk(c, e->args[0]);
+        unbind_to(c, outside);
+        bind_name(c, e->name);
+        return;
+    }
+    walk(c, e->args[0]);
+    if (!e->pattern) return;
+    each_type(c, e->pattern, bind_sizes);
+    each_type(c, e->pattern, walk_type);
+    bind_pattern(c, e->pattern, c->open.len);
+}
+
+// The part of e in tail position, or NULL; everything else of e is walked.
+static const Expr *walk_to_tail(Names *c, const Expr *e) {
+    switch (e->kind) {
+    case EX_LET: walk_let(c, e); return e->args[1];
+    case EX_IF:
+        walk(c, e->args[0]);
+        walk(c, e->args[1]);
+        return e->nargs > 2 ? e->args[2] : NULL;
+    case EX_ANNOT: walk_type(c, e->type); return e->args[0];
+    case EX_ATTR: return e->args[0];
+    case EX_NAME: walk_name(c, e); return NULL;
+    case EX_LAMBDA:
+        bind_params(c, e->params, e->nparams);
+        walk_type(c, e->type);
+        return e->args[0];
+    case EX_BINARY: walk_binary(c, e); return NULL;
+    default:
+        walk_all(c, e->args, e->nargs);
+        walk_items(c, e);
+        return NULL;
+    }
+}
+
+static void walk(Names *c, const Expr *e) {
+    if (c->depth >= FRONT_MAX_DEPTH) {
+        diag_error(c->u->diag, e->span, "this expression is nested too deeply (the limit is %d levels)",
+                   FRONT_MAX_DEPTH);
+        return;
+    }
+    int outside = c->open.len;
+    c->depth++;
+    while (e) e = walk_to_tail(c, e);
+    c->depth--;
+    unbind_to(c, outside);
+}
+
+// ---- definitions
+
+static void check_def(Names *c, Def *d) {
+    c->def = d;
+    const Decl *decl = d->decl;
+    bind_params(c, decl->params, decl->nparams);
+    walk_type(c, decl->result);
+    if (decl->pattern) each_type(c, decl->pattern, walk_type);
+    if (decl->body) walk(c, decl->body);
+    unbind_to(c, 0);
+}
+
+static void report_cycle(Unit *u, Def *const *path, const DefRef *const *next, int from, int to) {
+    Str s = {0};
+    for (int i = from; i <= to; i++) {
+        str_printf(&s, "`%s` uses ", path[i]->name);
+        path[i]->recursive = true;
+    }
+    str_printf(&s, "`%s`", path[from]->name);
+    const DefRef *last = next[to];
+    diag_error(u->diag, last->at, "recursion: %s; definitions cannot be recursive (use `ifold` or `whileLoop`)",
+               str_text(&s));
+    str_free(&s);
+    diag_note(u->diag, path[from]->decl->name_span, "`%s` is defined here", path[from]->name);
+}
+
+enum { UNSEEN, ON_PATH, DONE };
+
+// Depth-first search for cycles with a stack of its own: chains of definitions may be long.
+static void find_cycles(Unit *u, Def *root) {
+    VEC(Def *) path = {0};
+    VEC(const DefRef *) next = {0};
+    vec_push(&path, root);
+    vec_push(&next, root->refs);
+    root->mark = ON_PATH;
+    while (path.len) {
+        const DefRef *r = vec_last(&next);
+        if (!r) {
+            vec_last(&path)->mark = DONE;
+            (void)vec_pop(&path);
+            (void)vec_pop(&next);
+            if (next.len) vec_last(&next) = vec_last(&next)->next;
+            continue;
+        }
+        if (r->to->mark == UNSEEN) {
+            r->to->mark = ON_PATH;
+            vec_push(&path, r->to);
+            vec_push(&next, r->to->refs);
+            continue;
+        }
+        if (r->to->mark == ON_PATH && !r->to->recursive) {
+            int from = path.len - 1;
+            while (path.data[from] != r->to) from--;
+            report_cycle(u, path.data, next.data, from, path.len - 1);
+        }
+        vec_last(&next) = r->next;
+    }
+    vec_free(&path);
+    vec_free(&next);
+}
+
+void names_check(Unit *u) {
+    Names c = {.u = u, .local = {.arena = u->arena}};
+    for (int i = 0; i < u->nmodules; i++) {
+        c.module = u->modules[i];
+        for (int k = 0; k < c.module->ndefs; k++) check_def(&c, c.module->list[k]);
+    }
+    for (int i = 0; i < u->nmodules; i++)
+        for (int k = 0; k < u->modules[i]->ndefs; k++)
+            if (u->modules[i]->list[k]->mark == UNSEEN) find_cycles(u, u->modules[i]->list[k]);
+    vec_free(&c.open);
+}

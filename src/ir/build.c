@@ -1,0 +1,368 @@
+// The builders: they keep the canonical form stated in ir.h and ask the rules first.
+#include "ir/internal.h"
+
+#include <string.h>
+
+const char *kind_name(Kind k) {
+    static const char *const name[] = {"bool", "i64", "f32", "f64"};
+    return name[k];
+}
+
+const OpInfo op_info[OP_COUNT] = {
+#define NODE(name, doc) [OP_##name] = {#name, 0, T_NUM, COUNT_FREE, 0, FSM_FN, #name, 0},
+#include "ir/kinds.def"
+#define IN(sym, prec) FSM_IN, sym, prec
+#define PRE(sym) FSM_PRE, sym, 8
+#define FN(sym) FSM_FN, sym, 10
+#define OP(name, arity, type, dx, dy, eval_f, eval_i, llvm, fsm, count, cost)                                         \
+    [OP_##name] = {#name, arity, T_##type, COUNT_##count, cost, fsm},
+#include "ir/ops.def"
+#undef IN
+#undef PRE
+#undef FN
+};
+
+// ---- leaves
+
+static Node *leaf(Ir *m, Node proto) { return ir_intern(m, &proto, 0, NULL); }
+
+Node *ir_int(Ir *m, int64_t value) {
+    return leaf(m, (Node){.op = OP_lit, .kind = KIND_INT, .nonneg = value >= 0, .u.num = value});
+}
+
+Node *ir_bool(Ir *m, bool value) { return leaf(m, (Node){.op = OP_lit, .kind = KIND_BOOL, .u.num = value}); }
+
+Node *ir_real(Ir *m, Kind kind, double value) {
+    if (kind == KIND_BOOL) return ir_bool(m, value != 0);
+    if (kind == KIND_INT) return ir_int(m, (int64_t)value);
+    if (kind == KIND_FLOAT) value = (float)value;
+    return leaf(m, (Node){.op = OP_lit, .kind = kind, .u.real = value});
+}
+
+Node *ir_zero(Ir *m, Kind kind) { return ir_real(m, kind, 0); }
+
+static Node *opaque(Ir *m, Op op, int number, const char *name, Kind kind, int rank, Node **shape, bool nonneg) {
+    shape = arena_copy(m->arena, shape, sizeof *shape * (size_t)rank);
+    return leaf(m, (Node){.op = op, .kind = kind, .rank = (uint8_t)rank, .nonneg = nonneg, .shape = shape,
+                          .u.num = number, .name = name ? arena_strdup(m->arena, name) : NULL});
+}
+
+Node *ir_input(Ir *m, int number, const char *name, Kind kind, int rank, Node **shape) {
+    return opaque(m, OP_input, number, name, kind, rank, shape, false);
+}
+
+Node *ir_size(Ir *m, int number, const char *name) { return opaque(m, OP_input, number, name, KIND_INT, 0, NULL, true); }
+
+Node *ir_param(Ir *m, Kind kind, int rank, Node **shape) {
+    return opaque(m, OP_param, (int)m->next_param++, NULL, kind, rank, shape, false);
+}
+
+static Var *var_new(Ir *m, Var proto, bool nonneg) {
+    Var *v = ARENA_NEW(m->arena, Var);
+    *v = proto;
+    v->id = m->next_var++;
+    v->node = leaf(m, (Node){.op = OP_var, .kind = v->kind, .rank = (uint8_t)v->rank, .shape = v->shape,
+                             .nonneg = nonneg, .u.var = v});
+    return v;
+}
+
+Var *ir_index(Ir *m, const char *name, Node *extent) {
+    return var_new(m, (Var){.kind = KIND_INT, .extent = extent, .name = name ? name : "i"}, true);
+}
+
+Var *ir_state(Ir *m, const char *name, Kind kind, int rank, Node **shape) {
+    shape = arena_copy(m->arena, shape, sizeof *shape * (size_t)rank);
+    return var_new(m, (Var){.is_state = true, .kind = kind, .rank = rank, .shape = shape, .name = name ? name : "s"},
+                   false);
+}
+
+bool ir_is_lit(const Node *e, double value) {
+    if (e->op != OP_lit) return false;
+    return kind_is_float(e->kind) ? e->u.real == value : (double)e->u.num == value;
+}
+
+bool ir_is_zero(const Node *e) { return ir_is_lit(e, 0) && e->kind != KIND_BOOL; }
+
+bool ir_is_int_lit(const Node *e, int64_t *value) {
+    if (e->op != OP_lit || e->kind != KIND_INT) return false;
+    *value = e->u.num;
+    return true;
+}
+
+// ---- scalars
+
+static Kind result_kind(Op op, const Node *a, const Node *b) {
+    switch (op_info[op].type) {
+    case T_CMP: case T_LOGIC: return KIND_BOOL;
+    case T_PSI: return b->kind;
+    default: return a->kind;
+    }
+}
+
+Node *ir_op_plain(Ir *m, Op op, Kind kind, Node *a, Node *b) {
+    Node *args[2] = {a, b};
+    Node proto = {.op = op, .kind = kind};
+    int64_t k = 0;
+    if (op == OP_idiv || op == OP_irem) {
+        proto.partial = !(ir_is_int_lit(b, &k) && k != 0);
+        proto.nonneg = a->nonneg && b->nonneg;
+    } else if (kind == KIND_INT) {
+        bool both = a->nonneg && b && b->nonneg;
+        proto.nonneg = op == OP_abs || ((op == OP_add || op == OP_mul || op == OP_min) && both) ||
+                       (op == OP_max && (a->nonneg || b->nonneg));
+    }
+    return ir_intern(m, &proto, b ? 2 : 1, args);
+}
+
+static Node *int_arith(Ir *m, Op op, Node *a, Node *b) {
+    Poly p = poly_of(m, a);
+    if (op == OP_neg) p = poly_scale(m, p, -1);
+    else if (op == OP_mul) p = poly_mul(m, p, poly_of(m, b));
+    else p = poly_add(m, p, op == OP_sub ? poly_scale(m, poly_of(m, b), -1) : poly_of(m, b));
+    return poly_node(m, p);
+}
+
+Node *ir_op(Ir *m, Op op, Node *a, Node *b) {
+    Kind kind = result_kind(op, a, b);
+    if (kind == KIND_INT && (op == OP_add || op == OP_sub || op == OP_mul || op == OP_neg)) return int_arith(m, op, a, b);
+    if (!m->raw) {
+        Node *e = rule_op(m, op, a, b);
+        if (e) return e;
+    }
+    return ir_op_plain(m, op, kind, a, b);
+}
+
+Node *ir_conv(Ir *m, Kind to, Node *a) {
+    if (a->kind == to) return a;
+    if (a->op == OP_lit && a->kind != KIND_BOOL && !(to == KIND_INT)) {
+        double x = kind_is_float(a->kind) ? a->u.real : (double)a->u.num;
+        return ir_real(m, to, x);
+    }
+    if (!m->raw && a->op == OP_bracket && kind_is_float(to))
+        return ir_bracket(m, a->args[0], ir_conv(m, to, a->args[1]));
+    Node proto = {.op = OP_conv, .kind = to, .nonneg = to == KIND_INT && a->kind == KIND_BOOL};
+    return ir_intern(m, &proto, 1, &a);
+}
+
+// Applies a scalar builder to every element of an array.
+typedef Node *(*Scalar)(Ir *m, void *data, Node *a, Node *b);
+
+static Node *elementwise(Ir *m, Scalar f, void *data, Node *a, Node *b) {
+    if (a->rank == 0) return f(m, data, a, b);
+    Var *v = ir_index(m, "k", a->shape[0]);
+    Node *i = ir_var(v);
+    return ir_gen(m, v, elementwise(m, f, data, ir_at1(m, a, i), b ? ir_at1(m, b, i) : NULL));
+}
+
+static Node *stop_scalar(Ir *m, void *data, Node *a, Node *b) {
+    (void)data, (void)b;
+    if (!kind_is_float(a->kind) || a->op == OP_lit || a->op == OP_stop) return a;
+    return ir_intern(m, &(Node){.op = OP_stop, .kind = a->kind}, 1, &a);
+}
+
+Node *ir_stop(Ir *m, Node *a) { return elementwise(m, stop_scalar, NULL, a, NULL); }
+
+Node *ir_select_plain(Ir *m, Node *c, Node *a, Node *b) {
+    Node *args[] = {c, a, b};
+    return ir_intern(m, &(Node){.op = OP_select, .kind = a->kind, .nonneg = a->nonneg && b->nonneg}, 3, args);
+}
+
+static Node *select_scalar(Ir *m, void *c, Node *a, Node *b) {
+    Node *e = m->raw ? NULL : rule_select(m, c, a, b);
+    return e ? e : ir_select_plain(m, c, a, b);
+}
+
+Node *ir_select(Ir *m, Node *c, Node *a, Node *b) { return a == b ? a : elementwise(m, select_scalar, c, a, b); }
+
+Node *ir_bracket_plain(Ir *m, Node *p, Node *e) {
+    Node *args[] = {p, e};
+    return ir_intern(m, &(Node){.op = OP_bracket, .kind = e->kind, .nonneg = e->nonneg}, 2, args);
+}
+
+static Node *bracket_scalar(Ir *m, void *p, Node *e, Node *b) {
+    (void)b;
+    if (e->kind == KIND_BOOL) return ir_and(m, p, e);
+    Node *r = m->raw ? NULL : rule_bracket(m, p, e);
+    return r ? r : ir_bracket_plain(m, p, e);
+}
+
+Node *ir_bracket(Ir *m, Node *p, Node *e) { return elementwise(m, bracket_scalar, p, e, NULL); }
+
+typedef struct Assertion {
+    Node *cond;
+    const char *text;
+} Assertion;
+
+static Node *assert_scalar(Ir *m, void *data, Node *e, Node *b) {
+    (void)b;
+    Assertion *as = data;
+    Node *args[] = {as->cond, e};
+    Node proto = {.op = OP_assert, .kind = e->kind, .partial = true, .nonneg = e->nonneg, .u.text = as->text};
+    return ir_intern(m, &proto, 2, args);
+}
+
+Node *ir_assert(Ir *m, Node *cond, const char *text, Node *value) {
+    if (cond->op == OP_lit && cond->u.num) return value;
+    Assertion as = {cond, arena_strdup(m->arena, text)};
+    return elementwise(m, assert_scalar, &as, value, NULL);
+}
+
+static Node *add_scalar(Ir *m, void *data, Node *a, Node *b) {
+    (void)data;
+    return ir_add(m, a, b);
+}
+
+Node *ir_plus(Ir *m, Node *a, Node *b) { return elementwise(m, add_scalar, NULL, a, b); }
+
+static Node *zero_scalar(Ir *m, void *data, Node *a, Node *b) {
+    (void)data, (void)b;
+    return ir_zero(m, a->kind);
+}
+
+Node *ir_zeros_like(Ir *m, Node *a) {
+    if (a->rank == 0) return ir_zero(m, a->kind);
+    Var *v[16];
+    for (int k = 0; k < a->rank; k++) v[k] = ir_index(m, "k", a->shape[k]);
+    Node *e = zero_scalar(m, NULL, a, NULL);
+    for (int k = a->rank; k-- > 0;) e = ir_gen(m, v[k], e);
+    return e;
+}
+
+// ---- arrays
+
+Node *ir_at(Ir *m, Node *a, int n, Node **idx) {
+    if (n == 0) return a;
+    if (n < a->rank) {
+        Var *v = ir_index(m, "k", a->shape[n]);
+        Node **more = ARENA_ARRAY(m->arena, Node *, n + 1);
+        memcpy(more, idx, sizeof *idx * (size_t)n);
+        more[n] = ir_var(v);
+        return ir_gen(m, v, ir_at(m, a, n + 1, more));
+    }
+    if (!m->raw) {
+        Node *e = rule_at(m, a, n, idx);
+        if (e) return e;
+    }
+    Node **args = ARENA_ARRAY(m->arena, Node *, n + 1);
+    args[0] = a;
+    memcpy(args + 1, idx, sizeof *idx * (size_t)n);
+    Node proto = {.op = OP_at, .kind = a->kind};
+    for (int k = 0; k < n; k++) proto.partial |= !ir_index_in_range(m, n, idx, k, a->shape[k]);
+    return ir_intern(m, &proto, n + 1, args);
+}
+
+// A binder's variable must not be bound again inside its body: rename it there if it is.
+static Node *unshadowed(Ir *m, Var **v, Node *body) {
+    if (m->planning || !ir_binds(body, *v)) return body;
+    Var *w = ir_index(m, (*v)->name, (*v)->extent);
+    body = ir_subst1(m, body, ir_var(*v), ir_var(w));
+    *v = w;
+    return body;
+}
+
+Node *ir_binder_plain(Ir *m, Op op, Var *v, Node *body) {
+    body = unshadowed(m, &v, body);
+    Node proto = {.op = op, .kind = body->kind, .u.var = v};
+    if (op == OP_sum) {
+        proto.nonneg = body->nonneg;
+        proto.rank = body->rank;
+        proto.shape = body->shape;
+    } else if (op == OP_gen) {
+        proto.rank = (uint8_t)(body->rank + 1);
+        proto.shape = ARENA_ARRAY(m->arena, Node *, proto.rank);
+        proto.shape[0] = v->extent;
+        for (int k = 0; k < body->rank; k++) proto.shape[k + 1] = body->shape[k];
+        proto.partial = !v->extent->nonneg && !poly_nonneg(m, poly_of(m, v->extent));
+    } else {
+        proto.nonneg = poly_nonneg(m, poly_of(m, ir_sub(m, v->extent, ir_int(m, 1))));
+        proto.kind = KIND_INT;
+    }
+    return ir_intern(m, &proto, 1, &body);
+}
+
+Node *ir_gen(Ir *m, Var *v, Node *body) {
+    Node *e = m->raw ? NULL : rule_gen(m, v, body);
+    return e ? e : ir_binder_plain(m, OP_gen, v, body);
+}
+
+static Node *sum_scalar(Ir *m, void *v, Node *body, Node *b) {
+    (void)b;
+    Node *e = m->raw ? NULL : rule_sum(m, v, body);
+    return e ? e : ir_binder_plain(m, OP_sum, v, body);
+}
+
+Node *ir_sum(Ir *m, Var *v, Node *body) { return elementwise(m, sum_scalar, v, body, NULL); }
+
+static Node *arg_extreme(Ir *m, Op op, Var *v, Node *body) {
+    if (!m->raw && !node_has_var(body, v))
+        return ir_select(m, ir_lt(m, ir_int(m, 0), v->extent), ir_int(m, 0), ir_int(m, -1));
+    return ir_binder_plain(m, op, v, body);
+}
+
+Node *ir_argmin(Ir *m, Var *v, Node *body) { return arg_extreme(m, OP_argmin, v, body); }
+Node *ir_argmax(Ir *m, Var *v, Node *body) { return arg_extreme(m, OP_argmax, v, body); }
+
+Node *ir_pack(Ir *m, Kind kind, int rank, const int64_t *extents, Node **elems) {
+    Node proto = {.op = OP_pack, .kind = kind, .rank = (uint8_t)rank, .shape = ARENA_ARRAY(m->arena, Node *, rank)};
+    int64_t n = 1;
+    for (int k = 0; k < rank; k++) {
+        proto.shape[k] = ir_int(m, extents[k]);
+        n *= extents[k];
+    }
+    return ir_intern(m, &proto, (int)n, elems);
+}
+
+// ---- loops
+
+// Gives a loop variables of its own where an initial value or a step's inner binder already uses them.
+static void fresh_loop_vars(Ir *m, Var **index, int n, Var **states, Node **inits, Node **steps, Node **cond) {
+    bool clash = false;
+    for (int k = 0; k < n; k++) {
+        clash |= *index && (node_has_var(inits[k], *index) || ir_binds(steps[k], *index));
+        for (int j = 0; j < n; j++) clash |= node_has_var(inits[k], states[j]) || ir_binds(steps[k], states[j]);
+    }
+    if (!clash) return;
+    Node **from = ARENA_ARRAY(m->arena, Node *, n + 1), **to = ARENA_ARRAY(m->arena, Node *, n + 1);
+    for (int k = 0; k < n; k++) {
+        Var *s = ir_state(m, states[k]->name, states[k]->kind, states[k]->rank, states[k]->shape);
+        from[k] = ir_var(states[k]), to[k] = ir_var(s), states[k] = s;
+    }
+    int count = n;
+    if (*index) {
+        Var *i = ir_index(m, (*index)->name, (*index)->extent);
+        from[count] = ir_var(*index), to[count++] = ir_var(i), *index = i;
+    }
+    for (int k = 0; k < n; k++) steps[k] = ir_subst(m, steps[k], count, from, to);
+    if (cond) *cond = ir_subst(m, *cond, count, from, to);
+}
+
+static Node *loop_plain(Ir *m, Op op, Var *index, int n, Var **states, Node **inits, Node *cond, Node **steps) {
+    states = arena_copy(m->arena, states, sizeof *states * (size_t)n);
+    steps = arena_copy(m->arena, steps, sizeof *steps * (size_t)n);
+    fresh_loop_vars(m, &index, n, states, inits, steps, cond ? &cond : NULL);
+    int extra = cond ? 1 : 0;
+    Node **args = ARENA_ARRAY(m->arena, Node *, 2 * n + extra);
+    memcpy(args, inits, sizeof *args * (size_t)n);
+    if (cond) args[n] = cond;
+    memcpy(args + n + extra, steps, sizeof *args * (size_t)n);
+    Loop *l = ARENA_NEW(m->arena, Loop);
+    *l = (Loop){index, n, states};
+    Node proto = {.op = op, .kind = KIND_BOOL, .partial = op == OP_while, .u.loop = l};
+    return ir_intern(m, &proto, 2 * n + extra, args);
+}
+
+Node *ir_fold(Ir *m, Var *index, int n, Var **states, Node **inits, Node **steps) {
+    return loop_plain(m, OP_fold, index, n, states, inits, NULL, steps);
+}
+
+Node *ir_while(Ir *m, int n, Var **states, Node **inits, Node *cond, Node **steps) {
+    return loop_plain(m, OP_while, NULL, n, states, inits, cond, steps);
+}
+
+Node *ir_final(Ir *m, Node *loop, int k) {
+    Node *e = rule_final(m, loop, k);
+    if (e) return e;
+    Node *init = loop_init(loop, k);
+    Node proto = {.op = OP_final, .kind = init->kind, .rank = init->rank, .shape = init->shape, .u.num = k};
+    return ir_intern(m, &proto, 1, &loop);
+}

@@ -1,0 +1,394 @@
+// Interning: terms that are equal up to the names of bound variables are one node. Hashes are invariant under renaming
+// of bound variables: a bound variable is hashed as its distance from the outermost binder being closed.
+#include "ir/internal.h"
+#include "support/map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct IrTables {
+    Node **node;
+    size_t nnode, cap;
+    VarSet **set;
+    size_t nset, setcap;
+    struct {
+        const VarSet *a, *b, *u;
+    } recent[1024]; // unions computed lately
+} IrTables;
+
+static const struct {
+    int n;
+} no_vars = {0};
+const VarSet *const varset_empty = (const VarSet *)&no_vars;
+
+Ir *ir_new(Arena *arena) {
+    Ir *m = ARENA_NEW(arena, Ir);
+    m->arena = arena;
+    m->tables = calloc(1, sizeof *m->tables);
+    if (!m->tables) diag_out_of_memory();
+    return m;
+}
+
+void ir_delete(Ir *m) {
+    if (!m || !m->tables) return;
+    free(m->tables->node);
+    free(m->tables->set);
+    free(m->tables);
+    m->tables = NULL;
+}
+
+static uint64_t mix(uint64_t h, uint64_t x) {
+    h = (h ^ x) * UINT64_C(0x9E3779B97F4A7C15);
+    return h ^ (h >> 29);
+}
+
+// ---- sets of variables
+
+bool varset_has(const VarSet *s, const Var *v) {
+    for (int i = 0; i < s->n; i++)
+        if (s->v[i] == v) return true;
+    return false;
+}
+
+bool varset_meets(const VarSet *a, const VarSet *b) {
+    for (int i = 0, j = 0; i < a->n && j < b->n;) {
+        if (a->v[i] == b->v[j]) return true;
+        if (a->v[i]->id < b->v[j]->id) i++;
+        else j++;
+    }
+    return false;
+}
+
+static uint64_t set_hash(int n, Var *const *v) {
+    uint64_t h = 7;
+    for (int i = 0; i < n; i++) h = mix(h, v[i]->id);
+    return h;
+}
+
+static const VarSet *set_intern(Ir *m, int n, Var **v) {
+    if (n == 0) return varset_empty;
+    IrTables *t = m->tables;
+    if (2 * (t->nset + 1) > t->setcap) {
+        size_t cap = t->setcap ? t->setcap * 2 : 256;
+        VarSet **set = calloc(cap, sizeof *set);
+        if (!set) diag_out_of_memory();
+        for (size_t i = 0; i < t->setcap; i++)
+            if (t->set[i]) {
+                size_t k = set_hash(t->set[i]->n, t->set[i]->v) & (cap - 1);
+                while (set[k]) k = (k + 1) & (cap - 1);
+                set[k] = t->set[i];
+            }
+        free(t->set);
+        t->set = set, t->setcap = cap;
+    }
+    size_t k = set_hash(n, v) & (t->setcap - 1);
+    for (; t->set[k]; k = (k + 1) & (t->setcap - 1))
+        if (t->set[k]->n == n && !memcmp(t->set[k]->v, v, sizeof *v * (size_t)n)) return t->set[k];
+    VarSet *s = arena_alloc(m->arena, sizeof *s + sizeof *v * (size_t)n);
+    s->n = n;
+    memcpy(s->v, v, sizeof *v * (size_t)n);
+    t->set[k] = s;
+    t->nset++;
+    return s;
+}
+
+const VarSet *varset_union(Ir *m, const VarSet *a, const VarSet *b) {
+    if (a == b || b->n == 0) return a;
+    if (a->n == 0) return b;
+    size_t slot = ((uintptr_t)a / 16 * 31 + (uintptr_t)b / 16) % 1024;
+    if (m->tables->recent[slot].a == a && m->tables->recent[slot].b == b) return m->tables->recent[slot].u;
+    Var *small[64], **v = a->n + b->n <= 64 ? small : malloc(sizeof *v * (size_t)(a->n + b->n));
+    if (!v) diag_out_of_memory();
+    int n = 0, i = 0, j = 0;
+    while (i < a->n || j < b->n) {
+        if (j == b->n || (i < a->n && a->v[i]->id < b->v[j]->id)) v[n++] = a->v[i++];
+        else if (i == a->n || b->v[j]->id < a->v[i]->id) v[n++] = b->v[j++];
+        else v[n++] = a->v[i++], j++;
+    }
+    const VarSet *u = set_intern(m, n, v);
+    if (v != small) free(v);
+    m->tables->recent[slot].a = a, m->tables->recent[slot].b = b, m->tables->recent[slot].u = u;
+    return u;
+}
+
+const VarSet *varset_remove(Ir *m, const VarSet *s, const Var *v) {
+    if (!varset_has(s, v)) return s;
+    Var *small[64], **w = s->n <= 64 ? small : malloc(sizeof *w * (size_t)s->n);
+    if (!w) diag_out_of_memory();
+    int n = 0;
+    for (int i = 0; i < s->n; i++)
+        if (s->v[i] != v) w[n++] = s->v[i];
+    const VarSet *r = set_intern(m, n, w);
+    if (w != small) free(w);
+    return r;
+}
+
+// ---- variables bound inside a node
+
+static uint64_t bloom(const Var *v) { return UINT64_C(1) << (v->id * UINT32_C(2654435761) >> 26); }
+
+static bool loop_binds(const Loop *l, const Var *v) {
+    if (l->index == v) return true;
+    for (int i = 0; i < l->n; i++)
+        if (l->state[i] == v) return true;
+    return false;
+}
+
+static bool is_loop(const Node *e) { return e->op == OP_fold || e->op == OP_while; }
+
+static bool binds_walk(const Node *e, const Var *v, Map *seen) {
+    if (!(e->bound & bloom(v)) || map_get(seen, e)) return false;
+    if (ir_is_binder(e) && e->u.var == v) return true;
+    if (is_loop(e) && loop_binds(e->u.loop, v)) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (binds_walk(e->args[i], v, seen)) return true;
+    map_put(seen, e, (void *)e);
+    return false;
+}
+
+bool ir_binds(const Node *e, const Var *v) {
+    if (!(e->bound & bloom(v))) return false;
+    Map seen = {0};
+    bool r = binds_walk(e, v, &seen);
+    map_free(&seen);
+    return r;
+}
+
+// ---- hashing and equality up to bound names
+
+// A binder being closed: its variables and where they stand, counted from the outermost.
+typedef struct Frame {
+    struct Frame *outer;
+    int n, base;
+    Var *const *a; // the variables
+    Var *const *b; // equality: their counterparts in the other term
+    Map memo;
+} Frame;
+
+enum { MAX_STATES = 256 };
+
+static int node_vars(const Node *e, Var **out) {
+    int n = 0;
+    if (ir_is_binder(e)) out[n++] = e->u.var;
+    if (is_loop(e)) {
+        if (e->u.loop->index) out[n++] = e->u.loop->index;
+        for (int i = 0; i < e->u.loop->n; i++) out[n++] = e->u.loop->state[i];
+    }
+    return n;
+}
+
+// The innermost frame one of whose variables is free in e.
+static Frame *frame_of(Frame *f, const Node *e) {
+    for (; f; f = f->outer)
+        for (int i = 0; i < f->n; i++)
+            if (varset_has(e->fv, f->a[i])) return f;
+    return NULL;
+}
+
+static uint64_t key_hash(const Node *e) {
+    uint64_t h = mix((uint64_t)e->op * 64 + (uint64_t)e->kind * 8 + e->rank, (uint64_t)e->nargs);
+    switch (e->op) {
+    case OP_lit: case OP_input: case OP_param: case OP_final: return mix(h, (uint64_t)e->u.num);
+    case OP_var: return mix(h, e->u.var->id);
+    case OP_assert:
+        for (const char *c = e->u.text; *c; c++) h = mix(h, (uint64_t)*c);
+        return h;
+    case OP_fold: case OP_while: return mix(h, (uint64_t)e->u.loop->n);
+    case OP_pack:
+        for (int i = 0; i < e->rank; i++) h = mix(h, e->shape[i]->hash);
+        return h;
+    default: return h;
+    }
+}
+
+static uint64_t hash_under(Frame *f, const Node *e);
+
+// The hash of e's own level; its operands are hashed under the frames around it.
+static uint64_t hash_node(Frame *outer, const Node *e) {
+    Var *vars[MAX_STATES + 1];
+    int n = node_vars(e, vars);
+    uint64_t h = key_hash(e);
+    if (n == 0) {
+        for (int i = 0; i < e->nargs; i++) h = mix(h, hash_under(outer, e->args[i]));
+        return h;
+    }
+    if (!vars[0]->is_state) h = mix(h, hash_under(outer, vars[0]->extent));
+    Frame f = {.outer = outer, .n = n, .base = outer ? outer->base + outer->n : 0, .a = vars};
+    int inits = is_loop(e) ? e->u.loop->n : 0;
+    for (int i = 0; i < e->nargs; i++) h = mix(h, hash_under(i < inits ? outer : &f, e->args[i]));
+    map_free(&f.memo);
+    return h;
+}
+
+static uint64_t hash_under(Frame *top, const Node *e) {
+    Frame *f = frame_of(top, e);
+    if (!f) return e->hash;
+    if (e->op == OP_var) {
+        for (int i = 0; i < f->n; i++)
+            if (f->a[i] == e->u.var) return mix(0x5bd1, (uint64_t)(f->base + i));
+        // an outer variable whose extent mentions an inner one cannot be: extents are evaluated outside
+        return e->hash;
+    }
+    void *known = map_get(&f->memo, e);
+    if (known) return (uint64_t)(uintptr_t)known;
+    uint64_t h = hash_node(f, e);
+    if (!h) h = 1;
+    map_put(&f->memo, e, (void *)(uintptr_t)h);
+    return h;
+}
+
+static bool equal_under(Frame *f, const Node *a, const Node *b);
+
+// Functions share an Ir: inputs of one number may differ in name and shape.
+static bool same_input(const Node *a, const Node *b) {
+    if (a->u.num != b->u.num || a->nonneg != b->nonneg || strcmp(a->name ? a->name : "", b->name ? b->name : ""))
+        return false;
+    for (int i = 0; i < a->rank; i++)
+        if (a->shape[i] != b->shape[i]) return false;
+    return true;
+}
+
+static bool same_key(const Node *a, const Node *b) {
+    if (a->op != b->op || a->kind != b->kind || a->rank != b->rank || a->nargs != b->nargs) return false;
+    switch (a->op) {
+    case OP_input: return same_input(a, b);
+    case OP_lit: case OP_param: case OP_final: return a->u.num == b->u.num;
+    case OP_assert: return !strcmp(a->u.text, b->u.text);
+    case OP_fold: case OP_while: return a->u.loop->n == b->u.loop->n;
+    case OP_pack:
+        for (int i = 0; i < a->rank; i++)
+            if (a->shape[i] != b->shape[i]) return false;
+        return true;
+    default: return true;
+    }
+}
+
+static bool equal_level(Frame *outer, const Node *a, const Node *b) {
+    if (!same_key(a, b)) return false;
+    Var *va[MAX_STATES + 1], *vb[MAX_STATES + 1];
+    int n = node_vars(a, va), inits = is_loop(a) ? a->u.loop->n : 0;
+    node_vars(b, vb);
+    if (n == 0) {
+        for (int i = 0; i < a->nargs; i++)
+            if (!equal_under(outer, a->args[i], b->args[i])) return false;
+        return true;
+    }
+    if (!va[0]->is_state && !equal_under(outer, va[0]->extent, vb[0]->extent)) return false;
+    Frame f = {.outer = outer, .n = n, .a = va, .b = vb};
+    bool same = true;
+    for (int i = 0; same && i < a->nargs; i++)
+        same = equal_under(i < inits ? outer : &f, a->args[i], b->args[i]);
+    map_free(&f.memo);
+    return same;
+}
+
+static bool equal_under(Frame *top, const Node *a, const Node *b) {
+    Frame *f = frame_of(top, a);
+    if (!f) {
+        for (Frame *g = top; g; g = g->outer)
+            for (int i = 0; i < g->n; i++)
+                if (g->a[i] != g->b[i] && varset_has(b->fv, g->b[i])) return false;
+        return a == b;
+    }
+    if (a->op == OP_var || b->op == OP_var) {
+        if (a->op != b->op) return false;
+        for (Frame *g = top; g; g = g->outer)
+            for (int i = 0; i < g->n; i++)
+                if (g->a[i] == a->u.var || g->b[i] == b->u.var) return g->a[i] == a->u.var && g->b[i] == b->u.var;
+        return a == b;
+    }
+    if (map_get(&f->memo, a) == b) return true;
+    if (!equal_level(f, a, b)) return false;
+    map_put(&f->memo, a, (void *)b);
+    return true;
+}
+
+// ---- the table of nodes
+
+static void grow(IrTables *t) {
+    size_t cap = t->cap ? t->cap * 2 : 1024;
+    Node **node = calloc(cap, sizeof *node);
+    if (!node) diag_out_of_memory();
+    for (size_t i = 0; i < t->cap; i++)
+        if (t->node[i]) {
+            size_t k = t->node[i]->hash & (cap - 1);
+            while (node[k]) k = (k + 1) & (cap - 1);
+            node[k] = t->node[i];
+        }
+    free(t->node);
+    t->node = node, t->cap = cap;
+}
+
+// Does the condition of a bracket or select rule out that what it guards fails?
+static bool guarded(Ir *m, const Node *e) {
+    Poly facts[16];
+    if (e->args[0]->partial) return false;
+    int n = poly_facts(m, e->args[0], facts, 16);
+    if (n == 0 || !ir_safe_given(m, e->args[1], n, facts)) return false;
+    return e->op == OP_bracket || !e->args[2]->partial;
+}
+
+static void derive_sets(Ir *m, Node *e) {
+    const VarSet *fv = varset_empty;
+    uint64_t bound = 0;
+    for (int i = 0; i < e->nargs; i++) {
+        fv = varset_union(m, fv, e->args[i]->fv);
+        bound |= e->args[i]->bound;
+        e->partial |= e->args[i]->partial;
+    }
+    if (e->op == OP_var) {
+        const Var *v = e->u.var;
+        Var *self = e->u.var;
+        fv = set_intern(m, 1, &self);
+        if (v->extent) fv = varset_union(m, fv, v->extent->fv);
+        for (int i = 0; i < v->rank; i++) fv = varset_union(m, fv, v->shape[i]->fv);
+    }
+    Var *vars[MAX_STATES + 1];
+    int n = node_vars(e, vars);
+    for (int i = n - 1; i >= 0; i--) {
+        fv = varset_remove(m, fv, vars[i]);
+        bound |= bloom(vars[i]);
+    }
+    for (int i = 0; i < n; i++) {
+        if (!vars[i]->extent) continue;
+        fv = varset_union(m, fv, vars[i]->extent->fv);
+        bound |= vars[i]->extent->bound;
+        e->partial |= vars[i]->extent->partial;
+    }
+    e->fv = fv;
+    e->bound = bound;
+    if (e->partial && (e->op == OP_bracket || e->op == OP_select)) e->partial = !guarded(m, e);
+}
+
+// Equality with the names of bound variables, for planning.
+static bool equal_exactly(const Node *a, const Node *b) {
+    Var *va[MAX_STATES + 1], *vb[MAX_STATES + 1];
+    if (!same_key(a, b)) return false;
+    int n = node_vars(a, va);
+    node_vars(b, vb);
+    return !memcmp(va, vb, sizeof *va * (size_t)n) && !memcmp(a->args, b->args, sizeof *a->args * (size_t)a->nargs);
+}
+
+Node *ir_intern(Ir *m, const Node *proto, int nargs, Node *const *args) {
+    IrTables *t = m->tables;
+    if (2 * (t->nnode + 1) > t->cap) grow(t);
+    Node *e = arena_alloc(m->arena, sizeof *e + sizeof *args * (size_t)nargs);
+    *e = *proto;
+    e->nargs = nargs;
+    if (nargs) memcpy(e->args, args, sizeof *args * (size_t)nargs);
+    e->hash = hash_node(NULL, e);
+    size_t k = e->hash & (t->cap - 1);
+    for (; t->node[k]; k = (k + 1) & (t->cap - 1)) {
+        Node *o = t->node[k];
+        if (o->hash != e->hash) continue;
+        if (o->op == OP_var ? e->op == OP_var && o->u.var == e->u.var
+                            : m->planning ? equal_exactly(e, o) : equal_level(NULL, e, o))
+            return o;
+    }
+    derive_sets(m, e);
+    e->id = ++m->next_node;
+    e->span = m->span;
+    t->node[k] = e;
+    t->nnode++;
+    return e;
+}

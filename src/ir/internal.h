@@ -1,0 +1,29 @@
+// Shared by the builders of the IR only.
+#ifndef IR_INTERNAL_H
+#define IR_INTERNAL_H
+
+#include "ir/ir.h"
+
+// Interns a node with the given key; fills in fv, bound, partial. `payload` is copied from *proto's op, kind, rank, shape,
+// u, name.
+Node *ir_intern(Ir *m, const Node *proto, int nargs, Node *const *args);
+// Interns an elementwise operation as it stands.
+Node *ir_op_plain(Ir *m, Op op, Kind kind, Node *a, Node *b);
+Node *ir_bracket_plain(Ir *m, Node *p, Node *e);
+Node *ir_select_plain(Ir *m, Node *c, Node *a, Node *b);
+
+// rules.c: the simplification of a term about to be built, or NULL if it is to stand.
+Node *rule_op(Ir *m, Op op, Node *a, Node *b);
+Node *rule_select(Ir *m, Node *c, Node *a, Node *b);
+Node *rule_bracket(Ir *m, Node *p, Node *e);
+Node *rule_at(Ir *m, Node *a, int n, Node **idx);
+Node *rule_gen(Ir *m, Var *v, Node *body);
+
+// solve.c: sums of brackets ([TL] section 5; affine equalities and inequalities)
+Node *rule_sum(Ir *m, Var *v, Node *body);
+
+// loops.c: folds with closed forms ([FS] Fig. 8 e and g)
+Node *rule_fold(Ir *m, Var *index, Var *state, Node *init, Node *step);
+Node *rule_final(Ir *m, Node *loop, int k);
+
+#endif

@@ -1,0 +1,795 @@
+// The reference interpreter: evaluation by need, without optimisation; the oracle of the tests.
+//
+// The value of a node is cached, and valid as long as the node's free variables have the values they had. Arrays are
+// memo tables whose elements are computed when they are first read, so a value that is not needed raises nothing. The
+// states of loops alone are computed eagerly, since they would otherwise keep all earlier iterations alive; an element
+// that fails is poisoned there, and the error is raised when it is read.
+//
+// The work is done by a stack of frames on the heap. A frame asks for the values it needs; one that is not there yet is
+// pushed as a frame of its own, and the asking frame is run again once it is there. Hence the C stack stays flat
+// however deep the program is.
+#include "ir/interp.h"
+#include "fsmc/runtime.h"
+#include "lower/tree.h"
+#include "support/vec.h"
+
+#include <stdio.h>
+
+typedef enum Status { READY, WAIT, FAIL } Status;
+
+// Evaluates a request; leaves the calling function unless the value is there.
+#define TRY(request)                                                                                                   \
+    do {                                                                                                               \
+        Status status_ = (request);                                                                                    \
+        if (status_ != READY) return status_;                                                                          \
+    } while (0)
+
+typedef enum Form {
+    A_INPUT, // an argument
+    A_TABLE, // a gen: elements filled by need
+    A_PACK,  // an array literal: its elements are nodes
+    A_FULL   // the value of a loop's state (of rank 0 too)
+} Form;
+
+typedef struct Array {
+    struct Array *next; // all arrays of the interpreter
+    Form form;
+    Kind kind;
+    int rank;
+    int64_t *shape;
+    int64_t count, cap;
+    const Tensor *tensor; // A_INPUT
+    Node *node;           // A_TABLE, A_PACK
+    Scalar *data;         // A_TABLE, A_FULL
+    uint32_t *mark; // A_TABLE: the generation an element was filled in. A_FULL: 0, or 1 + the number of its failure
+    uint32_t generation;
+    uint32_t broken; // A_FULL: 1 + the number of the failure that left it without a shape
+} Array;
+
+// What is known of a node; vars[] are the values of its free variables when it was computed.
+typedef struct Slot {
+    bool valid;
+    bool nil;      // bracket: its condition is false; sum: no term's condition holds
+    uint64_t seen; // when it was last found valid
+    Scalar value;
+    Array *array;
+    bool *needed;       // loops: the states that anything reads, directly or through other states
+    Array **cur, **now; // loops: the states, and those of the next iteration
+    int64_t vars[];
+} Slot;
+
+typedef struct Binding {
+    bool bound;
+    int64_t key; // the index, or a number that identifies the state's value
+    Array *state;
+} Binding;
+
+typedef struct Trail {
+    uint32_t var;
+    Binding old;
+} Trail;
+
+typedef enum FrameForm {
+    F_NODE,    // computes a node
+    F_ELEMENT, // fills element i of a table
+    F_FORCE    // copies the value of a node into an A_FULL array; catches failures
+} FrameForm;
+
+typedef struct Frame {
+    FrameForm form;
+    int phase, k;
+    int trail; // bindings made since are undone when the frame ends
+    Node *e;
+    Array *array, *source;
+    int64_t i, n, best, terms;
+    Scalar acc;
+    bool failed; // F_FORCE: the value asked for failed
+} Frame;
+
+typedef struct Failure {
+    int code;
+    const char *text;
+} Failure;
+
+typedef struct Interp {
+    Arena *arena; // lives as long as the interpreter
+    const Func *func;
+    const Tensor *inputs;
+    Array **input;
+    Array *arrays;
+    Slot **slot;  // by node id
+    Binding *var; // by variable id
+    VEC(Frame) frames;
+    VEC(Trail) trail;
+    VEC(Failure) failures;
+    Failure failure; // of the frame that just failed
+    uint64_t clock;  // advances whenever a variable changes
+    int64_t version; // of loop states
+    Counts counts;
+} Interp;
+
+static Status fail(Interp *m, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+static Status fail(Interp *m, int code, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    m->failure = (Failure){code, arena_vprintf(m->arena, fmt, ap)};
+    va_end(ap);
+    return FAIL;
+}
+
+// ---- variables and cached values
+
+static void set_var(Interp *m, const Var *v, int64_t key, Array *state) {
+    m->var[v->id] = (Binding){true, key, state};
+    m->clock++;
+}
+
+static void bind(Interp *m, const Var *v, int64_t key, Array *state) {
+    vec_push(&m->trail, ((Trail){v->id, m->var[v->id]}));
+    set_var(m, v, key, state);
+}
+
+static void unbind(Interp *m, int mark) {
+    if (m->trail.len > mark) m->clock++;
+    while (m->trail.len > mark) {
+        Trail t = vec_pop(&m->trail);
+        m->var[t.var] = t.old;
+    }
+}
+
+static Slot *slot_of(Interp *m, const Node *e) {
+    Slot **p = &m->slot[e->id];
+    if (!*p) *p = arena_alloc(m->arena, sizeof **p + sizeof(int64_t) * (size_t)e->fv->n);
+    return *p;
+}
+
+static bool is_valid(Interp *m, const Node *e, Slot *s) {
+    if (!s->valid) return false;
+    if (s->seen == m->clock) return true;
+    for (int i = 0; i < e->fv->n; i++)
+        if (s->vars[i] != m->var[e->fv->v[i]->id].key) return false;
+    s->seen = m->clock;
+    return true;
+}
+
+static void set_valid(Interp *m, const Node *e, Slot *s) {
+    for (int i = 0; i < e->fv->n; i++) s->vars[i] = m->var[e->fv->v[i]->id].key;
+    s->seen = m->clock;
+    s->valid = true;
+}
+
+static Frame *push(Interp *m, FrameForm form, Node *e) {
+    vec_push(&m->frames, ((Frame){.form = form, .e = e, .trail = m->trail.len}));
+    return &vec_last(&m->frames);
+}
+
+// ---- arrays
+
+static Array *array_new(Interp *m, Form form, Kind kind, int rank) {
+    Array *a = ARENA_NEW(m->arena, Array);
+    *a = (Array){.next = m->arrays, .form = form, .kind = kind, .rank = rank};
+    a->shape = ARENA_ARRAY(m->arena, int64_t, rank);
+    m->arrays = a;
+    return a;
+}
+
+// Gives a shape to an array and forgets its elements.
+static Status array_reset(Interp *m, Array *a, const int64_t *shape) {
+    int64_t n = 1;
+    for (int k = 0; k < a->rank; k++)
+        if (shape[k] < 0) return fail(m, FSM_ERROR_SIZE, "size %lld is negative", (long long)shape[k]);
+    for (int k = 0; k < a->rank; k++) {
+        a->shape[k] = shape[k];
+        if (__builtin_mul_overflow(n, shape[k], &n)) n = INT64_MAX;
+    }
+    a->count = n, a->broken = 0;
+    if (n > a->cap) {
+        free(a->data), free(a->mark);
+        bool fits = n <= INT64_MAX / 64;
+        a->data = fits ? calloc((size_t)n, sizeof *a->data) : NULL;
+        a->mark = fits ? calloc((size_t)n, sizeof *a->mark) : NULL;
+        a->cap = a->data && a->mark ? n : 0, a->generation = 0;
+        if (!a->cap) return fail(m, FSM_ERROR_MEMORY, "an array of %lld elements does not fit in memory", (long long)n);
+    }
+    if (a->form == A_FULL || ++a->generation == 0) {
+        if (n) memset(a->mark, 0, sizeof *a->mark * (size_t)n);
+        a->generation = 1;
+    }
+    return READY;
+}
+
+static Status fail_again(Interp *m, uint32_t number) {
+    m->failure = m->failures.data[number - 1];
+    return FAIL;
+}
+
+static uint32_t keep_failure(Interp *m) {
+    if (m->failures.len == 0 || vec_last(&m->failures).text != m->failure.text) vec_push(&m->failures, m->failure);
+    return (uint32_t)m->failures.len;
+}
+
+// ---- requests: READY with *out set, WAIT after pushing the frame that computes it, or FAIL
+
+static Status scalar(Interp *m, Node *e, Scalar *out);
+
+static Status element(Interp *m, Array *a, int64_t i, Scalar *out) {
+    switch (a->form) {
+    case A_INPUT: *out = tensor_scalar(a->tensor, i); return READY;
+    case A_PACK: return scalar(m, a->node->args[i], out);
+    case A_FULL:
+        if (a->mark[i]) return fail_again(m, a->mark[i]);
+        *out = a->data[i];
+        return READY;
+    case A_TABLE: break;
+    }
+    if (a->mark[i] == a->generation) {
+        *out = a->data[i];
+        return READY;
+    }
+    Frame *f = push(m, F_ELEMENT, a->node);
+    f->array = a, f->i = i;
+    return WAIT;
+}
+
+static Status loop_result(Interp *m, Node *e, Array **out) {
+    Node *loop = e->args[0];
+    Slot *s = slot_of(m, loop);
+    if (!is_valid(m, loop, s)) {
+        push(m, F_NODE, loop);
+        return WAIT;
+    }
+    *out = s->cur[e->u.num];
+    return READY;
+}
+
+static Array *state_of(Interp *m, const Node *e) {
+    Binding *b = &m->var[e->u.var->id];
+    if (!b->bound) fatal_bug("the interpreter met the unbound variable %s", e->u.var->name ? e->u.var->name : "?");
+    return b->state;
+}
+
+static Status scalar(Interp *m, Node *e, Scalar *out) {
+    Array *a;
+    switch (e->op) {
+    case OP_lit: *out = kind_is_float(e->kind) ? (Scalar){.d = e->u.real} : (Scalar){.i = e->u.num}; return READY;
+    case OP_input: *out = tensor_scalar(&m->inputs[e->u.num], 0); return READY;
+    case OP_var:
+        a = state_of(m, e);
+        if (e->u.var->is_state) return element(m, a, 0, out);
+        out->i = m->var[e->u.var->id].key;
+        return READY;
+    case OP_final: TRY(loop_result(m, e, &a)); return element(m, a, 0, out);
+    default: break;
+    }
+    Slot *s = slot_of(m, e);
+    if (is_valid(m, e, s)) {
+        *out = s->value;
+        return READY;
+    }
+    push(m, F_NODE, e);
+    return WAIT;
+}
+
+static Status array(Interp *m, Node *e, Array **out) {
+    Slot *s;
+    while (e->op == OP_stop) e = e->args[0];
+    switch (e->op) {
+    case OP_input: *out = m->input[e->u.num]; return READY;
+    case OP_var: *out = state_of(m, e); break;
+    case OP_final: TRY(loop_result(m, e, out)); break;
+    case OP_gen:
+    case OP_pack:
+        s = slot_of(m, e);
+        if (!is_valid(m, e, s)) {
+            push(m, F_NODE, e);
+            return WAIT;
+        }
+        *out = s->array;
+        return READY;
+    default: fatal_bug("the interpreter met an array made by '%s'", op_info[e->op].name);
+    }
+    return (*out)->broken ? fail_again(m, (*out)->broken) : READY;
+}
+
+// ---- scalars
+
+static bool is_nil(Interp *m, const Node *e) { return e->op == OP_bracket && slot_of(m, e)->nil; }
+
+// [TL] Fig. 6: an addition whose operand is a false bracket costs nothing (4.24); index arithmetic and truth values
+// are free.
+static void count_op(Interp *m, const Node *e) {
+    if (!kind_is_float(e->kind)) return;
+    switch (op_info[e->op].count) {
+    case COUNT_ADD:
+        if ((e->op == OP_add || e->op == OP_sub) && (is_nil(m, e->args[0]) || is_nil(m, e->args[1]))) return;
+        m->counts.add++;
+        return;
+    case COUNT_MUL: m->counts.mul++; return;
+    case COUNT_CALL: m->counts.call++; return;
+    case COUNT_FREE: return;
+    }
+}
+
+static Status eval_op(Interp *m, Node *e, Scalar *out) {
+    Scalar x, y = {.i = 0};
+    TRY(scalar(m, e->args[0], &x));
+    if ((e->op == OP_and && !x.i) || (e->op == OP_or && x.i)) { // the second operand may be an error then
+        *out = x;
+        return READY;
+    }
+    if (e->nargs > 1) TRY(scalar(m, e->args[1], &y));
+    if ((e->op == OP_idiv || e->op == OP_irem) && y.i == 0) return fail(m, FSM_ERROR_DIVIDE, "division by zero");
+    *out = scalar_op(e->op, op_info[e->op].type == T_PSI ? e->args[1]->kind : e->args[0]->kind, x, y);
+    count_op(m, e);
+    return READY;
+}
+
+static Status eval_at(Interp *m, Node *e, Scalar *out) {
+    Array *a;
+    int64_t flat = 0;
+    Scalar i;
+    for (int k = 1; k < e->nargs; k++) TRY(scalar(m, e->args[k], &i));
+    TRY(array(m, e->args[0], &a));
+    for (int k = 0; k + 1 < e->nargs; k++) {
+        TRY(scalar(m, e->args[k + 1], &i));
+        if (i.i < 0 || i.i >= a->shape[k])
+            return fail(m, FSM_ERROR_BOUNDS, "index %lld is out of range 0..%lld", (long long)i.i,
+                        (long long)a->shape[k] - 1);
+        flat = flat * a->shape[k] + i.i;
+    }
+    TRY(element(m, a, flat, out));
+    m->counts.loads++;
+    return READY;
+}
+
+static Status eval_bracket(Interp *m, Node *e, Slot *s, Scalar *out) {
+    Scalar p;
+    TRY(scalar(m, e->args[0], &p));
+    *out = (Scalar){.i = 0};
+    if (!kind_is_float(e->kind))
+        out->i = 0;
+    else
+        out->d = 0.0;
+    s->nil = !p.i;
+    if (!p.i) return READY;
+    TRY(scalar(m, e->args[1], out));
+    s->nil = is_nil(m, e->args[1]);
+    return READY;
+}
+
+// ---- binders
+
+// The trip count of a binder, and its variable bound to 0 (phase 0); then nothing.
+static Status open_binder(Interp *m, Frame *f, const Var *v) {
+    if (f->phase) return READY;
+    Scalar n;
+    TRY(scalar(m, v->extent, &n));
+    f->n = n.i, f->best = -1, f->phase = 1;
+    bind(m, v, 0, NULL);
+    return READY;
+}
+
+static void next_index(Interp *m, Frame *f, const Var *v) {
+    m->counts.iterations++;
+    set_var(m, v, ++f->i, NULL);
+}
+
+// [TL] (4.30): only terms whose bracket holds cost an addition, less one. Sums directly inside sums count jointly: the
+// inner ones count theirs less one each, so that the outer one counts those with any term, less one.
+static Status eval_sum(Interp *m, Frame *f, Scalar *out) {
+    Node *e = f->e, *body = e->args[0];
+    bool real = kind_is_float(e->kind);
+    TRY(open_binder(m, f, e->u.var));
+    for (; f->i < f->n; next_index(m, f, e->u.var)) {
+        Scalar x;
+        TRY(scalar(m, body, &x));
+        if (real)
+            f->acc.d = scalar_round(e->kind, f->acc.d + x.d);
+        else
+            f->acc.i = (int64_t)((uint64_t)f->acc.i + (uint64_t)x.i);
+        bool nil = (body->op == OP_bracket || body->op == OP_sum) && slot_of(m, body)->nil;
+        if (!nil && f->terms++ && real) m->counts.add++;
+    }
+    *out = f->acc;
+    return READY;
+}
+
+static Status eval_arg(Interp *m, Frame *f, Scalar *out) {
+    Node *e = f->e, *body = e->args[0];
+    TRY(open_binder(m, f, e->u.var));
+    for (; f->i < f->n; next_index(m, f, e->u.var)) {
+        Scalar x;
+        TRY(scalar(m, body, &x));
+        bool better;
+        if (!kind_is_float(body->kind))
+            better = e->op == OP_argmin ? x.i < f->acc.i : x.i > f->acc.i;
+        else if (isnan(f->acc.d) || isnan(x.d))
+            better = !isnan(f->acc.d);
+        else
+            better = e->op == OP_argmin ? x.d < f->acc.d : x.d > f->acc.d;
+        if (f->best < 0 || better) f->best = f->i, f->acc = x;
+    }
+    out->i = f->best;
+    return READY;
+}
+
+static Status eval_array(Interp *m, Node *e, Slot *s) {
+    int64_t shape[UINT8_MAX + 1];
+    for (int k = 0; k < e->rank; k++) {
+        Scalar n;
+        TRY(scalar(m, e->shape[k], &n));
+        shape[k] = n.i;
+    }
+    if (!s->array) s->array = array_new(m, e->op == OP_gen ? A_TABLE : A_PACK, e->kind, e->rank);
+    s->array->node = e;
+    if (e->op == OP_gen) return array_reset(m, s->array, shape);
+    memcpy(s->array->shape, shape, sizeof *shape * e->rank);
+    s->array->count = e->nargs;
+    return READY;
+}
+
+// Computes element f->i of the table of a gen: binds the variables of the gens directly inside each other, and reads
+// the rest of the index from the innermost body if that is still an array.
+static Status eval_element(Interp *m, Frame *f) {
+    Array *a = f->array;
+    int64_t rest = a->count, flat = f->i;
+    Node *body = a->node;
+    for (int k = 0; k < a->rank && body->op == OP_gen; k++, body = body->args[0]) {
+        rest /= a->shape[k];
+        if (!f->phase) bind(m, body->u.var, flat / rest, NULL);
+        flat %= rest;
+    }
+    f->phase = 1;
+    Scalar x;
+    if (body->rank == 0) {
+        TRY(scalar(m, body, &x));
+    } else {
+        Array *b;
+        TRY(array(m, body, &b));
+        if (b->count != rest)
+            return fail(m, FSM_ERROR_SIZE, "an array's rows have different sizes: %lld and %lld elements",
+                        (long long)rest, (long long)b->count);
+        TRY(element(m, b, flat, &x));
+        m->counts.loads++;
+    }
+    a->data[f->i] = x;
+    a->mark[f->i] = a->generation;
+    m->counts.stores++;
+    m->counts.iterations++;
+    return READY;
+}
+
+// ---- loops
+
+static Status eval_force(Interp *m, Frame *f) {
+    Node *e = f->e;
+    Array *a = f->array;
+    if (f->phase == 0) {
+        if (e->rank && !f->failed && array(m, e, &f->source) == WAIT) return WAIT;
+        bool ok = !f->failed && (!e->rank || array(m, e, &f->source) == READY) &&
+                  array_reset(m, a, e->rank ? f->source->shape : NULL) == READY;
+        if (!ok) {
+            a->broken = keep_failure(m);
+            return READY;
+        }
+        f->phase = 1;
+    }
+    for (; f->i < a->count; f->i++) {
+        Status st = FAIL;
+        if (!f->failed) st = e->rank ? element(m, f->source, f->i, &a->data[f->i]) : scalar(m, e, &a->data[f->i]);
+        if (st == WAIT) return WAIT;
+        if (st == FAIL) a->mark[f->i] = keep_failure(m);
+        f->failed = false;
+    }
+    if (e->rank && f->source->form != A_TABLE) m->counts.loads += a->count, m->counts.stores += a->count;
+    return READY;
+}
+
+// Marks the states that state k is computed from.
+static void need_state(const Node *loop, bool *needed, int k) {
+    if (needed[k]) return;
+    needed[k] = true;
+    for (int j = 0; j < loop->u.loop->n; j++)
+        if (node_has_var(loop_step(loop, k), loop->u.loop->state[j])) need_state(loop, needed, j);
+}
+
+static void open_loop(Interp *m, Node *e, Slot *s) {
+    int n = e->u.loop->n;
+    if (!s->needed) s->needed = ARENA_ARRAY(m->arena, bool, n);
+    if (e->op == OP_while)
+        for (int k = 0; k < n; k++)
+            if (node_has_var(loop_cond(e), e->u.loop->state[k])) need_state(e, s->needed, k);
+    if (s->cur) return;
+    s->cur = ARENA_ARRAY(m->arena, Array *, n), s->now = ARENA_ARRAY(m->arena, Array *, n);
+    for (int k = 0; k < n; k++) {
+        Node *init = loop_init(e, k);
+        s->cur[k] = array_new(m, A_FULL, init->kind, init->rank);
+        s->now[k] = array_new(m, A_FULL, init->kind, init->rank);
+    }
+}
+
+// Forces the values of all needed states, initial ones or steps, into `to`; WAIT while there is one to do.
+static Status force_states(Interp *m, Frame *f, Slot *s, bool init, Array **to) {
+    Loop *l = f->e->u.loop;
+    while (f->k < l->n && !s->needed[f->k]) f->k++;
+    if (f->k == l->n) {
+        f->k = 0;
+        return READY;
+    }
+    int k = f->k++;
+    Frame *g = push(m, F_FORCE, init ? loop_init(f->e, k) : loop_step(f->e, k));
+    g->array = to[k];
+    return WAIT;
+}
+
+static bool same_shape(const Array *a, const Array *b) {
+    return a->broken || b->broken || !memcmp(a->shape, b->shape, sizeof *a->shape * (size_t)a->rank);
+}
+
+static void bind_states(Interp *m, Frame *f, Slot *s) {
+    Loop *l = f->e->u.loop;
+    void (*set)(Interp *, const Var *, int64_t, Array *) = f->i == 0 ? bind : set_var;
+    for (int k = 0; k < l->n; k++)
+        if (s->needed[k]) set(m, l->state[k], ++m->version, s->cur[k]);
+    if (l->index) set(m, l->index, f->i, NULL);
+}
+
+enum { LOOP_EXTENT, LOOP_INIT, LOOP_TEST, LOOP_STEP };
+
+static Status eval_loop(Interp *m, Frame *f, Slot *s) {
+    Node *e = f->e;
+    Scalar x;
+    if (f->phase == LOOP_EXTENT) {
+        if (e->op == OP_fold) {
+            TRY(scalar(m, e->u.loop->index->extent, &x));
+            f->n = x.i;
+        }
+        open_loop(m, e, s);
+        s->valid = false; // its arrays are overwritten from here on
+        f->phase = LOOP_INIT;
+    }
+    if (f->phase == LOOP_INIT) {
+        TRY(force_states(m, f, s, true, s->cur));
+        bind_states(m, f, s);
+        f->phase = LOOP_TEST;
+    }
+    for (;;) {
+        if (f->phase == LOOP_TEST) {
+            if (e->op == OP_while) TRY(scalar(m, loop_cond(e), &x));
+            if (e->op == OP_while ? !x.i : f->i >= f->n) return READY;
+            f->phase = LOOP_STEP;
+        }
+        TRY(force_states(m, f, s, false, s->now));
+        for (int k = 0; k < e->u.loop->n; k++) {
+            Array *old = s->cur[k];
+            if (!same_shape(old, s->now[k])) return fail(m, FSM_ERROR_SIZE, "the state of a loop changes its size");
+            s->cur[k] = s->now[k], s->now[k] = old;
+        }
+        m->counts.iterations++;
+        f->i++;
+        bind_states(m, f, s);
+        f->phase = LOOP_TEST;
+    }
+}
+
+// ---- the machine
+
+static Status eval_node(Interp *m, Frame *f) {
+    Node *e = f->e;
+    Slot *s = slot_of(m, e);
+    Scalar x, out = {.i = 0};
+    switch (e->op) {
+    case OP_conv:
+        TRY(scalar(m, e->args[0], &x));
+        out = scalar_conv(e->args[0]->kind, e->kind, x);
+        break;
+    case OP_stop: TRY(scalar(m, e->args[0], &out)); break;
+    case OP_select:
+        TRY(scalar(m, e->args[0], &x));
+        TRY(scalar(m, e->args[x.i ? 1 : 2], &out));
+        break;
+    case OP_bracket: TRY(eval_bracket(m, e, s, &out)); break;
+    case OP_assert:
+        TRY(scalar(m, e->args[0], &x));
+        if (!x.i) return fail(m, FSM_ERROR_ASSERT, "%s", e->u.text);
+        TRY(scalar(m, e->args[1], &out));
+        break;
+    case OP_at: TRY(eval_at(m, e, &out)); break;
+    case OP_sum: TRY(eval_sum(m, f, &out)); break;
+    case OP_argmin:
+    case OP_argmax: TRY(eval_arg(m, f, &out)); break;
+    case OP_gen:
+    case OP_pack: TRY(eval_array(m, e, s)); break;
+    case OP_fold:
+    case OP_while: TRY(eval_loop(m, f, s)); break;
+    default:
+        if (!op_is_elementwise(e->op)) fatal_bug("the interpreter cannot evaluate '%s'", op_info[e->op].name);
+        TRY(eval_op(m, e, &out));
+    }
+    if (e->op == OP_sum) s->nil = f->terms == 0;
+    unbind(m, f->trail);
+    s->value = out;
+    set_valid(m, e, s);
+    return READY;
+}
+
+static Status step(Interp *m, Frame *f) {
+    switch (f->form) {
+    case F_NODE: return eval_node(m, f);
+    case F_ELEMENT: return eval_element(m, f);
+    default: return eval_force(m, f);
+    }
+}
+
+// Runs until all frames are done; FAIL if a failure was not caught.
+static Status run(Interp *m) {
+    while (m->frames.len) {
+        Status st = step(m, &vec_last(&m->frames));
+        if (st == WAIT) continue;
+        unbind(m, vec_last(&m->frames).trail);
+        m->frames.len--;
+        if (st == READY) continue;
+        while (m->frames.len && vec_last(&m->frames).form != F_FORCE) {
+            unbind(m, vec_last(&m->frames).trail);
+            m->frames.len--;
+        }
+        if (!m->frames.len) return FAIL;
+        vec_last(&m->frames).failed = true;
+    }
+    return READY;
+}
+
+// Evaluates a request made outside all frames.
+#define DEMAND(m, request)                                                                                             \
+    do {                                                                                                               \
+        Status demand_;                                                                                                \
+        while ((demand_ = (request)) == WAIT)                                                                          \
+            if (run(m) == FAIL) return FAIL;                                                                           \
+        if (demand_ == FAIL) return FAIL;                                                                              \
+    } while (0)
+
+// ---- functions
+
+const char *check_text(Arena *a, const char *text, int n, const int64_t *values) {
+    Str s = {0};
+    int k = 0;
+    for (const char *p = text; *p; p++) {
+        if (p[0] == '%' && p[1] == 'd' && k < n)
+            str_printf(&s, "%lld", (long long)values[k++]), p++;
+        else
+            str_putc(&s, *p);
+    }
+    const char *r = arena_strdup(a, str_text(&s));
+    str_free(&s);
+    return r;
+}
+
+static Status check_inputs(Interp *m) {
+    const Func *f = m->func;
+    for (int k = 0; k < f->ninputs; k++) {
+        const Tensor *t = &m->inputs[k];
+        if (t->kind != f->inputs[k]->kind || t->rank != f->inputs[k]->rank)
+            fatal_bug("argument %d of %s has the wrong type", k, f->name);
+    }
+    for (int k = 0; k < f->nchecks; k++) {
+        const Check *c = &f->checks[k];
+        Scalar x;
+        DEMAND(m, scalar(m, c->cond, &x));
+        if (x.i) continue;
+        int64_t *values = ARENA_ARRAY(m->arena, int64_t, c->nvalues);
+        for (int j = 0; j < c->nvalues; j++) {
+            DEMAND(m, scalar(m, c->values[j], &x));
+            values[j] = x.i;
+        }
+        return fail(m, c->code, "%s", check_text(m->arena, c->text, c->nvalues, values));
+    }
+    for (int k = 0; k < f->ninputs; k++)
+        for (int d = 0; d < f->inputs[k]->rank; d++) {
+            Scalar x;
+            DEMAND(m, scalar(m, f->inputs[k]->shape[d], &x));
+            if (x.i != m->inputs[k].shape[d])
+                return fail(m, FSM_ERROR_SIZE, "%s has extent %lld where %lld is expected", f->inputs[k]->name,
+                            (long long)m->inputs[k].shape[d], (long long)x.i);
+        }
+    return READY;
+}
+
+static Status make_outputs(Interp *m, Arena *a, Tensor *outputs) {
+    for (int k = 0; k < m->func->noutputs; k++) {
+        Node *e = m->func->outputs[k];
+        int64_t shape[UINT8_MAX + 1], bytes = (int64_t)kind_size(e->kind);
+        bool fits = true;
+        for (int d = 0; d < e->rank; d++) {
+            Scalar x;
+            DEMAND(m, scalar(m, e->shape[d], &x));
+            if (x.i < 0) return fail(m, FSM_ERROR_SIZE, "size %lld is negative", (long long)x.i);
+            shape[d] = x.i;
+            fits &= !__builtin_mul_overflow(bytes, x.i, &bytes);
+        }
+        if (!fits || bytes > INT64_C(1) << 46)
+            return fail(m, FSM_ERROR_MEMORY, "a result of %lld bytes does not fit in memory",
+                        fits ? (long long)bytes : INT64_MAX);
+        outputs[k] = tensor_new(a, e->kind, e->rank, shape);
+    }
+    return READY;
+}
+
+static Status fill_outputs(Interp *m, Tensor *outputs) {
+    for (int k = 0; k < m->func->noutputs; k++) {
+        Node *e = m->func->outputs[k];
+        Scalar x;
+        if (e->rank == 0) {
+            DEMAND(m, scalar(m, e, &x));
+            tensor_put(&outputs[k], 0, x);
+            continue;
+        }
+        Array *a;
+        DEMAND(m, array(m, e, &a));
+        if (memcmp(a->shape, outputs[k].shape, sizeof *a->shape * (size_t)a->rank))
+            return fail(m, FSM_ERROR_SIZE, "result %d does not have the shape that its type says", k);
+        for (int64_t i = 0; i < a->count; i++) {
+            DEMAND(m, element(m, a, i, &x));
+            tensor_put(&outputs[k], i, x);
+        }
+        if (a->form != A_TABLE) m->counts.loads += a->count, m->counts.stores += a->count;
+    }
+    return READY;
+}
+
+static void find_final(Node *e, void *data) {
+    Interp *m = data;
+    if (e->op != OP_final) return;
+    Slot *s = slot_of(m, e->args[0]);
+    if (!s->needed) s->needed = ARENA_ARRAY(m->arena, bool, e->args[0]->u.loop->n);
+    need_state(e->args[0], s->needed, (int)e->u.num);
+}
+
+static void interp_open(Interp *m, const Func *f, const Tensor *inputs) {
+    *m = (Interp){.arena = arena_new(), .func = f, .inputs = inputs};
+    m->slot = ARENA_ARRAY(m->arena, Slot *, (size_t)f->ir->next_node + 1);
+    m->var = ARENA_ARRAY(m->arena, Binding, (size_t)f->ir->next_var + 1);
+    m->input = ARENA_ARRAY(m->arena, Array *, f->ninputs);
+    for (int k = 0; k < f->ninputs; k++) {
+        Array *a = m->input[k] = array_new(m, A_INPUT, inputs[k].kind, inputs[k].rank);
+        a->tensor = &inputs[k];
+        for (int d = 0; d < a->rank; d++) a->shape[d] = inputs[k].shape[d];
+        a->count = tensor_count(&inputs[k]);
+    }
+    ir_walk(f->noutputs, f->outputs, find_final, m);
+    for (int k = 0; k < f->nchecks; k++) {
+        ir_walk(1, &f->checks[k].cond, find_final, m);
+        ir_walk(f->checks[k].nvalues, f->checks[k].values, find_final, m);
+    }
+    for (int k = 0; k < f->noutputs; k++) ir_walk(f->outputs[k]->rank, f->outputs[k]->shape, find_final, m);
+}
+
+static int interp_close(Interp *m, Arena *a, Status st, const char **error) {
+    if (st == FAIL) *error = arena_strdup(a, m->failure.text);
+    for (Array *x = m->arrays; x; x = x->next) free(x->data), free(x->mark);
+    vec_free(&m->frames);
+    vec_free(&m->trail);
+    vec_free(&m->failures);
+    arena_free(m->arena);
+    return st == FAIL ? m->failure.code : FSM_OK;
+}
+
+int func_prepare(Arena *a, const Func *f, const Tensor *inputs, Tensor *outputs, const char **error) {
+    Interp m;
+    interp_open(&m, f, inputs);
+    Status st = check_inputs(&m);
+    if (st == READY) st = make_outputs(&m, a, outputs);
+    return interp_close(&m, a, st, error);
+}
+
+int interp_run(Arena *a, const Func *f, const Tensor *inputs, Tensor *outputs, struct Counts *counts,
+               const char **error) {
+    Interp m;
+    interp_open(&m, f, inputs);
+    Status st = check_inputs(&m);
+    if (st == READY) st = make_outputs(&m, a, outputs);
+    m.counts = (Counts){0};
+    if (st == READY) st = fill_outputs(&m, outputs);
+    if (counts) *counts = m.counts;
+    return interp_close(&m, a, st, error);
+}

@@ -1,0 +1,304 @@
+// The intermediate representation: tensor SSA with brackets ([TL] section 5.3, DESIGN in docs/architecture.md).
+//
+// A program is a graph of immutable, interned values (Node). Every value is a scalar or a rectangular array of scalars;
+// there are no pairs, functions, or mutation. Terms that are equal up to the names of bound variables are one node, so
+// pointer equality is equality of terms, and interning is common-subexpression elimination.
+//
+// Canonical form, established by the builders below:
+//  - elementwise operations, select, bracket, sum, argmin/argmax and assert have scalar operands; on arrays the builders
+//    push them below gens;
+//  - `at` is fully indexed; indexing an array partially gives a gen over the remaining indices;
+//  - Int additions, subtractions and multiplications are polynomials in normal form, so that equal sizes are equal nodes;
+//  - a binder's variable is never bound again inside its own body (unless Ir.planning).
+// Unless Ir.raw is set, the builders also apply the cheap algebraic rules (ir/rules.c) and drop dead brackets.
+#ifndef IR_IR_H
+#define IR_IR_H
+
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum Kind { KIND_BOOL, KIND_INT, KIND_FLOAT, KIND_DOUBLE } Kind; // 1 bit, 64-bit signed, 32- and 64-bit IEEE
+static inline bool kind_is_float(Kind k) { return k >= KIND_FLOAT; }
+const char *kind_name(Kind k); // "bool", "i64", "f32", "f64"
+
+typedef enum Op {
+#define NODE(name, doc) OP_##name,
+#include "ir/kinds.def"
+#define OP(name, ...) OP_##name,
+#include "ir/ops.def"
+    OP_COUNT
+} Op;
+
+// Properties of an elementwise operation (a row of ops.def).
+typedef enum OpType { T_NUM, T_FLT, T_INT, T_CMP, T_LOGIC, T_FPOWI, T_PSI } OpType;
+typedef enum OpCount { COUNT_ADD, COUNT_MUL, COUNT_CALL, COUNT_FREE } OpCount;
+typedef enum FsmForm { FSM_IN, FSM_PRE, FSM_FN } FsmForm;
+typedef struct OpInfo {
+    const char *name;
+    int arity; // 0 for structural kinds
+    OpType type;
+    OpCount count;
+    int cost;
+    FsmForm form;     // how F̃ writes it
+    const char *sym;  // symbol or function name in F̃
+    int prec;         // precedence of an infix symbol
+} OpInfo;
+extern const OpInfo op_info[OP_COUNT];
+static inline bool op_is_elementwise(Op op) { return op_info[op].arity > 0; }
+
+typedef struct Ir Ir;
+typedef struct Node Node;
+typedef struct Var Var;
+typedef struct VarSet VarSet;
+
+// A set of variables: sorted by id, interned (equal sets are equal pointers). NULL is never used.
+struct VarSet {
+    int n;
+    Var *v[];
+};
+
+// A bound variable. Index variables run over 0 … extent-1 (an empty range if extent <= 0); state variables stand for a
+// loop's state at the entry of an iteration.
+struct Var {
+    uint32_t id; // creation order, unique
+    bool is_state;
+    Kind kind; // KIND_INT for index variables
+    int rank;
+    Node **shape;     // of a state that is an array
+    Node *extent;     // of an index variable; NULL for states
+    const char *name; // a hint for printing; not unique
+    Node *node;       // the value that reads it
+};
+
+// A loop. fold: for index = 0 … extent-1 all states step at once. while: as long as cond (of the states) holds.
+// Operands of the node: n initial values, then n steps (fold), or n initial values, the condition, n steps (while).
+typedef struct Loop {
+    Var *index; // fold; NULL for while
+    int n;
+    Var **state;
+} Loop;
+
+struct Node {
+    Op op;
+    Kind kind;
+    uint8_t rank;
+    bool nonneg;  // an Int that cannot be negative: sizes, index variables, literals
+    bool partial; // may raise an error when evaluated: an unproven `at`, idiv/irem, assert, while, or contains one
+    uint32_t id;  // creation order: operands have smaller ids
+    int nargs;
+    uint64_t hash;
+    Node **shape;     // `rank` Int values, outermost extent first
+    const VarSet *fv; // free variables, closed under the extents of index variables
+    uint64_t bound;   // a Bloom filter of the variables bound inside; ir_binds() decides
+    Span span;        // where it came from (not part of its identity)
+    union {
+        double real;   // lit of a floating kind
+        int64_t num;   // lit of Int or Bool; final: which state; input, param: its number
+        Var *var;      // var; gen, sum, argmin, argmax: the bound variable
+        Loop *loop;    // fold, while
+        const char *text; // assert: the message
+    } u;
+    const char *name; // input: its name
+    Node *args[];
+};
+
+struct Ir {
+    Arena *arena;
+    bool raw;     // build terms as written: no algebraic rules (the interpreter's oracle)
+    bool planning; // bound variables keep their names, and may be bound further out as well (pass/unify.c)
+    bool positive; // every size is at least 1 (lowering makes a version of a function for that case)
+    Node *slack[12]; // auxiliary unknowns of poly.c
+    bool strict;  // keep IEEE exceptions: 0*e is not 0 (--fp=precise)
+    Span span;    // given to new nodes
+    struct IrTables *tables; // interning (ir.c)
+    uint32_t next_node, next_var, next_param;
+};
+
+// The value of no variables.
+extern const VarSet *const varset_empty;
+bool varset_has(const VarSet *s, const Var *v);
+bool varset_meets(const VarSet *a, const VarSet *b); // not disjoint
+const VarSet *varset_union(Ir *m, const VarSet *a, const VarSet *b);
+const VarSet *varset_remove(Ir *m, const VarSet *s, const Var *v);
+static inline bool node_has_var(const Node *n, const Var *v) { return varset_has(n->fv, v); }
+
+Ir *ir_new(Arena *arena);
+void ir_delete(Ir *m); // frees the tables; nodes live in the arena
+
+// ---- leaves
+Node *ir_int(Ir *m, int64_t value);
+Node *ir_bool(Ir *m, bool value);
+Node *ir_real(Ir *m, Kind kind, double value); // a literal of kind Float, Double (or Int, if integral)
+Node *ir_zero(Ir *m, Kind kind);
+Node *ir_input(Ir *m, int number, const char *name, Kind kind, int rank, Node **shape);
+Node *ir_size(Ir *m, int number, const char *name); // an Int input that is an array's extent: never negative
+Node *ir_param(Ir *m, Kind kind, int rank, Node **shape); // fresh
+Var *ir_index(Ir *m, const char *name, Node *extent);     // fresh index variable
+Var *ir_state(Ir *m, const char *name, Kind kind, int rank, Node **shape);
+static inline Node *ir_var(const Var *v) { return v->node; }
+
+// ---- scalars
+// An elementwise operation; b is NULL for arity 1. Comparison results are Bool. gt/ge are lt/le with swapped operands.
+Node *ir_op(Ir *m, Op op, Node *a, Node *b);
+#define OP(name, arity, ...) IR_BUILDER_##arity(name)
+#define IR_BUILDER_1(name) static inline Node *ir_##name(Ir *m, Node *a) { return ir_op(m, OP_##name, a, NULL); }
+#define IR_BUILDER_2(name) static inline Node *ir_##name(Ir *m, Node *a, Node *b) { return ir_op(m, OP_##name, a, b); }
+#include "ir/ops.def"
+Node *ir_conv(Ir *m, Kind to, Node *a); // Int/Bool -> floating, floating -> Int (towards zero), Float <-> Double
+Node *ir_stop(Ir *m, Node *a);          // also of an array
+Node *ir_select(Ir *m, Node *c, Node *a, Node *b); // a, b of the same kind and rank
+Node *ir_bracket(Ir *m, Node *p, Node *e);         // any numeric kind and rank
+Node *ir_assert(Ir *m, Node *cond, const char *text, Node *value); // any rank
+
+// ---- arrays
+// a[idx0, idx1, …]; n may be smaller than the rank (gives an array), n = 0 gives a.
+Node *ir_at(Ir *m, Node *a, int n, Node **idx);
+static inline Node *ir_at1(Ir *m, Node *a, Node *i) { return ir_at(m, a, 1, &i); }
+Node *ir_gen(Ir *m, Var *v, Node *body);
+Node *ir_sum(Ir *m, Var *v, Node *body);    // body scalar or array (then elementwise)
+Node *ir_argmin(Ir *m, Var *v, Node *body); // Int; -1 if the range is empty
+Node *ir_argmax(Ir *m, Var *v, Node *body); // NaN counts as the extreme value: the first NaN wins
+// gen, sum, argmin or argmax as it stands, no rules. A sum of arrays is kept as such: the form in which the passes that
+// plan loops say that the summation is to be outermost.
+Node *ir_binder_plain(Ir *m, Op op, Var *v, Node *body);
+// An array literal of constant extents; elems in row-major order, all scalars of `kind`.
+Node *ir_pack(Ir *m, Kind kind, int rank, const int64_t *extents, Node **elems);
+// The elementwise sum of two values of equal kind and rank.
+Node *ir_plus(Ir *m, Node *a, Node *b);
+// An array of zeros with the shape of a (or the scalar zero).
+Node *ir_zeros_like(Ir *m, Node *a);
+
+// ---- loops
+// states, inits and steps have n entries; steps are written in terms of the states (and index). Result: the loop, whose
+// states after the last iteration are ir_final(loop, k). Steps keep kind, rank and shape of their states.
+Node *ir_fold(Ir *m, Var *index, int n, Var **states, Node **inits, Node **steps);
+Node *ir_while(Ir *m, int n, Var **states, Node **inits, Node *cond, Node **steps);
+Node *ir_final(Ir *m, Node *loop, int k);
+
+// ---- working with terms
+// Replaces leaves (var, param, input nodes) `from[k]` by `to[k]` (same kind and rank), everywhere at once, renaming bound
+// variables where they would capture; rebuilds with the builders above, so rules apply again.
+Node *ir_subst(Ir *m, Node *e, int n, Node **from, Node **to);
+static inline Node *ir_subst1(Ir *m, Node *e, Node *from, Node *to) { return ir_subst(m, e, 1, &from, &to); }
+// Replaces the term `from`, wherever it stands, by `to`, whose variables mean what they mean there.
+Node *ir_replace(Ir *m, Node *e, Node *from, Node *to);
+// e with its operands replaced by `args` (same number): goes through the builder of its kind. Binders keep their variable.
+Node *ir_rebuild(Ir *m, Node *e, Node **args);
+// e rebuilt bottom-up by the builders of m with fresh bound variables; also copies from one Ir into another.
+Node *ir_copy(Ir *m, Node *e);
+// Structural equality up to bound names across one Ir is pointer equality.
+bool ir_reaches(Node *e, Node *target);        // is target e or a part of it?
+bool ir_binds(const Node *e, const Var *v); // is v bound by a binder or loop inside e?
+bool ir_is_lit(const Node *e, double value); // a numeric literal equal to value
+bool ir_is_zero(const Node *e);
+bool ir_is_int_lit(const Node *e, int64_t *value);
+static inline bool ir_is_binder(const Node *e) {
+    return e->op == OP_gen || e->op == OP_sum || e->op == OP_argmin || e->op == OP_argmax;
+}
+static inline Loop *ir_loop(const Node *e) { return e->u.loop; }
+static inline Node *loop_init(const Node *e, int k) { return e->args[k]; }
+static inline Node *loop_cond(const Node *e) { return e->args[e->u.loop->n]; } // while
+static inline Node *loop_step(const Node *e, int k) {
+    return e->args[e->u.loop->n + (e->op == OP_while) + k];
+}
+// Calls visit once for every node reachable from the roots, operands before users, entering binders' bodies.
+// The extents of bound variables and shapes of inputs count as operands.
+void ir_walk(int n, Node *const *roots, void (*visit)(Node *e, void *data), void *data);
+
+// The conjuncts of p, in order; false if there are more than max.
+bool ir_conjuncts(Node *p, Node **out, int *n, int max);
+// If p says v = a for an Int v that a does not mention: a; otherwise NULL.
+Node *ir_solve(Ir *m, Node *p, const Var *v);
+// If body is [p]*e with conjuncts that bound v linearly: a variable w over the narrower range, *lo such that v = w + lo,
+// and *rest, the body in terms of w without those conjuncts. NULL if nothing bounds v.
+Var *ir_narrow(Ir *m, Var *v, Node *body, Node **lo, Node **rest);
+
+// ---- functions
+// The structure of a parameter or result as the user wrote it; its leaves (depth first; an array of tuples is a tuple of
+// arrays) are consecutive inputs or outputs of the function.
+typedef struct SigType {
+    enum { SIG_SCALAR, SIG_ARRAY, SIG_TUPLE } form;
+    Kind kind;    // scalar
+    Node *extent; // array (Int node over the function's inputs)
+    int nparts;   // tuple: parts; array: 1 (the element)
+    struct SigType **parts;
+} SigType;
+typedef struct SigParam {
+    const char *name;
+    SigType *type;
+    int first, count; // its inputs
+} SigParam;
+// A condition on the arguments, checked on entry: sizes that must agree, extents that must not be negative.
+typedef struct Check {
+    Node *cond;       // Bool over inputs
+    const char *text; // printf-like text in which each "%d" stands for the next of values
+    int nvalues;
+    Node **values;    // Int
+    int code;         // FSM_ERROR_… of fsmc/runtime.h
+    Span span;
+} Check;
+typedef struct Func {
+    const char *name, *doc;
+    Ir *ir;
+    int ninputs;
+    Node **inputs;   // all OP_input, numbered in order; sizes first
+    int nsizes;      // how many of them are sizes bound by parameters' types (Int scalars, not parameters of their own)
+    int nparams;
+    SigParam *params;
+    int noutputs;
+    Node **outputs;
+    const char **output_names; // or NULL entries
+    SigType *result;
+    int nchecks;
+    Check *checks;
+    Span span;
+} Func;
+
+// ---- text (print.c, read.c, verify.c)
+// One function as text; reads back with ir_read to the same nodes.
+void ir_print(Str *out, const Func *f);
+void ir_print_value(Str *out, Node *e); // for debugging and error messages: on one line
+// Reads one or more functions; on error reports to diag and returns NULL. *count gets the number.
+Func **ir_read(Ir *m, Diag *diag, const Source *src, int *count);
+// Checks every invariant stated above; calls fatal_bug naming the pass in diag_current_pass if one is broken.
+void ir_verify(const Func *f);
+
+// ---- polynomials (poly.c): the normal form of Int arithmetic
+typedef struct Term {
+    int64_t coeff;
+    int n;       // degree
+    Node **atom; // sorted by id, repeated for powers; an atom is any Int node that is not add, sub, mul, neg or lit
+} Term;
+typedef struct Poly {
+    int n;
+    Term *term; // sorted; no zero coefficients; equal polynomials have equal arrays
+} Poly;
+Poly poly_of(Ir *m, Node *e);
+Node *poly_node(Ir *m, Poly p); // the canonical Int node
+Poly poly_add(Ir *m, Poly a, Poly b);
+Poly poly_scale(Ir *m, Poly a, int64_t k);
+Poly poly_mul(Ir *m, Poly a, Poly b);
+bool poly_const(Poly p, int64_t *value);
+// p = c*v + rest with v in neither c nor rest's monomials nor inside an atom; false if v occurs otherwise.
+bool poly_linear(Ir *m, Poly p, const Node *v, int64_t *c, Poly *rest);
+// Is p >= 0 for all values of the index variables in their ranges and all sizes >= 0 (>= 1 if Ir.positive), given that
+// each of the facts is >= 0? False: not known.
+bool poly_nonneg(Ir *m, Poly p);
+bool poly_nonneg_given(Ir *m, Poly p, int nfacts, const Poly *facts);
+// What the truth of condition p says about Int values, as polynomials >= 0; returns how many (at most max).
+int poly_facts(Ir *m, Node *p, Poly *out, int max);
+// Can evaluating e not fail where the facts hold?
+bool ir_safe_given(Ir *m, Node *e, int nfacts, const Poly *facts);
+// Is 0 <= i < n, likewise?
+bool ir_in_range(Ir *m, Node *i, Node *n);
+// That e has a value says that the ranges of its free index variables are not empty: polynomials >= 0, at most max.
+int ir_range_facts(Ir *m, const Node *e, Poly *out, int max);
+// Is 0 <= idx[k] < n wherever all `count` indices have values? A variable in one of them says that its range is not
+// empty: with a matrix M of n rows, M[i, 0] is in range if i runs over n.
+bool ir_index_in_range(Ir *m, int count, Node *const *idx, int k, Node *n);
+
+#endif

@@ -1,0 +1,428 @@
+// Polynomials over Int atoms: the normal form of index and size arithmetic. Equal sizes become equal nodes, and bounds
+// are decided by eliminating index variables at the ends of their ranges.
+#include "ir/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int atoms_cmp(const Term *a, const Term *b) {
+    if (a->n != b->n) return b->n - a->n; // higher degrees first, the constant last
+    for (int i = 0; i < a->n; i++)
+        if (a->atom[i] != b->atom[i]) return a->atom[i]->id < b->atom[i]->id ? -1 : 1;
+    return 0;
+}
+
+static int64_t wrap_add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
+static int64_t wrap_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
+
+Poly poly_add(Ir *m, Poly a, Poly b) {
+    Poly r = {0, ARENA_ARRAY(m->arena, Term, a.n + b.n)};
+    for (int i = 0, j = 0; i < a.n || j < b.n;) {
+        int c = i == a.n ? 1 : j == b.n ? -1 : atoms_cmp(&a.term[i], &b.term[j]);
+        Term t = c <= 0 ? a.term[i++] : b.term[j++];
+        if (c == 0) t.coeff = wrap_add(t.coeff, b.term[j++].coeff);
+        if (t.coeff) r.term[r.n++] = t;
+    }
+    return r;
+}
+
+Poly poly_scale(Ir *m, Poly a, int64_t k) {
+    Poly r = {0, ARENA_ARRAY(m->arena, Term, a.n)};
+    for (int i = 0; i < a.n; i++) {
+        Term t = a.term[i];
+        t.coeff = wrap_mul(t.coeff, k);
+        if (t.coeff) r.term[r.n++] = t;
+    }
+    return r;
+}
+
+static Term term_mul(Ir *m, Term a, Term b) {
+    Term t = {wrap_mul(a.coeff, b.coeff), 0, ARENA_ARRAY(m->arena, Node *, a.n + b.n)};
+    for (int i = 0, j = 0; i < a.n || j < b.n;)
+        t.atom[t.n++] = j == b.n || (i < a.n && a.atom[i]->id <= b.atom[j]->id) ? a.atom[i++] : b.atom[j++];
+    return t;
+}
+
+Poly poly_mul(Ir *m, Poly a, Poly b) {
+    Poly r = {0, NULL};
+    for (int i = 0; i < a.n; i++) {
+        Poly row = {0, NULL};
+        for (int j = 0; j < b.n; j++) { // products of one term need not come out sorted
+            Term t = term_mul(m, a.term[i], b.term[j]);
+            row = poly_add(m, row, (Poly){t.coeff != 0, arena_copy(m->arena, &t, sizeof t)});
+        }
+        r = poly_add(m, r, row);
+    }
+    return r;
+}
+
+static Poly poly_lit(Ir *m, int64_t k) {
+    Term t = {k, 0, NULL};
+    return (Poly){k != 0, arena_copy(m->arena, &t, sizeof t)};
+}
+
+Poly poly_of(Ir *m, Node *e) {
+    switch (e->op) {
+    case OP_lit: return poly_lit(m, e->u.num);
+    case OP_add: return poly_add(m, poly_of(m, e->args[0]), poly_of(m, e->args[1]));
+    case OP_sub: return poly_add(m, poly_of(m, e->args[0]), poly_scale(m, poly_of(m, e->args[1]), -1));
+    case OP_neg: return poly_scale(m, poly_of(m, e->args[0]), -1);
+    case OP_mul: return poly_mul(m, poly_of(m, e->args[0]), poly_of(m, e->args[1]));
+    default: {
+        Term t = {1, 1, arena_copy(m->arena, &e, sizeof e)};
+        return (Poly){1, arena_copy(m->arena, &t, sizeof t)};
+    }
+    }
+}
+
+bool poly_const(Poly p, int64_t *value) {
+    if (p.n > 1 || (p.n == 1 && p.term[0].n)) return false;
+    *value = p.n ? p.term[0].coeff : 0;
+    return true;
+}
+
+// |coeff| * atoms
+static Node *term_node(Ir *m, Term t) {
+    uint64_t c = t.coeff < 0 ? 0 - (uint64_t)t.coeff : (uint64_t)t.coeff;
+    Node *e = t.n == 0 || c != 1 ? ir_int(m, (int64_t)c) : NULL;
+    for (int i = 0; i < t.n; i++) e = e ? ir_op_plain(m, OP_mul, KIND_INT, e, t.atom[i]) : t.atom[i];
+    return e;
+}
+
+Node *poly_node(Ir *m, Poly p) {
+    Node *e = NULL;
+    for (int i = 0; i < p.n; i++)
+        if (p.term[i].coeff > 0) {
+            Node *t = term_node(m, p.term[i]);
+            e = e ? ir_op_plain(m, OP_add, KIND_INT, e, t) : t;
+        }
+    for (int i = 0; i < p.n; i++)
+        if (p.term[i].coeff < 0) {
+            Node *t = term_node(m, p.term[i]);
+            if (e) e = ir_op_plain(m, OP_sub, KIND_INT, e, t);
+            else if (p.term[i].n == 0) e = ir_int(m, p.term[i].coeff);
+            else e = ir_op_plain(m, OP_neg, KIND_INT, t, NULL);
+        }
+    if (!e) return ir_int(m, 0);
+    if (!e->nonneg && poly_nonneg(m, p)) e->nonneg = true;
+    return e;
+}
+
+static bool mentions(const Node *e, const Node *v) {
+    return e == v || (v->op == OP_var ? node_has_var(e, v->u.var) : false);
+}
+
+bool poly_linear(Ir *m, Poly p, const Node *v, int64_t *c, Poly *rest) {
+    *c = 0;
+    *rest = (Poly){0, ARENA_ARRAY(m->arena, Term, p.n)};
+    for (int i = 0; i < p.n; i++) {
+        Term t = p.term[i];
+        if (t.n == 1 && t.atom[0] == v) {
+            *c = t.coeff;
+            continue;
+        }
+        for (int k = 0; k < t.n; k++)
+            if (mentions(t.atom[k], v)) return false;
+        rest->term[rest->n++] = t;
+    }
+    return true;
+}
+
+// The index variable created last among the atoms: its extent mentions only earlier ones.
+static Node *last_index(Poly p) {
+    Node *v = NULL;
+    for (int i = 0; i < p.n; i++)
+        for (int k = 0; k < p.term[i].n; k++) {
+            Node *a = p.term[i].atom[k];
+            if (a->op == OP_var && !a->u.var->is_state && (!v || a->u.var->id > v->u.var->id)) v = a;
+        }
+    return v;
+}
+
+// p = a*v + b with polynomials a, b free of v at the top level; false if v has a higher power.
+static bool split(Ir *m, Poly p, const Node *v, Poly *a, Poly *b) {
+    *a = *b = (Poly){0, NULL};
+    for (int i = 0; i < p.n; i++) {
+        Term t = p.term[i], u = {t.coeff, 0, ARENA_ARRAY(m->arena, Node *, t.n)};
+        int power = 0;
+        for (int k = 0; k < t.n; k++) {
+            if (t.atom[k] == v) power++;
+            else u.atom[u.n++] = t.atom[k];
+        }
+        if (power > 1) return false;
+        Poly one = {1, arena_copy(m->arena, &u, sizeof u)};
+        if (power) *a = poly_add(m, *a, one);
+        else *b = poly_add(m, *b, one);
+    }
+    return true;
+}
+
+static bool nonneg_terms(Poly p) {
+    int64_t constant = 0;
+    for (int i = 0; i < p.n; i++) {
+        if (p.term[i].n == 0) {
+            constant = p.term[i].coeff;
+            continue;
+        }
+        if (p.term[i].coeff < 0) return false;
+        for (int k = 0; k < p.term[i].n; k++)
+            if (!p.term[i].atom[k]->nonneg) return false;
+    }
+    return constant >= 0;
+}
+
+static bool nonneg_rec(Ir *m, Poly p, int fuel) {
+    if (nonneg_terms(p)) return true;
+    Node *v = last_index(p);
+    if (!v || fuel == 0) return false;
+    Poly a, b;
+    if (!split(m, p, v, &a, &b)) return false;
+    if (nonneg_rec(m, a, fuel - 1)) return nonneg_rec(m, b, fuel - 1); // least at v = 0
+    Poly neg = poly_scale(m, a, -1);
+    if (!nonneg_rec(m, neg, fuel - 1)) return false;
+    Poly top = poly_add(m, poly_of(m, v->u.var->extent), poly_lit(m, -1)); // least at v = extent - 1
+    return nonneg_rec(m, poly_add(m, poly_mul(m, a, top), b), fuel - 1);
+}
+
+// ---- proofs by substitution: each constraint x + rest >= 0 makes x := s - rest with a new s >= 0
+
+static Poly replace_atom(Ir *m, Poly p, const Node *x, Poly by) {
+    Poly out = {0, NULL};
+    for (int i = 0; i < p.n; i++) {
+        Term t = p.term[i], rest = {t.coeff, 0, ARENA_ARRAY(m->arena, Node *, t.n)};
+        int power = 0;
+        for (int k = 0; k < t.n; k++) {
+            if (t.atom[k] == x) power++;
+            else rest.atom[rest.n++] = t.atom[k];
+        }
+        Poly one = {1, arena_copy(m->arena, &rest, sizeof rest)};
+        while (power-- > 0) one = poly_mul(m, one, by);
+        out = poly_add(m, out, one);
+    }
+    return out;
+}
+
+static Node *slack(Ir *m, int k) {
+    if (!m->slack[k]) {
+        m->slack[k] = ir_param(m, KIND_INT, 0, NULL);
+        m->slack[k]->nonneg = true;
+    }
+    return m->slack[k];
+}
+
+enum { MAX_CONSTRAINTS = 32 };
+
+typedef struct Constraints {
+    int n, nseen;
+    Poly p[MAX_CONSTRAINTS];
+    Node *seen[MAX_CONSTRAINTS]; // atoms whose range is among them
+} Constraints;
+
+static void constrain(Constraints *c, Poly p) {
+    if (c->n < MAX_CONSTRAINTS) c->p[c->n++] = p;
+}
+
+static bool first_time(Constraints *c, Node *a) {
+    for (int i = 0; i < c->nseen; i++)
+        if (c->seen[i] == a) return false;
+    if (c->nseen < MAX_CONSTRAINTS) c->seen[c->nseen++] = a;
+    return true;
+}
+
+// The ranges of p's index variables and, transitively, of those in their extents.
+static void constrain_atoms(Ir *m, Constraints *c, Poly p, int depth) {
+    for (int i = 0; i < p.n; i++)
+        for (int k = 0; k < p.term[i].n; k++) {
+            Node *a = p.term[i].atom[k];
+            bool index = a->op == OP_var && !a->u.var->is_state, arg = a->op == OP_argmin || a->op == OP_argmax;
+            if ((!index && !arg) || !first_time(c, a)) continue;
+            Poly room = poly_add(m, poly_of(m, a->u.var->extent), poly_lit(m, -1));
+            constrain(c, poly_add(m, room, poly_scale(m, poly_of(m, a), -1)));
+            if (depth > 0) constrain_atoms(m, c, room, depth - 1);
+        }
+}
+
+static void constrain_sizes(Ir *m, Constraints *c, Poly p) {
+    for (int i = 0; m->positive && i < p.n; i++)
+        for (int k = 0; k < p.term[i].n; k++) {
+            Node *a = p.term[i].atom[k];
+            if (a->op == OP_input && a->nonneg && a->kind == KIND_INT && first_time(c, a))
+                constrain(c, poly_add(m, poly_of(m, a), poly_lit(m, -1)));
+        }
+}
+
+static bool is_unknown(const Node *a) { return a->nonneg && (a->op == OP_var || a->op == OP_input); }
+
+// Solves constraint c for an unknown that stands in it alone: x = s - rest.
+static Node *solve_for(Poly c, Node *const *done, int ndone) {
+    for (int i = 0; i < c.n; i++) {
+        Term t = c.term[i];
+        if (t.n != 1 || t.coeff != 1 || !is_unknown(t.atom[0])) continue;
+        bool used = false;
+        for (int k = 0; k < ndone; k++) used |= done[k] == t.atom[0];
+        for (int j = 0; j < c.n; j++)
+            for (int k = 0; j != i && k < c.term[j].n; k++) used |= c.term[j].atom[k] == t.atom[0];
+        if (!used) return t.atom[0];
+    }
+    return NULL;
+}
+
+// Solves the constraints in order, those from `first` on rotated so that `start` comes first among them.
+static bool nonneg_in_order(Ir *m, Poly p, Constraints c, int first, int start) {
+    Node *done[12];
+    int n = 0, rest_count = c.n - first;
+    for (int k = 0; k < c.n && n < 12; k++) {
+        int i = k < first ? k : first + (k - first + start) % rest_count;
+        Node *x = solve_for(c.p[i], done, n);
+        if (!x) continue;
+        Poly rest = poly_add(m, c.p[i], poly_scale(m, poly_of(m, x), -1));
+        Poly by = poly_add(m, poly_of(m, slack(m, n)), poly_scale(m, rest, -1));
+        done[n++] = x;
+        p = replace_atom(m, p, x, by);
+        for (int j = 0; j < c.n; j++) c.p[j] = replace_atom(m, c.p[j], x, by);
+        if (nonneg_terms(p)) return true;
+    }
+    return false;
+}
+
+static bool nonneg_by_slack(Ir *m, Poly p, int nfacts, const Poly *facts) {
+    Constraints c = {0};
+    for (int i = 0; i < nfacts; i++) constrain(&c, facts[i]);
+    constrain_atoms(m, &c, p, 3);
+    for (int i = 0; i < nfacts; i++) constrain_atoms(m, &c, facts[i], 1);
+    constrain_sizes(m, &c, p); // last: a range of an index variable says more
+    for (int start = 0; start < c.n - nfacts && start < 6; start++) // which range bounds a size best is not known
+        if (nonneg_in_order(m, p, c, nfacts, start)) return true;
+    return c.n > 0 && c.n == nfacts && nonneg_in_order(m, p, c, nfacts, 0);
+}
+
+// ---- quotients by literals
+
+// Is x always a multiple of two? Modulo 2, powers are the variable itself.
+static bool even(Poly x) {
+    for (int i = 0; i < x.n; i++) {
+        if (x.term[i].coeff % 2 == 0) continue;
+        int same = 0; // odd terms with the same set of atoms must pair up
+        for (int j = 0; j < x.n; j++) {
+            if (x.term[j].coeff % 2 == 0) continue;
+            bool equal = true;
+            for (int k = 0; k < x.term[i].n; k++) {
+                bool in = false;
+                for (int q = 0; q < x.term[j].n; q++) in |= x.term[j].atom[q] == x.term[i].atom[k];
+                equal &= in;
+            }
+            for (int k = 0; k < x.term[j].n; k++) {
+                bool in = false;
+                for (int q = 0; q < x.term[i].n; q++) in |= x.term[i].atom[q] == x.term[j].atom[k];
+                equal &= in;
+            }
+            same += equal;
+        }
+        if (same % 2) return false;
+    }
+    return true;
+}
+
+// A lower bound of scale * p without quotients by literals; *scale gets the factor.
+static Poly without_quotients(Ir *m, Poly p, int64_t *scale) {
+    *scale = 1;
+    for (int i = 0; i < p.n; i++) {
+        Term t = p.term[i];
+        int64_t by;
+        if (t.n != 1 || t.atom[0]->op != OP_idiv || !ir_is_int_lit(t.atom[0]->args[1], &by) || by < 1 || by > 64) continue;
+        Poly x = poly_of(m, t.atom[0]->args[0]);
+        bool exact = by == 2 && even(x);
+        int64_t loss = exact ? 0 : t.coeff > 0 ? -(by - 1) : t.atom[0]->args[0]->nonneg ? 0 : by - 1;
+        Poly q = poly_scale(m, poly_add(m, x, poly_lit(m, loss)), t.coeff);
+        Poly one = {1, &p.term[i]};
+        p = poly_add(m, poly_scale(m, poly_add(m, p, poly_scale(m, one, -1)), by), q);
+        *scale *= by;
+        if (*scale > 4096) return p;
+        i = -1;
+    }
+    return p;
+}
+
+static bool nonneg_with(Ir *m, Poly p, int nfacts, const Poly *facts) {
+    if (nonneg_rec(m, p, 8)) return true;
+    for (int i = 0; i < nfacts; i++)
+        if (nonneg_rec(m, poly_add(m, p, poly_scale(m, facts[i], -1)), 8)) return true;
+    return nonneg_by_slack(m, p, nfacts, facts);
+}
+
+bool poly_nonneg_given(Ir *m, Poly p, int nfacts, const Poly *facts) {
+    if (nonneg_terms(p)) return true;
+    int64_t scale, c;
+    if (poly_const(p, &c)) return c >= 0;
+    if (nonneg_with(m, p, nfacts, facts)) return true;
+    Poly q = without_quotients(m, p, &scale);
+    if (scale == 1) return false;
+    return nonneg_with(m, poly_add(m, q, poly_lit(m, scale - 1)), nfacts, facts); // above -1: not negative
+}
+
+bool poly_nonneg(Ir *m, Poly p) { return poly_nonneg_given(m, p, 0, NULL); }
+
+// ---- what conditions say
+
+int poly_facts(Ir *m, Node *p, Poly *out, int max) {
+    if (p->op == OP_and) {
+        int n = poly_facts(m, p->args[0], out, max);
+        return n + poly_facts(m, p->args[1], out + n, max - n);
+    }
+    if (p->nargs != 2 || p->kind != KIND_BOOL || p->args[0]->kind != KIND_INT || max < 2) return 0;
+    Poly d = poly_add(m, poly_of(m, p->args[1]), poly_scale(m, poly_of(m, p->args[0]), -1));
+    switch (p->op) {
+    case OP_lt: out[0] = poly_add(m, d, poly_lit(m, -1)); return 1;
+    case OP_le: out[0] = d; return 1;
+    case OP_eq: out[0] = d, out[1] = poly_scale(m, d, -1); return 2;
+    default: return 0;
+    }
+}
+
+static bool index_safe(Ir *m, Node *i, Node *n, int nfacts, const Poly *facts) {
+    Poly p = poly_of(m, i), room = poly_add(m, poly_of(m, n), poly_add(m, poly_scale(m, p, -1), poly_lit(m, -1)));
+    return poly_nonneg_given(m, p, nfacts, facts) && poly_nonneg_given(m, room, nfacts, facts);
+}
+
+static bool safe_rec(Ir *m, Node *e, int nfacts, const Poly *facts, int *fuel) {
+    if (!e->partial) return true;
+    if (--*fuel < 0) return false;
+    switch (e->op) {
+    case OP_at:
+        for (int k = 1; k < e->nargs; k++)
+            if (!index_safe(m, e->args[k], e->args[0]->shape[k - 1], nfacts, facts)) return false;
+        break;
+    case OP_bracket: case OP_select: case OP_sum: case OP_argmin: case OP_argmax: break;
+    default:
+        if (!op_is_elementwise(e->op) || e->op == OP_idiv || e->op == OP_irem) return false;
+    }
+    for (int i = 0; i < e->nargs; i++)
+        if (!safe_rec(m, e->args[i], nfacts, facts, fuel)) return false;
+    return true;
+}
+
+bool ir_safe_given(Ir *m, Node *e, int nfacts, const Poly *facts) {
+    int fuel = 200;
+    return safe_rec(m, e, nfacts, facts, &fuel);
+}
+
+bool ir_in_range(Ir *m, Node *i, Node *n) { return index_safe(m, i, n, 0, NULL); }
+
+int ir_range_facts(Ir *m, const Node *e, Poly *out, int max) {
+    int n = 0;
+    for (int j = 0; j < e->fv->n && n < max; j++) {
+        const Var *v = e->fv->v[j];
+        if (!v->is_state) out[n++] = poly_add(m, poly_of(m, v->extent), poly_lit(m, -1));
+    }
+    return n;
+}
+
+bool ir_index_in_range(Ir *m, int count, Node *const *idx, int k, Node *n) {
+    enum { MAX_FACTS = 8 };
+    Poly fact[MAX_FACTS];
+    int nfacts = 0;
+    if (ir_in_range(m, idx[k], n)) return true;
+    for (int i = 0; i < count; i++)
+        if (i != k) nfacts += ir_range_facts(m, idx[i], fact + nfacts, MAX_FACTS - nfacts);
+    return nfacts && index_safe(m, idx[k], n, nfacts, fact);
+}

@@ -1,0 +1,404 @@
+// The algebraic rules applied when a term is built ([FS] Fig. 8 b, c, d; [TL] section 5.4). Every rule keeps kind and
+// rank, does not raise the cost of [TL] Fig. 6, and its result is smaller or in normal form, so that rewriting ends.
+// `0 * e = 0`, `e - e = 0` and the like assume finite e; Ir.strict turns them off.
+#include "ir/internal.h"
+#include "ir/scalar.h"
+
+#include <math.h>
+
+static Node *lit(Ir *m, const Node *like, double x) { return ir_real(m, like->kind, x); }
+static bool is_bracket(const Node *e) { return e->op == OP_bracket; }
+static Node *pred(const Node *e) { return e->args[0]; }
+static Node *inner(const Node *e) { return e->args[1]; }
+
+// ---- constants
+
+static Scalar scalar_of(const Node *e) {
+    return e && kind_is_float(e->kind) ? (Scalar){.d = e->u.real} : (Scalar){.i = e ? e->u.num : 0};
+}
+
+static Node *constant(Ir *m, Op op, Node *a, Node *b) {
+    if (a->op != OP_lit || (b && b->op != OP_lit)) return NULL;
+    if ((op == OP_idiv || op == OP_irem) && b->u.num == 0) return NULL;
+    Kind kind = op_info[op].type == T_PSI ? b->kind : a->kind;
+    Scalar r = scalar_op(op, kind, scalar_of(a), scalar_of(b));
+    if (op_info[op].type == T_CMP || op_info[op].type == T_LOGIC) return ir_bool(m, r.i != 0);
+    return kind_is_float(kind) ? ir_real(m, kind, r.d) : ir_int(m, r.i);
+}
+
+// ---- the ring of floating-point numbers ([FS] Fig. 8 b)
+
+static Node *rule_add(Ir *m, Node *a, Node *b) {
+    if (ir_is_zero(a)) return b;
+    if (ir_is_zero(b)) return a;
+    if (b->op == OP_neg) return ir_sub(m, a, b->args[0]);
+    if (a->op == OP_neg) return ir_sub(m, b, a->args[0]);
+    if (is_bracket(a) && is_bracket(b)) {
+        if (pred(a) == pred(b)) return ir_bracket(m, pred(a), ir_add(m, inner(a), inner(b)));
+        if (pred(a) == ir_not(m, pred(b))) return ir_select(m, pred(a), inner(a), inner(b));
+    }
+    return a == b ? ir_mul(m, lit(m, a, 2), a) : NULL;
+}
+
+static Node *rule_sub(Ir *m, Node *a, Node *b) {
+    if (ir_is_zero(b)) return a;
+    if (ir_is_zero(a)) return ir_neg(m, b);
+    if (a == b && !m->strict) return lit(m, a, 0);
+    if (b->op == OP_neg) return ir_add(m, a, b->args[0]);
+    if (is_bracket(a) && is_bracket(b) && pred(a) == pred(b))
+        return ir_bracket(m, pred(a), ir_sub(m, inner(a), inner(b)));
+    return NULL;
+}
+
+static Node *rule_mul(Ir *m, Node *a, Node *b) {
+    if (b->op == OP_lit) {
+        Node *t = a;
+        a = b, b = t;
+    }
+    if (ir_is_lit(a, 1)) return b;
+    if (ir_is_lit(a, -1)) return ir_neg(m, b);
+    if (!m->strict && (ir_is_zero(a) || ir_is_zero(b))) return lit(m, a, 0);
+    if (is_bracket(a)) return ir_bracket(m, pred(a), ir_mul(m, inner(a), b));
+    if (is_bracket(b)) return ir_bracket(m, pred(b), ir_mul(m, a, inner(b)));
+    if (a->op == OP_neg) return ir_neg(m, ir_mul(m, a->args[0], b));
+    if (b->op == OP_neg) return ir_neg(m, ir_mul(m, a, b->args[0]));
+    if (a->op == OP_lit && b->op == OP_mul && b->args[0]->op == OP_lit)
+        return ir_mul(m, lit(m, a, a->u.real * b->args[0]->u.real), b->args[1]);
+    if (b->op == OP_mul && b->args[0]->op == OP_lit) return ir_mul(m, b->args[0], ir_mul(m, a, b->args[1]));
+    if (a->op == OP_mul && a->args[0]->op == OP_lit) return ir_mul(m, a->args[0], ir_mul(m, a->args[1], b));
+    if (a->op == OP_div && ir_is_lit(a->args[0], 1)) return ir_div(m, b, a->args[1]);
+    if (b->op == OP_div && ir_is_lit(b->args[0], 1)) return ir_div(m, a, b->args[1]);
+    return NULL;
+}
+
+static Node *rule_div(Ir *m, Node *a, Node *b) {
+    if (ir_is_lit(b, 1)) return a;
+    if (!m->strict && ir_is_zero(a)) return a;
+    if (is_bracket(a)) return ir_bracket(m, pred(a), ir_div(m, inner(a), b));
+    if (a->op == OP_neg) return ir_neg(m, ir_div(m, a->args[0], b));
+    if (b->op == OP_neg) return ir_neg(m, ir_div(m, a, b->args[0]));
+    int exponent;
+    if (b->op == OP_lit && fabs(frexp(b->u.real, &exponent)) == 0.5 && exponent > -1000 && exponent < 1000)
+        return ir_mul(m, lit(m, a, 1 / b->u.real), a); // exact: a power of two
+    return NULL;
+}
+
+static Node *rule_neg(Ir *m, Node *a) {
+    if (a->op == OP_neg) return a->args[0];
+    if (a->op == OP_sub) return ir_sub(m, a->args[1], a->args[0]);
+    if (is_bracket(a)) return ir_bracket(m, pred(a), ir_neg(m, inner(a)));
+    if (a->op == OP_mul && a->args[0]->op == OP_lit)
+        return ir_mul(m, lit(m, a, -a->args[0]->u.real), a->args[1]);
+    return NULL;
+}
+
+static Node *rule_powi(Ir *m, Node *a, Node *n) {
+    int64_t k;
+    if (!ir_is_int_lit(n, &k)) return NULL;
+    if (k == 0) return lit(m, a, 1);
+    if (k == 1) return a;
+    if (k == 2) return ir_mul(m, a, a);
+    if (k == -1) return ir_div(m, lit(m, a, 1), a);
+    return NULL;
+}
+
+static Node *rule_pow(Ir *m, Node *a, Node *y) {
+    if (y->op != OP_lit || y->u.real != floor(y->u.real) || fabs(y->u.real) > 1024) return NULL;
+    return ir_powi(m, a, ir_int(m, (int64_t)y->u.real));
+}
+
+// ---- comparisons and truth values
+
+// Int comparisons as statements about a polynomial; terms with negative coefficients move to the other side.
+static Node *sides(Ir *m, Op op, Poly d) { // 0 op d
+    Poly left = {0, ARENA_ARRAY(m->arena, Term, d.n)}, right = {0, ARENA_ARRAY(m->arena, Term, d.n)};
+    for (int i = 0; i < d.n; i++)
+        if (d.term[i].coeff < 0) left.term[left.n++] = d.term[i];
+        else right.term[right.n++] = d.term[i];
+    Node *l = poly_node(m, poly_scale(m, left, -1)), *r = poly_node(m, right);
+    if (op == OP_eq && l->id > r->id) return ir_op_plain(m, op, KIND_BOOL, r, l);
+    return ir_op_plain(m, op, KIND_BOOL, l, r);
+}
+
+static Poly poly_int(Ir *m, int64_t k) { return poly_of(m, ir_int(m, k)); }
+
+static Node *int_less(Ir *m, Poly d);
+
+// 0 < rest + min(a, b) and 0 < rest - max(a, b) are conjunctions; NULL if d has no such term.
+static Node *split_extreme(Ir *m, Poly d) {
+    for (int i = 0; i < d.n; i++) {
+        Term t = d.term[i];
+        if (t.n != 1 || t.atom[0]->op != (t.coeff > 0 ? OP_min : OP_max) || (t.coeff != 1 && t.coeff != -1)) continue;
+        Poly rest = poly_add(m, d, poly_scale(m, poly_of(m, t.atom[0]), -t.coeff));
+        Poly a = poly_scale(m, poly_of(m, t.atom[0]->args[0]), t.coeff);
+        Poly b = poly_scale(m, poly_of(m, t.atom[0]->args[1]), t.coeff);
+        return ir_and(m, int_less(m, poly_add(m, rest, a)), int_less(m, poly_add(m, rest, b)));
+    }
+    return NULL;
+}
+
+static Node *int_less(Ir *m, Poly d) { // 0 < d
+    int64_t k;
+    if (poly_const(d, &k)) return ir_bool(m, k > 0);
+    if (poly_nonneg(m, poly_add(m, d, poly_int(m, -1)))) return ir_bool(m, true);
+    if (poly_nonneg(m, poly_scale(m, d, -1))) return ir_bool(m, false);
+    Node *e = split_extreme(m, d);
+    return e ? e : sides(m, OP_lt, d);
+}
+
+static Node *int_compare(Ir *m, Op op, Node *a, Node *b) {
+    Poly d = poly_add(m, poly_of(m, b), poly_scale(m, poly_of(m, a), -1));
+    int64_t k;
+    switch (op) {
+    case OP_lt: return int_less(m, d);
+    case OP_le: return int_less(m, poly_add(m, d, poly_int(m, 1)));
+    case OP_ne: return ir_not(m, ir_eq(m, a, b));
+    default:
+        if (poly_const(d, &k)) return ir_bool(m, k == 0);
+        if (poly_nonneg(m, poly_add(m, d, poly_int(m, -1)))) return ir_bool(m, false);
+        if (poly_nonneg(m, poly_add(m, poly_scale(m, d, -1), poly_int(m, -1)))) return ir_bool(m, false);
+        if (d.term[0].coeff < 0) d = poly_scale(m, d, -1);
+        return sides(m, OP_eq, d);
+    }
+}
+
+// min and max of two polynomials one of which is never less than the other.
+static Node *int_extreme(Ir *m, Op op, Node *a, Node *b) {
+    Poly d = poly_add(m, poly_of(m, b), poly_scale(m, poly_of(m, a), -1));
+    if (poly_nonneg(m, d)) return op == OP_max ? b : a;
+    if (poly_nonneg(m, poly_scale(m, d, -1))) return op == OP_max ? a : b;
+    return NULL;
+}
+
+static bool is_int_cmp(const Node *e) {
+    return (e->op == OP_lt || e->op == OP_eq) && e->args[0]->kind == KIND_INT;
+}
+
+static Poly difference(Ir *m, const Node *e) { // of an Int comparison: right - left
+    return poly_add(m, poly_of(m, e->args[1]), poly_scale(m, poly_of(m, e->args[0]), -1));
+}
+
+// Does p imply q (1), contradict it (-1), or neither (0)? Both are conjuncts. Looks at one pair only.
+static int implies(Ir *m, Node *p, Node *q) {
+    if (p == q) return 1;
+    if ((p->op == OP_not && p->args[0] == q) || (q->op == OP_not && q->args[0] == p)) return -1;
+    if (!is_int_cmp(p) || !is_int_cmp(q)) return 0;
+    Poly dp = difference(m, p), dq = difference(m, q);
+    int64_t k;
+    bool same = poly_const(poly_add(m, dq, poly_scale(m, dp, -1)), &k); // dq = dp + k
+    if (same) {
+        if (p->op == OP_lt && q->op == OP_lt && k >= 0) return 1;
+        if (p->op == OP_eq) return q->op == OP_eq ? (k == 0 ? 1 : -1) : k > 0 ? 1 : -1;
+        if (q->op == OP_eq && k <= 0) return -1; // dp > 0, dq = dp + k = 0 needs dp = -k
+    }
+    same = poly_const(poly_add(m, dq, dp), &k); // dq = k - dp
+    if (same) {
+        if (p->op == OP_lt && q->op == OP_lt && k <= 1) return -1;
+        if (p->op == OP_eq) return q->op == OP_eq ? (k == 0 ? 1 : -1) : k > 0 ? 1 : -1;
+    }
+    return 0;
+}
+
+// Is conjunct p, which mentions no variable, true because e has a value? [0 < n && i = a] * e is [i = a] * e for i < n.
+static bool holds_beside(Ir *m, Node *p, const Node *e) {
+    enum { MAX_FACTS = 8 };
+    Poly fact[MAX_FACTS];
+    if (p->op != OP_lt || p->args[0]->kind != KIND_INT || p->fv->n || p->partial || !e->fv->n) return false;
+    int n = ir_range_facts(m, e, fact, MAX_FACTS);
+    return n && poly_nonneg_given(m, poly_add(m, difference(m, p), poly_int(m, -1)), n, fact);
+}
+
+enum { MAX_CONJUNCTS = 64 };
+
+static Node *rule_and(Ir *m, Node *a, Node *b) {
+    if (a->op == OP_lit) return a->u.num ? b : a;
+    if (b->op == OP_lit) return b->u.num ? a : b;
+    if (a == b) return a;
+    Node *c[MAX_CONJUNCTS];
+    int n = 0;
+    if (!ir_conjuncts(a, c, &n, MAX_CONJUNCTS) || !ir_conjuncts(b, c, &n, MAX_CONJUNCTS)) return NULL;
+    bool dropped = false;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            if (i == j || !c[i] || !c[j]) continue;
+            int r = implies(m, c[i], c[j]);
+            // a partial conjunct may only be dropped if its error is not needed: it stands to the right of its cause
+            if (r < 0 && !c[i]->partial && !c[j]->partial) return ir_bool(m, false);
+            if (r > 0 ? c[i] != c[j] || i < j : holds_beside(m, c[j], c[i])) c[j] = NULL, dropped = true;
+        }
+    if (!dropped) return NULL;
+    Node *e = NULL;
+    for (int i = 0; i < n; i++)
+        if (c[i]) e = e ? ir_and(m, e, c[i]) : c[i];
+    return e;
+}
+
+static Node *rule_or(Ir *m, Node *a, Node *b) {
+    if (a->op == OP_lit) return a->u.num ? a : b;
+    if (b->op == OP_lit) return b->u.num ? b : a;
+    if (a == b) return a;
+    if (a == ir_not(m, b)) return ir_bool(m, true);
+    return NULL;
+}
+
+static Node *rule_not(Ir *m, Node *a) {
+    if (a->op == OP_not) return a->args[0];
+    if (a->op == OP_lt && a->args[0]->kind == KIND_INT) return ir_le(m, a->args[1], a->args[0]);
+    if (a->op == OP_eq && kind_is_float(a->args[0]->kind)) return ir_ne(m, a->args[0], a->args[1]);
+    if (a->op == OP_ne) return ir_eq(m, a->args[0], a->args[1]);
+    return NULL;
+}
+
+Node *rule_op(Ir *m, Op op, Node *a, Node *b) {
+    if (op_info[op].type == T_CMP && a->kind == KIND_INT) return int_compare(m, op, a, b);
+    Node *c = constant(m, op, a, b);
+    if (c) return c;
+    switch (op) {
+    case OP_add: return rule_add(m, a, b);
+    case OP_sub: return rule_sub(m, a, b);
+    case OP_mul: {
+        Node *e = rule_mul(m, a, b);
+        if (e || (b->op != OP_lit && a->id <= b->id) || a->op == OP_lit) return e;
+        return ir_op_plain(m, OP_mul, a->kind, b, a); // one order for both ways of writing a product
+    }
+    case OP_div: return rule_div(m, a, b);
+    case OP_neg: return rule_neg(m, a);
+    case OP_powi: return rule_powi(m, a, b);
+    case OP_pow: return rule_pow(m, a, b);
+    case OP_min: case OP_max: return a == b ? a : a->kind == KIND_INT ? int_extreme(m, op, a, b) : NULL;
+    case OP_idiv: return ir_is_lit(b, 1) ? a : NULL;
+    case OP_and: return rule_and(m, a, b);
+    case OP_or: return rule_or(m, a, b);
+    case OP_not: return rule_not(m, a);
+    default: return NULL;
+    }
+}
+
+// ---- selects and brackets ([FS] Fig. 8 d, [TL] Fig. 10)
+
+Node *rule_select(Ir *m, Node *c, Node *a, Node *b) {
+    if (c->op == OP_lit) return c->u.num ? a : b;
+    if (a == b) return a;
+    if (c->op == OP_not) return ir_select(m, c->args[0], b, a);
+    if (a->kind == KIND_BOOL) {
+        if (a->op == OP_lit && b->op == OP_lit) return a->u.num ? c : ir_not(m, c);
+        if (b->op == OP_lit && !b->u.num) return ir_and(m, c, a);
+        if (a->op == OP_lit && a->u.num) return ir_or(m, c, b);
+        return NULL;
+    }
+    if (ir_is_zero(b)) return ir_bracket(m, c, a);
+    if (ir_is_zero(a)) return ir_bracket(m, ir_not(m, c), b);
+    if (a->op == OP_select && a->args[0] == c) return ir_select(m, c, a->args[1], b);
+    if (b->op == OP_select && b->args[0] == c) return ir_select(m, c, a, b->args[2]);
+    if (is_bracket(a) && pred(a) == c) return ir_select(m, c, inner(a), b);
+    if (is_bracket(a) && is_bracket(b) && pred(a) == pred(b) && !c->partial)
+        return ir_bracket(m, pred(a), ir_select(m, c, inner(a), inner(b)));
+    return NULL;
+}
+
+Node *rule_bracket(Ir *m, Node *p, Node *e) {
+    if (p->op == OP_lit) return p->u.num ? e : ir_zero(m, e->kind);
+    if (ir_is_zero(e)) return e;
+    if (is_bracket(e)) return ir_bracket(m, ir_and(m, p, pred(e)), inner(e));
+    if (holds_beside(m, p, e)) return e;
+    if (e->op == OP_select && e->args[0] == p) return ir_bracket(m, p, e->args[1]);
+    return NULL;
+}
+
+// ---- arrays ([FS] Fig. 8 c)
+
+// Is every index an affine function of index variables, so that reading through it can be inverted?
+static bool affine(Ir *m, Node *i) {
+    Poly p = poly_of(m, i);
+    for (int t = 0; t < p.n; t++) {
+        int vars = 0;
+        for (int k = 0; k < p.term[t].n; k++) {
+            Node *a = p.term[t].atom[k];
+            if (a->op == OP_var) vars++;
+            else if (a->fv->n) return false;
+        }
+        if (vars > 1) return false;
+    }
+    return true;
+}
+
+// Does reading through e cost nothing by [TL] Fig. 6 and lose nothing in reverse? Then a gen of it is never stored.
+static bool costs_nothing(Ir *m, Node *e, int *budget) {
+    if (--*budget < 0) return false;
+    if (e->fv->n == 0 && e->op != OP_gen && e->rank == 0 && (e->op == OP_lit || e->op == OP_input || e->op == OP_param))
+        return true;
+    switch (e->op) {
+    case OP_var: return e->rank == 0;
+    case OP_lit: case OP_input: case OP_param: return e->rank == 0;
+    case OP_at:
+        for (int k = 1; k < e->nargs; k++)
+            if (!affine(m, e->args[k])) return false;
+        return true;
+    case OP_select: case OP_bracket: case OP_conv: case OP_stop: break;
+    default:
+        if (!op_is_elementwise(e->op) || kind_is_float(e->kind) || op_info[e->op].count != COUNT_FREE) {
+            if (e->kind != KIND_INT || !op_is_elementwise(e->op)) return false;
+        }
+    }
+    for (int i = 0; i < e->nargs; i++)
+        if (!costs_nothing(m, e->args[i], budget)) return false;
+    return true;
+}
+
+// Does reading an element of a gen over v read another array of the same extent at v? Then that read checks the index.
+static bool checks_index(const Node *body, const Var *v) {
+    while (body->op == OP_gen) body = body->args[0];
+    if (body->op != OP_at) return false;
+    for (int k = 1; k < body->nargs; k++)
+        if (body->args[k] == ir_var(v) && body->args[0]->shape[k - 1] == v->extent) return true;
+    return false;
+}
+
+// (gen v e)[k, …] is e[…] if e does not depend on v, and e[v := 0][…] if v has one value: the array that is read then
+// has as many elements as are different, so that none is computed more often.
+static Node *drop_dimension(Ir *m, Node *a, int n, Node **idx) {
+    Var *v = a->u.var;
+    Node *body = a->args[0];
+    if (node_has_var(body, v) && !ir_is_lit(v->extent, 1)) return NULL;
+    if (!ir_index_in_range(m, n, idx, 0, v->extent)) return NULL;
+    return ir_at(m, ir_subst1(m, body, ir_var(v), ir_int(m, 0)), n - 1, idx + 1);
+}
+
+Node *rule_at(Ir *m, Node *a, int n, Node **idx) {
+    if (a->op == OP_pack) {
+        int64_t flat = 0, k;
+        for (int d = 0; d < n; d++) {
+            if (!ir_is_int_lit(idx[d], &k) || k < 0 || k >= a->shape[d]->u.num) return NULL;
+            flat = flat * a->shape[d]->u.num + k;
+        }
+        return a->args[flat];
+    }
+    if (a->op != OP_gen) return NULL;
+    Node *body = a, *from[16];
+    for (int d = 0; d < n; d++) {
+        if (body->op != OP_gen) return drop_dimension(m, a, n, idx); // a gen of packs or inputs
+        // the index itself must be checked
+        if (!ir_index_in_range(m, n, idx, d, body->shape[0]) && !checks_index(body, body->u.var)) return NULL;
+        from[d] = ir_var(body->u.var);
+        body = body->args[0];
+    }
+    int budget = 24;
+    if (!costs_nothing(m, body, &budget)) return drop_dimension(m, a, n, idx);
+    return ir_subst(m, body, n, from, idx);
+}
+
+// gen i (gen j A[i, j]) is A if the extents agree.
+Node *rule_gen(Ir *m, Var *v, Node *body) {
+    (void)m;
+    Var *vars[16];
+    int n = 0;
+    vars[n++] = v;
+    for (; body->op == OP_gen && n < 16; body = body->args[0]) vars[n++] = body->u.var;
+    if (body->op != OP_at || body->nargs - 1 != n) return NULL;
+    Node *a = body->args[0];
+    for (int k = 0; k < n; k++) {
+        if (body->args[k + 1] != ir_var(vars[k]) || a->shape[k] != vars[k]->extent) return NULL;
+        if (node_has_var(a, vars[k])) return NULL;
+    }
+    return a;
+}

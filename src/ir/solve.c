@@ -1,0 +1,195 @@
+// Sums of brackets ([TL] sections 2.1 and 5.4): an equality that determines the summation variable removes the sum, an
+// inequality narrows its range, and what does not mention the variable moves out. Only affine equalities with
+// coefficients +1 and -1 are solved here; what is left is for lowering to scatter.
+#include "ir/internal.h"
+
+static Poly lit(Ir *m, int64_t k) { return poly_of(m, ir_int(m, k)); }
+static Poly sub(Ir *m, Poly a, Poly b) { return poly_add(m, a, poly_scale(m, b, -1)); }
+
+enum { MAX_CONJUNCTS = 64 };
+
+typedef struct Conj {
+    int n;
+    Node *p[MAX_CONJUNCTS];
+} Conj;
+
+bool ir_conjuncts(Node *p, Node **out, int *n, int max) {
+    if (p->op == OP_and) return ir_conjuncts(p->args[0], out, n, max) && ir_conjuncts(p->args[1], out, n, max);
+    if (*n == max) return false;
+    out[(*n)++] = p;
+    return true;
+}
+
+static bool collect(Node *p, Conj *c) { return ir_conjuncts(p, c->p, &c->n, MAX_CONJUNCTS); }
+
+static Node *conjunction(Ir *m, const Conj *c, int skip) {
+    Node *e = ir_bool(m, true);
+    for (int i = 0; i < c->n; i++)
+        if (i != skip) e = ir_and(m, e, c->p[i]);
+    return e;
+}
+
+// The number of passes of a loop over v as a value of `kind`.
+static Node *trip_count(Ir *m, const Var *v, Kind kind) {
+    Node *n = v->extent;
+    if (!n->nonneg) n = ir_max(m, ir_int(m, 0), n);
+    return ir_conv(m, kind, n);
+}
+
+// Does every term of p hold at most one index variable, with coefficient +1 or -1, and nothing else that varies?
+static bool unit_affine(Poly p) {
+    for (int i = 0; i < p.n; i++) {
+        int vars = 0;
+        for (int k = 0; k < p.term[i].n; k++)
+            if (p.term[i].atom[k]->fv->n) vars++;
+        if (vars == 0) continue;
+        Node *a = p.term[i].atom[0];
+        bool unit = p.term[i].coeff == 1 || p.term[i].coeff == -1;
+        if (p.term[i].n != 1 || a->op != OP_var || a->u.var->is_state || !unit) return false;
+    }
+    return true;
+}
+
+// Does p hold an index variable of its own (not inside an atom)? Then an enclosing array could scatter through it.
+static bool has_index(Poly p) {
+    for (int i = 0; i < p.n; i++)
+        for (int k = 0; k < p.term[i].n; k++)
+            if (p.term[i].atom[k]->op == OP_var && !p.term[i].atom[k]->u.var->is_state) return true;
+    return false;
+}
+
+static bool isolate(Ir *m, Node *p, const Var *v, Poly *a) {
+    if (p->op != OP_eq || p->args[0]->kind != KIND_INT || !node_has_var(p, v)) return false;
+    Poly d = sub(m, poly_of(m, p->args[0]), poly_of(m, p->args[1])), rest;
+    int64_t c;
+    if (!poly_linear(m, d, ir_var(v), &c, &rest) || (c != 1 && c != -1)) return false;
+    *a = poly_scale(m, rest, -c);
+    return true;
+}
+
+Node *ir_solve(Ir *m, Node *p, const Var *v) {
+    Poly a;
+    return isolate(m, p, v, &a) ? poly_node(m, a) : NULL;
+}
+
+// If the conjunct says v = a: *a. Equalities through data or of higher degree are solved only if nothing could scatter
+// through them instead, which costs no more than the terms there are.
+static bool solves(Ir *m, Node *p, const Var *v, Node **a) {
+    Poly value;
+    if (!isolate(m, p, v, &value)) return false;
+    if (!unit_affine(value) && has_index(value)) return false;
+    *a = poly_node(m, value);
+    return true;
+}
+
+// v = a determines the only term: [0 <= a < n] * (the rest at v = a).
+static Node *eliminate(Ir *m, Var *v, const Conj *c, int which, Node *a, Node *e) {
+    Node *inside = ir_and(m, ir_le(m, ir_int(m, 0), a), ir_lt(m, a, v->extent));
+    Node *rest = ir_subst1(m, conjunction(m, c, which), ir_var(v), a);
+    return ir_bracket(m, ir_and(m, inside, rest), ir_subst1(m, e, ir_var(v), a));
+}
+
+// Conjuncts that bound v linearly: *lo <= v < *hi gather them; returns the conjunction of all others.
+static Node *bounds(Ir *m, const Var *v, const Conj *c, Node **lo, Node **hi) {
+    Node *others = ir_bool(m, true);
+    for (int i = 0; i < c->n; i++) {
+        Node *p = c->p[i];
+        int64_t k = 0;
+        Poly rest;
+        bool linear = p->op == OP_lt && p->args[0]->kind == KIND_INT && !p->partial &&
+                      poly_linear(m, sub(m, poly_of(m, p->args[1]), poly_of(m, p->args[0])), ir_var(v), &k, &rest);
+        if (linear && k == -1) { // 0 < rest - v
+            *hi = ir_min(m, *hi, poly_node(m, rest));
+        } else if (linear && k == 1) { // 0 < rest + v: v >= 1 - rest
+            *lo = ir_max(m, *lo, poly_node(m, sub(m, lit(m, 1), rest)));
+        } else {
+            others = ir_and(m, others, p);
+        }
+    }
+    return others;
+}
+
+Var *ir_narrow(Ir *m, Var *v, Node *body, Node **lo, Node **rest) {
+    Conj c = {0};
+    if (body->op != OP_bracket || !collect(body->args[0], &c)) return NULL;
+    Node *hi = v->extent;
+    *lo = ir_int(m, 0);
+    Node *others = bounds(m, v, &c, lo, &hi);
+    if (ir_is_zero(*lo) && hi == v->extent) return NULL;
+    Var *w = ir_index(m, v->name, ir_sub(m, hi, *lo));
+    Node *at = ir_add(m, ir_var(w), *lo);
+    *rest = ir_subst1(m, ir_bracket(m, others, body->args[1]), ir_var(v), at);
+    return w;
+}
+
+static Node *sum_of_bracket(Ir *m, Var *v, Node *body) {
+    Conj all = {0}, inner = {0};
+    if (!collect(body->args[0], &all)) return NULL;
+    Node *outer = ir_bool(m, true), *e = body->args[1], *a;
+    for (int i = 0; i < all.n; i++) {
+        if (node_has_var(all.p[i], v)) inner.p[inner.n++] = all.p[i];
+        else outer = ir_and(m, outer, all.p[i]);
+    }
+    if (inner.n < all.n) return ir_bracket(m, outer, ir_sum(m, v, ir_bracket(m, conjunction(m, &inner, -1), e)));
+    for (int i = 0; i < all.n; i++)
+        if (solves(m, all.p[i], v, &a)) return eliminate(m, v, &all, i, a, e);
+    Node *lo, *rest;
+    Var *w = ir_narrow(m, v, body, &lo, &rest);
+    return w ? ir_sum(m, w, rest) : NULL;
+}
+
+// Would the sum of e over v vanish by an equality?
+static bool solvable(Ir *m, const Var *v, Node *e) {
+    Conj c = {0};
+    Node *a;
+    if (e->op == OP_neg) return solvable(m, v, e->args[0]);
+    if (e->op != OP_bracket || !collect(e->args[0], &c)) return false;
+    for (int i = 0; i < c.n; i++)
+        if (solves(m, c.p[i], v, &a)) return true;
+    return false;
+}
+
+// Factors that do not mention v move out; they must not raise an error that an empty sum would not.
+static Node *hoist(Ir *m, Var *v, Node *body) {
+    Node *a = body->args[0], *b = body->args[1];
+    bool fa = !node_has_var(a, v) && !a->partial, fb = !node_has_var(b, v) && !b->partial;
+    if (body->op == OP_mul && fa) return ir_mul(m, a, ir_sum(m, v, b));
+    if (body->op == OP_mul && fb) return ir_mul(m, ir_sum(m, v, a), b);
+    if (body->op == OP_div && fb) return ir_div(m, ir_sum(m, v, a), b);
+    return NULL;
+}
+
+// The sum of all elements of an array with one element that is not zero is that element. It is evaluated as often as the
+// array, whose variables it mentions, and once then.
+static Node *sum_of_elements(Ir *m, Var *v, Node *body) {
+    Node *g = body->args[0];
+    if (body->nargs != 2 || body->args[1] != ir_var(v) || g->op != OP_gen || node_has_var(g, v)) return NULL;
+    Var *w = g->u.var;
+    if (w->extent != v->extent || !solvable(m, w, g->args[0])) return NULL;
+    return ir_sum(m, w, g->args[0]);
+}
+
+Node *rule_sum(Ir *m, Var *v, Node *body) {
+    int64_t n;
+    if (ir_is_int_lit(v->extent, &n)) {
+        if (n <= 0) return ir_zero(m, body->kind);
+        if (n == 1) return ir_subst1(m, body, ir_var(v), ir_int(m, 0));
+    }
+    if (ir_is_zero(body)) return body;
+    if (!node_has_var(body, v)) {
+        if (body->partial) return NULL;
+        return ir_mul(m, trip_count(m, v, body->kind), body);
+    }
+    bool real = kind_is_float(body->kind);
+    switch (body->op) {
+    case OP_bracket: return sum_of_bracket(m, v, body);
+    case OP_at: return sum_of_elements(m, v, body);
+    case OP_neg: return ir_neg(m, ir_sum(m, v, body->args[0]));
+    case OP_mul: case OP_div: return real && !m->strict ? hoist(m, v, body) : NULL;
+    case OP_add:
+    case OP_sub:
+        if (!solvable(m, v, body->args[0]) && !solvable(m, v, body->args[1])) return NULL;
+        return ir_op(m, body->op, ir_sum(m, v, body->args[0]), ir_sum(m, v, body->args[1]));
+    default: return NULL;
+    }
+}

@@ -1,0 +1,268 @@
+// Substitution, rebuilding, copying, and walks over graphs of terms.
+#include "ir/internal.h"
+#include "support/map.h"
+#include "support/vec.h"
+
+#include <string.h>
+
+static Node *binder(Ir *m, Op op, Var *v, Node *body) {
+    switch (op) {
+    case OP_gen: return ir_gen(m, v, body);
+    case OP_argmin: return ir_argmin(m, v, body);
+    case OP_argmax: return ir_argmax(m, v, body);
+    default: return m->planning && body->rank ? ir_binder_plain(m, op, v, body) : ir_sum(m, v, body);
+    }
+}
+
+Node *ir_rebuild(Ir *m, Node *e, Node **args) {
+    switch (e->op) {
+    case OP_lit: case OP_input: case OP_param: case OP_var: return e;
+    case OP_conv: return ir_conv(m, e->kind, args[0]);
+    case OP_stop: return ir_stop(m, args[0]);
+    case OP_select: return ir_select(m, args[0], args[1], args[2]);
+    case OP_bracket: return ir_bracket(m, args[0], args[1]);
+    case OP_assert: return ir_assert(m, args[0], e->u.text, args[1]);
+    case OP_at: return ir_at(m, args[0], e->nargs - 1, args + 1);
+    case OP_gen: case OP_sum: case OP_argmin: case OP_argmax: return binder(m, e->op, e->u.var, args[0]);
+    case OP_final: return ir_final(m, args[0], (int)e->u.num);
+    case OP_pack: {
+        int64_t *extents = ARENA_ARRAY(m->arena, int64_t, e->rank);
+        for (int k = 0; k < e->rank; k++) extents[k] = e->shape[k]->u.num;
+        return ir_pack(m, e->kind, e->rank, extents, args);
+    }
+    case OP_fold: return ir_fold(m, e->u.loop->index, e->u.loop->n, e->u.loop->state, args, args + e->u.loop->n);
+    case OP_while: {
+        int n = e->u.loop->n;
+        return ir_while(m, n, e->u.loop->state, args, args[n], args + n + 1);
+    }
+    default: return ir_op(m, e->op, args[0], e->nargs > 1 ? args[1] : NULL);
+    }
+}
+
+// A scope of a rewriting: the outermost replaces the given leaves; each renamed binder inside adds one.
+typedef struct Scope {
+    struct Scope *outer;
+    int n;
+    Node **from, **to; // var nodes, except in the outermost scope
+    Map memo;
+} Scope;
+
+typedef struct Rewrite {
+    Ir *m;
+    bool copy;         // rebuild everything with fresh variables, perhaps into another Ir
+    bool vars_only;    // the outermost scope replaces only variables
+    const VarSet *capture; // variables free in the replacements
+    Scope *outermost;
+} Rewrite;
+
+static Node *rewrite(Rewrite *r, Scope *s, Node *e);
+
+// The innermost scope that can change e; NULL if none can.
+static Scope *scope_of(Rewrite *r, Scope *s, const Node *e) {
+    for (; s->outer; s = s->outer)
+        for (int i = 0; i < s->n; i++)
+            if (varset_has(e->fv, s->from[i]->u.var)) return s;
+    if (!r->vars_only) return s;
+    for (int i = 0; i < s->n; i++)
+        if (varset_has(e->fv, s->from[i]->u.var)) return s;
+    return NULL;
+}
+
+static Node **rewrite_shape(Rewrite *r, Scope *s, int rank, Node **shape) {
+    Node **out = ARENA_ARRAY(r->m->arena, Node *, rank);
+    for (int k = 0; k < rank; k++) out[k] = rewrite(r, s, shape[k]);
+    return out;
+}
+
+static Node *rewrite_leaf(Rewrite *r, Scope *s, Node *e) {
+    for (; s; s = s->outer)
+        for (int i = 0; i < s->n; i++)
+            if (s->from[i] == e) return s->to[i];
+    if (!r->copy) return e;
+    switch (e->op) {
+    case OP_lit: return kind_is_float(e->kind)   ? ir_real(r->m, e->kind, e->u.real)
+                        : e->kind == KIND_BOOL ? ir_bool(r->m, e->u.num != 0)
+                                               : ir_int(r->m, e->u.num);
+    case OP_input:
+        if (e->nonneg) return ir_size(r->m, (int)e->u.num, e->name);
+        return ir_input(r->m, (int)e->u.num, e->name, e->kind, e->rank,
+                        rewrite_shape(r, r->outermost, e->rank, e->shape));
+    default: return e;
+    }
+}
+
+// Must variable v of a binder be renamed when its surroundings are rewritten?
+static bool must_rename(Rewrite *r, Scope *s, const Var *v, Node *extent) {
+    if (r->copy || extent != v->extent || varset_has(r->capture, v)) return true;
+    for (; s; s = s->outer)
+        for (int i = 0; i < s->n; i++)
+            if (s->from[i]->op == OP_var && s->from[i]->u.var == v) return true;
+    return false;
+}
+
+static Node *rewrite_binder(Rewrite *r, Scope *s, Node *e) {
+    Var *v = e->u.var;
+    Node *extent = rewrite(r, s, v->extent);
+    if (!must_rename(r, s, v, extent)) {
+        Node *body = rewrite(r, s, e->args[0]);
+        return body == e->args[0] ? e : ir_rebuild(r->m, e, &body);
+    }
+    Var *w = ir_index(r->m, v->name, extent);
+    Node *from = ir_var(v), *to = ir_var(w);
+    Scope inner = {.outer = s, .n = 1, .from = &from, .to = &to};
+    Node *body = rewrite(r, &inner, e->args[0]);
+    map_free(&inner.memo);
+    return binder(r->m, e->op, w, body);
+}
+
+static bool loop_must_rename(Rewrite *r, Scope *s, const Loop *l) {
+    for (int k = 0; k < l->n; k++) {
+        const Var *v = l->state[k];
+        if (must_rename(r, s, v, v->extent)) return true;
+        for (int d = 0; d < v->rank; d++)
+            if (rewrite(r, s, v->shape[d]) != v->shape[d]) return true;
+    }
+    return l->index && must_rename(r, s, l->index, rewrite(r, s, l->index->extent));
+}
+
+static Node *rewrite_args(Rewrite *r, Scope *s, Node *e) {
+    Node *few[8], **args = e->nargs <= 8 ? few : ARENA_ARRAY(r->m->arena, Node *, e->nargs);
+    bool same = !r->copy;
+    for (int i = 0; i < e->nargs; i++) {
+        args[i] = rewrite(r, s, e->args[i]);
+        same &= args[i] == e->args[i];
+    }
+    return same ? e : ir_rebuild(r->m, e, args);
+}
+
+static Node *rewrite_loop(Rewrite *r, Scope *s, Node *e) {
+    Loop *l = e->u.loop;
+    Ir *m = r->m;
+    if (!loop_must_rename(r, s, l)) return rewrite_args(r, s, e);
+    Node **args = ARENA_ARRAY(m->arena, Node *, e->nargs);
+    for (int k = 0; k < l->n; k++) args[k] = rewrite(r, s, e->args[k]);
+    Node **from = ARENA_ARRAY(m->arena, Node *, l->n + 1), **to = ARENA_ARRAY(m->arena, Node *, l->n + 1);
+    Var **state = ARENA_ARRAY(m->arena, Var *, l->n), *index = NULL;
+    int n = 0;
+    for (int k = 0; k < l->n; k++, n++) {
+        Var *v = l->state[k];
+        state[k] = ir_state(m, v->name, v->kind, v->rank, rewrite_shape(r, s, v->rank, v->shape));
+        from[n] = ir_var(v), to[n] = ir_var(state[k]);
+    }
+    if (l->index) {
+        index = ir_index(m, l->index->name, rewrite(r, s, l->index->extent));
+        from[n] = ir_var(l->index), to[n++] = ir_var(index);
+    }
+    Scope inner = {.outer = s, .n = n, .from = from, .to = to};
+    for (int k = l->n; k < e->nargs; k++) args[k] = rewrite(r, &inner, e->args[k]);
+    map_free(&inner.memo);
+    if (e->op == OP_fold) return ir_fold(m, index, l->n, state, args, args + l->n);
+    return ir_while(m, l->n, state, args, args[l->n], args + l->n + 1);
+}
+
+static Node *rewrite(Rewrite *r, Scope *top, Node *e) {
+    Scope *s = scope_of(r, top, e);
+    if (!s) return e;
+    for (int i = 0; i < r->outermost->n; i++)
+        if (r->outermost->from[i] == e) return r->outermost->to[i];
+    if (e->nargs == 0 && e->op != OP_pack) return rewrite_leaf(r, s, e);
+    Node *known = map_get(&s->memo, e);
+    if (known) return known;
+    Span keep = r->m->span;
+    r->m->span = e->span;
+    Node *out;
+    if (ir_is_binder(e)) {
+        out = rewrite_binder(r, s, e);
+    } else if (e->op == OP_fold || e->op == OP_while) {
+        out = rewrite_loop(r, s, e);
+    } else {
+        out = rewrite_args(r, s, e);
+    }
+    r->m->span = keep;
+    map_put(&s->memo, e, out);
+    return out;
+}
+
+Node *ir_subst(Ir *m, Node *e, int n, Node **from, Node **to) {
+    Scope s = {.n = n, .from = from, .to = to};
+    Rewrite r = {.m = m, .vars_only = true, .capture = varset_empty, .outermost = &s};
+    for (int i = 0; i < n; i++) {
+        if (from[i]->op != OP_var) r.vars_only = false;
+        r.capture = varset_union(m, r.capture, to[i]->fv);
+    }
+    Node *out = rewrite(&r, &s, e);
+    map_free(&s.memo);
+    return out;
+}
+
+Node *ir_replace(Ir *m, Node *e, Node *from, Node *to) {
+    Scope s = {.n = 1, .from = &from, .to = &to};
+    Rewrite r = {.m = m, .capture = varset_empty, .outermost = &s};
+    Node *out = rewrite(&r, &s, e);
+    map_free(&s.memo);
+    return out;
+}
+
+Node *ir_copy(Ir *m, Node *e) {
+    Scope s = {0};
+    Rewrite r = {.m = m, .copy = true, .capture = varset_empty, .outermost = &s};
+    Node *out = rewrite(&r, &s, e);
+    map_free(&s.memo);
+    return out;
+}
+
+// ---- walks
+
+static bool reaches(Node *e, Node *target, Map *seen) {
+    if (e == target) return true;
+    if (e->id < target->id || map_get(seen, e)) return false;
+    map_put(seen, e, e);
+    for (int i = 0; i < e->nargs; i++)
+        if (reaches(e->args[i], target, seen)) return true;
+    return ir_is_binder(e) && reaches(e->u.var->extent, target, seen);
+}
+
+bool ir_reaches(Node *e, Node *target) {
+    Map seen = {0};
+    bool r = reaches(e, target, &seen);
+    map_free(&seen);
+    return r;
+}
+
+typedef struct Frame {
+    Node *e;
+    int next;
+} Frame;
+
+// The k-th thing that must be visited before e, or NULL: operands, then extents of bound variables, then shapes of leaves.
+static Node *before(const Node *e, int k) {
+    if (k < e->nargs) return e->args[k];
+    k -= e->nargs;
+    if (ir_is_binder(e)) return k == 0 ? e->u.var->extent : NULL;
+    if (e->op == OP_fold) return k == 0 ? e->u.loop->index->extent : NULL;
+    if (e->op == OP_input || e->op == OP_param) return k < e->rank ? e->shape[k] : NULL;
+    return NULL;
+}
+
+void ir_walk(int n, Node *const *roots, void (*visit)(Node *e, void *data), void *data) {
+    Map seen = {0};
+    VEC(Frame) stack = {0};
+    for (int i = 0; i < n; i++) {
+        if (map_get(&seen, roots[i])) continue;
+        map_put(&seen, roots[i], roots[i]);
+        vec_push(&stack, ((Frame){roots[i], 0}));
+        while (stack.len) {
+            Frame *top = &vec_last(&stack);
+            Node *b = before(top->e, top->next++);
+            if (!b) {
+                visit(top->e, data);
+                (void)vec_pop(&stack);
+            } else if (!map_get(&seen, b)) {
+                map_put(&seen, b, b);
+                vec_push(&stack, ((Frame){b, 0}));
+            }
+        }
+    }
+    vec_free(&stack);
+    map_free(&seen);
+}

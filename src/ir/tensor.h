@@ -1,0 +1,32 @@
+// Concrete values: what `fsmc run` reads and prints, and what the interpreters take and give.
+#ifndef IR_TENSOR_H
+#define IR_TENSOR_H
+
+#include "ir/ir.h"
+
+// A scalar (rank 0) or a row-major array. Elements: KIND_BOOL as uint8_t, KIND_INT as int64_t, KIND_FLOAT as float,
+// KIND_DOUBLE as double.
+typedef struct Tensor {
+    Kind kind;
+    int rank;
+    int64_t *shape;
+    void *data;
+} Tensor;
+
+size_t kind_size(Kind k); // bytes per element as above
+int64_t tensor_count(const Tensor *t);
+// A zeroed tensor in the arena.
+Tensor tensor_new(Arena *a, Kind kind, int rank, const int64_t *shape);
+double tensor_get(const Tensor *t, int64_t i); // element i as a double
+int64_t tensor_get_int(const Tensor *t, int64_t i);
+void tensor_set(Tensor *t, int64_t i, double value);
+
+// The reference interpreter (interp.c): evaluates the outputs of f by need, without optimisation. inputs has f->ninputs
+// entries. Returns 0, or an error code of fsmc/runtime.h with *error set to a text in the arena. counts may be NULL:
+// then nothing is counted; else add/mul/call are those of [TL] Fig. 6 and iterations, loads and stores are what an
+// unfused evaluation by need executes.
+struct Counts;
+int interp_run(Arena *a, const Func *f, const Tensor *inputs, Tensor *outputs, struct Counts *counts,
+               const char **error);
+
+#endif

@@ -1,0 +1,220 @@
+// The executor of loop trees.
+#include "lower/exec.h"
+#include "fsmc/runtime.h"
+#include "ir/interp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum Flow { FLOW_ON, FLOW_BREAK, FLOW_ERROR } Flow;
+
+typedef struct Exec {
+    Arena *arena;
+    const Tree *t;
+    const Tensor *inputs;
+    Tensor *outputs;
+    Scalar *temp;
+    Tensor *buf; // by buffer id; a BUF_TEMP that does not exist has no data
+    Counts counts;
+    int64_t bytes; // held by buffers now
+    int code;
+    const char *error;
+} Exec;
+
+static Flow exec_block(Exec *x, const Block *b);
+
+static Kind temp_kind(const Exec *x, Temp i) { return x->t->temps.data[i].kind; }
+
+static Tensor *buffer(Exec *x, const Buf *b) {
+    Tensor *t = b->where == BUF_OUTPUT ? &x->outputs[b->number] : &x->buf[b->id];
+    if (b->where == BUF_INPUT) *t = x->inputs[b->number];
+    if (!t->data && b->where == BUF_TEMP)
+        fatal_bug("the loop tree of '%s' uses buffer %d before it comes into being", x->t->func->name, b->id);
+    return t;
+}
+
+// The place of the element of b with the indices idx.
+static int64_t place(const Exec *x, const Buf *b, const Tensor *t, const Temp *idx) {
+    int64_t at = 0;
+    for (int k = 0; k < t->rank; k++) {
+        int64_t i = x->temp[idx[k]].i;
+        if (i < 0 || i >= t->shape[k])
+            fatal_bug("the loop tree of '%s' accesses element %lld of dimension %d of buffer %d (%s), which has %lld",
+                      x->t->func->name, (long long)i, k, b->id, b->name ? b->name : "unnamed", (long long)t->shape[k]);
+        at = at * t->shape[k] + i;
+    }
+    return at;
+}
+
+// ---- statements
+
+static void exec_op(Exec *x, const Stmt *s) {
+    Kind k = temp_kind(x, s->args[op_info[s->op].type == T_PSI ? 1 : 0]);
+    Scalar a = x->temp[s->args[0]], b = s->nargs > 1 ? x->temp[s->args[1]] : (Scalar){.i = 0};
+    if ((s->op == OP_idiv || s->op == OP_irem) && b.i == 0)
+        fatal_bug("the loop tree of '%s' divides by zero", x->t->func->name);
+    x->temp[s->dst] = scalar_op(s->op, k, a, b);
+    if (!kind_is_float(temp_kind(x, s->dst))) return;
+    switch (op_info[s->op].count) {
+    case COUNT_ADD: x->counts.add++; break;
+    case COUNT_MUL: x->counts.mul++; break;
+    case COUNT_CALL: x->counts.call++; break;
+    case COUNT_FREE: break;
+    }
+}
+
+static Flow exec_new(Exec *x, const Buf *b) {
+    Tensor *t = &x->buf[b->id];
+    int64_t bytes = (int64_t)kind_size(b->kind);
+    bool fits = true;
+    free(t->shape);
+    *t = (Tensor){.kind = b->kind, .rank = b->rank, .shape = calloc((size_t)b->rank + 1, sizeof *t->shape)};
+    if (!t->shape) diag_out_of_memory();
+    for (int k = 0; k < b->rank; k++) {
+        int64_t n = x->temp[b->extent[k]].i;
+        t->shape[k] = n;
+        if (n < 0) fatal_bug("the loop tree of '%s' makes a buffer of negative size", x->t->func->name);
+        fits &= !__builtin_mul_overflow(bytes, n, &bytes);
+    }
+    t->data = fits ? malloc((size_t)bytes + 1) : NULL;
+    if (!t->data) {
+        x->code = FSM_ERROR_MEMORY;
+        x->error =
+            arena_printf(x->arena, "an array of %lld bytes does not fit in memory", fits ? (long long)bytes : -1);
+        return FLOW_ERROR;
+    }
+    memset(t->data, 0xff, (size_t)bytes); // not a number: shows what is read before it is written
+    x->bytes += bytes;
+    if (x->bytes > x->counts.bytes) x->counts.bytes = x->bytes;
+    return FLOW_ON;
+}
+
+static void drop(Exec *x, const Buf *b) {
+    Tensor *t = &x->buf[b->id];
+    if (t->data) x->bytes -= tensor_count(t) * (int64_t)kind_size(t->kind);
+    free(t->data);
+    free(t->shape);
+    *t = (Tensor){0};
+}
+
+static void exec_array(Exec *x, const Stmt *s) {
+    Tensor *t = buffer(x, s->buf);
+    int64_t at, n = tensor_count(t);
+    switch (s->kind) {
+    case ST_FILL:
+        for (at = 0; at < n; at++) tensor_put(t, at, x->temp[s->args[0]]);
+        x->counts.stores += n;
+        break;
+    case ST_COPY: {
+        Tensor *from = buffer(x, s->src);
+        if (memcmp(from->shape, t->shape, sizeof *t->shape * (size_t)t->rank))
+            fatal_bug("the loop tree of '%s' copies between buffers of different extents", x->t->func->name);
+        if (n) memmove(t->data, from->data, (size_t)n * kind_size(t->kind));
+        x->counts.loads += n, x->counts.stores += n;
+        break;
+    }
+    case ST_LOAD:
+        x->temp[s->dst] = tensor_scalar(t, place(x, s->buf, t, s->args));
+        x->counts.loads++;
+        break;
+    case ST_STORE:
+        tensor_put(t, place(x, s->buf, t, s->args + 1), x->temp[s->args[0]]);
+        x->counts.stores++;
+        break;
+    default: // ST_ADDTO
+        at = place(x, s->buf, t, s->args + 1);
+        tensor_put(t, at, scalar_op(OP_add, t->kind, tensor_scalar(t, at), x->temp[s->args[0]]));
+        x->counts.loads++, x->counts.stores++;
+        if (kind_is_float(t->kind)) x->counts.add++;
+    }
+}
+
+static Flow exec_check(Exec *x, const Stmt *s) {
+    if (x->temp[s->args[0]].i) return FLOW_ON;
+    int n = s->nargs - 1;
+    int64_t *values = ARENA_ARRAY(x->arena, int64_t, n);
+    for (int k = 0; k < n; k++) values[k] = x->temp[s->args[k + 1]].i;
+    x->code = s->u.check->code;
+    x->error = check_text(x->arena, s->u.check->text, n, values);
+    return FLOW_ERROR;
+}
+
+static Flow exec_for(Exec *x, const Stmt *s) {
+    int64_t n = x->temp[s->args[0]].i;
+    for (int64_t i = 0; i < n; i++) {
+        x->counts.iterations++;
+        x->temp[s->dst].i = i;
+        Flow f = exec_block(x, s->body);
+        if (f != FLOW_ON) return f;
+    }
+    return FLOW_ON;
+}
+
+static Flow exec_loop(Exec *x, const Stmt *s) {
+    for (;;) {
+        Flow f = exec_block(x, s->body);
+        if (f == FLOW_BREAK) return FLOW_ON;
+        if (f == FLOW_ERROR) return f;
+        x->counts.iterations++;
+    }
+}
+
+static Flow exec_stmt(Exec *x, const Stmt *s) {
+    Scalar *dst = s->dst >= 0 ? &x->temp[s->dst] : NULL, a = {.i = 0};
+    if (s->nargs) a = x->temp[s->args[0]];
+    switch (s->kind) {
+    case ST_LIT:
+        if (kind_is_float(temp_kind(x, s->dst)))
+            dst->d = s->u.real;
+        else
+            dst->i = s->u.num;
+        break;
+    case ST_ARG: *dst = tensor_scalar(&x->inputs[s->u.num], 0); break;
+    case ST_OP: exec_op(x, s); break;
+    case ST_CONV: *dst = scalar_conv(temp_kind(x, s->args[0]), temp_kind(x, s->dst), a); break;
+    case ST_SELECT: *dst = x->temp[s->args[a.i ? 1 : 2]]; break;
+    case ST_CELL:
+    case ST_GET:
+    case ST_SET: *dst = a; break;
+    case ST_NEW: return exec_new(x, s->buf);
+    case ST_FILL:
+    case ST_COPY:
+    case ST_LOAD:
+    case ST_STORE:
+    case ST_ADDTO: exec_array(x, s); break;
+    case ST_OUT: tensor_put(&x->outputs[s->u.num], 0, a); break;
+    case ST_FOR: return exec_for(x, s);
+    case ST_LOOP: return exec_loop(x, s);
+    case ST_BREAK: return a.i ? FLOW_ON : FLOW_BREAK;
+    case ST_IF: return exec_block(x, a.i ? s->body : s->other);
+    case ST_CHECK: return exec_check(x, s);
+    }
+    return FLOW_ON;
+}
+
+static Flow exec_block(Exec *x, const Block *b) {
+    Flow f = FLOW_ON;
+    int n = b ? b->stmts.len : 0;
+    for (int i = 0; i < n && f == FLOW_ON; i++) f = exec_stmt(x, b->stmts.data[i]);
+    for (int i = 0; i < n; i++)
+        if (b->stmts.data[i]->kind == ST_NEW) drop(x, b->stmts.data[i]->buf);
+    return f;
+}
+
+int tree_exec(Arena *a, const Tree *t, const Tensor *inputs, Tensor *outputs, Counts *counts, const char **error) {
+    int code = func_prepare(a, t->func, inputs, outputs, error);
+    if (counts) *counts = (Counts){0};
+    if (code) return code;
+    for (int k = 0; k < t->func->noutputs; k++) // shows what is never written
+        memset(outputs[k].data, 0xff, (size_t)tensor_count(&outputs[k]) * kind_size(outputs[k].kind));
+    Exec x = {.arena = a, .t = t, .inputs = inputs, .outputs = outputs};
+    x.temp = calloc((size_t)t->temps.len + 1, sizeof *x.temp);
+    x.buf = calloc((size_t)t->bufs.len + 1, sizeof *x.buf);
+    if (!x.temp || !x.buf) diag_out_of_memory();
+    exec_block(&x, t->body);
+    free(x.temp);
+    free(x.buf);
+    if (counts) *counts = x.counts;
+    if (x.code) *error = x.error;
+    return x.code;
+}

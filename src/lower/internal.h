@@ -1,0 +1,119 @@
+// Shared by the files of the lowering only.
+#ifndef LOWER_INTERNAL_H
+#define LOWER_INTERNAL_H
+
+#include "lower/lower.h"
+#include "support/map.h"
+
+// Something to be done in a scope for its effect: value `e` is stored into or added to an element or a part of a buffer
+// (put: stored where its bracket holds, the rest left alone), or added to a cell.
+typedef enum TaskKind { TASK_STORE, TASK_PUT, TASK_ADD, TASK_ACC } TaskKind;
+typedef struct Task {
+    TaskKind kind;
+    Buf *buf;
+    Temp cell;
+    int nidx; // leading indices of buf; e has the remaining rank
+    Node **idx;
+    Node *e;
+    Node *shift; // added to the variable of the next loop to give the index; NULL: nothing
+    bool done;
+    bool scatters; // e has terms that are not zero at one computed index only
+} Task;
+
+struct Scope;
+typedef struct Rebound { // what a variable was bound to outside
+    const Var *var;
+    struct Scope *before;
+} Rebound;
+
+// An open block: the function's body, a loop's, or a branch's.
+typedef struct Scope {
+    struct Scope *outer;
+    int depth;
+    Block *block;
+    bool branch;      // may not run
+    bool likely;      // a branch that does in some pass of the loops around it
+    bool loop;        // runs repeatedly
+    bool maybe_empty; // a loop that may make no pass
+    Node *fact;     // Bool known to hold inside, or NULL
+    Map values;     // Node -> Temp + 1
+    Map arrays;     // Node -> Buf
+    Map demanded;   // Node: evaluated whenever this scope is entered
+    VEC(Node *) loops;    // sums and arrays whose home this is and that its tasks need: candidates for sharing a loop
+    VEC(Task) tasks;    // not yet done
+    VEC(Node *) busy;     // being emitted
+    VEC(Rebound) rebound; // by this scope
+} Scope;
+
+typedef struct Lower {
+    Arena *arena;
+    Ir *ir;
+    Tree *tree;
+    Scope *root, *scope;
+    VEC(int) temp_depth; // of each temp: the depth of the scope that defines it
+    VEC(Scope *) bound; // indexed by Var.id: the scope that binds it
+    Map cost;           // Node -> cost, saturated
+    Buf **inputs, **outputs; // of the function, by number; NULL for scalar inputs
+} Lower;
+
+// ---- statements (lower.c)
+Temp lower_temp(Lower *l, Kind kind, const char *name);
+Stmt *lower_stmt(Lower *l, StmtKind kind, Temp dst, int nargs, const Temp *args); // appended to the open block
+Temp lower_int(Lower *l, int64_t value);
+Temp lower_cell(Lower *l, Kind kind, Temp init);
+Temp lower_get(Lower *l, Temp cell);
+void lower_set(Lower *l, Temp cell, Temp value);
+Buf *lower_buf(Lower *l, BufKind where, Kind kind, int rank, Temp *extent, const char *name);
+void lower_check(Lower *l, Temp cond, int code, const char *text, Span span, int nvalues, const Temp *values);
+
+// ---- scopes (lower.c)
+Scope *scope_open(Lower *l);
+Block *scope_close(Lower *l); // its block
+void scope_bind(Lower *l, Scope *s, const Var *v);
+bool lower_active(Lower *l, const Var *v);         // is it bound by an open scope?
+Scope *scope_of_vars(Lower *l, const VarSet *fv); // the outermost scope in which all are bound
+bool lower_dear(Lower *l, Node *e);               // needs loops or calls
+// Is p a condition on indices and sizes alone? Then it holds for some of them, and what is needed there is needed.
+bool lower_likely(const Node *p);
+bool lower_maybe_empty(Lower *l, const Var *v); // might a loop over v make no pass?
+// Marks e and what it always needs as evaluated in the current scope.
+void lower_demand(Lower *l, Node *e);
+
+// ---- values
+// The value of a scalar in the current scope, emitted where it belongs unless it is there already. (lower.c)
+Temp lower_value(Lower *l, Node *e);
+void lower_values(Lower *l, int n, Node *const *e, Temp *out);
+// The buffer that holds an array, filled. (lower.c)
+Buf *lower_array(Lower *l, Node *e);
+// Emits the loop for a sum, argmin or argmax, or fills buf for an array, together with all that can share it. (loops.c)
+Temp lower_reduction(Lower *l, Node *e);
+Buf *lower_fill(Lower *l, Node *e);
+// Does the tasks in a scope just opened. (loops.c)
+void lower_tasks(Lower *l, int n, Task *tasks);
+// The states after a loop, in the scope that is its home. (fold.c)
+typedef struct LoopResult {
+    Temp *value; // scalar states
+    Buf **buf;   // array states
+} LoopResult;
+// A loop: fold or while; its final states become known in the scope. (fold.c)
+LoopResult *lower_loop(Lower *l, Node *e);
+// v, or a fresh variable in its place if v is bound already; *e (if not NULL) is rewritten to it. (loops.c)
+Var *lower_loop_var(Lower *l, Var *v, Node **e);
+// A for loop over v: opens its scope; lower_end_for closes it and appends the statement. (loops.c)
+Stmt *lower_begin_for(Lower *l, Var *v);
+void lower_end_for(Lower *l, Stmt *s);
+void lower_task(Lower *l, Task *t);        // one task, now (loops.c)
+// A buffer for e in the current scope, its extents checked. (loops.c)
+Buf *lower_new_array(Lower *l, Node *e);
+// If e, a value with indices v, is zero except where some of them have values computed without them: fixed[k] gets that
+// value or NULL. (scatter.c)
+bool lower_scatters(Ir *m, Node *e, Var *const *v, int n, Node **fixed);
+// Adds (or puts) such a term into place. (scatter.c)
+void lower_scatter_term(Lower *l, const Task *t, Node *e, bool negative, Var *const *v, int n, Node **fixed);
+// Does the gen e have such terms? (scatter.c)
+bool lower_has_scatter(Lower *l, Node *e);
+// Does a task that has: the dense rest first. (scatter.c)
+void lower_scatter(Lower *l, Task *t);
+void lower_zero(Lower *l, Task *t); // stores zeros everywhere in the task's place (loops.c)
+
+#endif

@@ -1,0 +1,417 @@
+// Loops: stores, reductions and additions as tasks of a scope. Tasks that loop over equal extents and do not need each
+// other share one loop, and so do the sums and arrays that the scope's tasks need anyway. An array that is a sum of
+// gens (made by the interchange pass) is added up in place, its summation variable outermost.
+#include "lower/internal.h"
+
+#include "fsmc/runtime.h"
+
+#include <string.h>
+
+// ---- candidates for sharing
+
+static bool is_reduction(const Node *e) { return e->op == OP_sum || e->op == OP_argmin || e->op == OP_argmax; }
+
+static bool held(Lower *l, Node *e) { return e->rank ? map_get(&l->scope->arrays, e) : map_get(&l->scope->values, e); }
+
+// Collects the loops that the current scope's tasks need, whatever they loop over, and that live in this scope. Branches
+// are not entered: what stands there may not be needed.
+static void find_loops(Lower *l, Node *e, bool inside, Map *seen) {
+    if (e->nargs == 0 || map_get(seen, e)) return;
+    map_put(seen, e, e);
+    bool here = scope_of_vars(l, e->fv) == l->scope;
+    bool loops = e->op == OP_sum || e->op == OP_gen;
+    bool safe = !e->partial || map_get(&l->scope->demanded, e);
+    if (loops && inside && here && safe && !lower_has_scatter(l, e)) vec_push(&l->scope->loops, e);
+    bool guards = e->op == OP_bracket || e->op == OP_select;
+    if (ir_is_binder(e) && lower_active(l, e->u.var)) return; // its body speaks of another variable
+    int first = guards && !lower_likely(e->args[0]) ? 1 : e->nargs;
+    if (e->op == OP_fold || e->op == OP_while) first = e->u.loop->n;
+    for (int i = 0; i < first; i++) {
+        Node *a = e->args[i];
+        // an array is a loop of its own only where something indexes it
+        bool read = e->op == OP_at && i == 0;
+        find_loops(l, a, a->op == OP_sum || read, seen);
+    }
+}
+
+// ---- for loops
+
+Var *lower_loop_var(Lower *l, Var *v, Node **e) {
+    if (!lower_active(l, v)) return v;
+    Var *w = ir_index(l->ir, v->name, v->extent);
+    if (e) *e = ir_subst1(l->ir, *e, ir_var(v), ir_var(w));
+    return w;
+}
+
+Stmt *lower_begin_for(Lower *l, Var *v) {
+    Temp n = lower_value(l, v->extent), i = lower_temp(l, KIND_INT, v->name);
+    Stmt *s = ARENA_NEW(l->arena, Stmt);
+    *s = (Stmt){.kind = ST_FOR, .dst = i, .nargs = 1, .args = arena_copy(l->arena, &n, sizeof n)};
+    bool maybe_empty = lower_maybe_empty(l, v);
+    scope_open(l);
+    l->scope->loop = true;
+    l->scope->maybe_empty = maybe_empty;
+    s->body = l->scope->block;
+    scope_bind(l, l->scope, v);
+    map_put(&l->scope->values, ir_var(v), (void *)(intptr_t)(i + 1));
+    return s;
+}
+
+void lower_end_for(Lower *l, Stmt *s) {
+    scope_close(l);
+    vec_push(&l->scope->block->stmts, s);
+}
+
+// ---- tasks
+
+static Temp zero(Lower *l, Kind k) { return lower_value(l, ir_zero(l->ir, k)); }
+
+static void fill(Lower *l, Buf *b) {
+    Temp z = zero(l, b->kind);
+    lower_stmt(l, ST_FILL, -1, 1, &z)->buf = b;
+}
+
+static Task with_index(Lower *l, const Task *t, Node *i, Node *e) {
+    Task u = *t;
+    u.idx = ARENA_ARRAY(l->arena, Node *, t->nidx + 1);
+    if (t->nidx) memcpy(u.idx, t->idx, sizeof *u.idx * (size_t)t->nidx);
+    u.idx[u.nidx++] = i;
+    u.e = e, u.shift = NULL;
+    return u;
+}
+
+// The variable over which a task loops first, or NULL if it is a scalar to be computed.
+static Var *loop_var(const Task *t) {
+    if (t->e->op == OP_gen) return t->e->u.var;
+    return t->e->op == OP_sum && (t->kind == TASK_ACC || t->e->rank) ? t->e->u.var : NULL;
+}
+
+// The task inside its first loop.
+static Task inside(Lower *l, const Task *t) {
+    if (t->e->op == OP_gen) {
+        Node *i = ir_var(t->e->u.var);
+        return with_index(l, t, t->shift ? ir_add(l->ir, i, t->shift) : i, t->e->args[0]);
+    }
+    Task u = *t;
+    u.e = t->e->args[0];
+    return u;
+}
+
+static void emit_scalar_task(Lower *l, Task *t) {
+    if (t->e->op == OP_bracket && t->kind != TASK_STORE) { // nothing to do where the bracket does not hold
+        Temp c = lower_value(l, t->e->args[0]);
+        scope_open(l);
+        l->scope->branch = true;
+        l->scope->fact = t->e->args[0];
+        l->scope->likely = lower_likely(t->e->args[0]);
+        Task u = *t;
+        u.e = t->e->args[1];
+        lower_tasks(l, 1, &u);
+        Block *body = scope_close(l);
+        lower_stmt(l, ST_IF, -1, 1, &c)->body = body;
+        return;
+    }
+    Temp *args = ARENA_ARRAY(l->arena, Temp, t->nidx + 1);
+    args[0] = lower_value(l, t->e);
+    if (t->kind == TASK_ACC) {
+        Temp sum = lower_temp(l, t->e->kind, NULL), both[] = {lower_get(l, t->cell), args[0]};
+        lower_stmt(l, ST_OP, sum, 2, both)->op = OP_add;
+        lower_set(l, t->cell, sum);
+        return;
+    }
+    lower_values(l, t->nidx, t->idx, args + 1);
+    if (t->buf->where == BUF_OUTPUT && t->buf->rank == 0) {
+        if (t->kind == TASK_ADD) fatal_bug("an addition to a scalar output");
+        lower_stmt(l, ST_OUT, -1, 1, args)->u.num = t->buf->number;
+        return;
+    }
+    lower_stmt(l, t->kind == TASK_ADD ? ST_ADDTO : ST_STORE, -1, t->nidx + 1, args)->buf = t->buf;
+}
+
+// A whole array that is in memory already.
+static bool copies(Lower *l, Task *t) {
+    Node *e = t->e;
+    if (t->kind != TASK_STORE || e->rank == 0 || e->op == OP_gen || e->op == OP_sum) return false;
+    if (t->nidx == 0 && e->op != OP_pack) {
+        Buf *src = lower_array(l, e);
+        Stmt *s = lower_stmt(l, ST_COPY, -1, 0, NULL);
+        s->buf = t->buf, s->src = src;
+        return true;
+    }
+    return false;
+}
+
+// An array that is no gen, element by element.
+static Node *as_gen(Ir *m, Node *e) {
+    Var *v[16];
+    Node *idx[16];
+    for (int k = 0; k < e->rank; k++) v[k] = ir_index(m, "k", e->shape[k]), idx[k] = ir_var(v[k]);
+    Node **args = ARENA_ARRAY(m->arena, Node *, e->rank + 1);
+    args[0] = e;
+    memcpy(args + 1, idx, sizeof *idx * (size_t)e->rank);
+    bool raw = m->raw;
+    m->raw = true; // the rules would turn it back into the array
+    Node *r = ir_at(m, e, e->rank, idx);
+    for (int k = e->rank; k-- > 0;) r = ir_gen(m, v[k], r);
+    m->raw = raw;
+    return r;
+}
+
+static void store_pack(Lower *l, Task *t) {
+    Node *e = t->e;
+    for (int i = 0; i < e->nargs; i++) {
+        Task u = *t;
+        int64_t rest = i;
+        u.idx = ARENA_ARRAY(l->arena, Node *, t->nidx + e->rank);
+        if (t->nidx) memcpy(u.idx, t->idx, sizeof *u.idx * (size_t)t->nidx);
+        for (int k = e->rank; k-- > 0;) {
+            u.idx[t->nidx + k] = ir_int(l->ir, rest % e->shape[k]->u.num);
+            rest /= e->shape[k]->u.num;
+        }
+        u.nidx += e->rank, u.e = e->args[i];
+        emit_scalar_task(l, &u);
+    }
+}
+
+// ---- shared loops
+
+// Who takes part in a loop: tasks of the scope, and sums and arrays that become known after it.
+typedef struct Member {
+    Task task;   // to be done inside the loop
+    Node *value; // scalar sum or array that the loop produces, or NULL
+    Temp cell;
+    Buf *buf;
+} Member;
+
+typedef VEC(Member) Members;
+
+static bool independent(Lower *l, Node *e, Members *group) {
+    for (int i = 0; i < l->scope->busy.len; i++)
+        if (ir_reaches(e, l->scope->busy.data[i])) return false;
+    for (int i = 0; i < group->len; i++) {
+        Node *o = group->data[i].value;
+        if (o && ir_reaches(e, o)) return false;
+    }
+    return true;
+}
+
+static bool needed_by(Node *e, Members *group) {
+    for (int i = 0; i < group->len; i++)
+        if (ir_reaches(group->data[i].task.e, e)) return true;
+    return false;
+}
+
+// The allocation of an array that is about to be made in the current scope.
+Buf *lower_new_array(Lower *l, Node *e) {
+    Temp *extent = ARENA_ARRAY(l->arena, Temp, e->rank);
+    for (int k = 0; k < e->rank; k++) {
+        Node *n = e->shape[k], *ok = ir_le(l->ir, ir_int(l->ir, 0), n);
+        extent[k] = lower_value(l, n);
+        if (!n->nonneg && !(ok->op == OP_lit && ok->u.num))
+            lower_check(l, lower_value(l, ok), FSM_ERROR_SIZE, "an array cannot have %d elements", e->span, 1, &extent[k]);
+    }
+    return lower_buf(l, BUF_TEMP, e->kind, e->rank, extent, NULL);
+}
+
+// What is to be done in a loop over e's variable to produce e.
+static Member member_for(Lower *l, Node *e) {
+    Member mb = {.value = e};
+    if (e->rank == 0) {
+        mb.cell = lower_cell(l, e->kind, zero(l, e->kind));
+        mb.task = (Task){.kind = TASK_ACC, .cell = mb.cell, .e = e};
+    } else {
+        mb.buf = lower_new_array(l, e);
+        if (e->op == OP_sum) fill(l, mb.buf);
+        mb.task = (Task){.kind = e->op == OP_sum ? TASK_ADD : TASK_STORE, .buf = mb.buf, .e = e};
+    }
+    return mb;
+}
+
+static void gather(Lower *l, Var *v, Members *group) {
+    Scope *s = l->scope;
+    for (int i = 0; i < s->tasks.len; i++) {
+        Task *t = &s->tasks.data[i];
+        Var *w = t->done || t->scatters ? NULL : loop_var(t);
+        if (!w || w->extent != v->extent || !independent(l, t->e, group)) continue;
+        t->done = true;
+        vec_push(group, ((Member){.task = *t}));
+    }
+    for (int i = 0; i < s->loops.len; i++) {
+        Node *e = s->loops.data[i];
+        if (e->u.var->extent != v->extent || held(l, e) || needed_by(e, group) || !independent(l, e, group)) continue;
+        bool busy = false;
+        for (int k = 0; k < s->busy.len; k++) busy |= s->busy.data[k] == e;
+        if (!busy) vec_push(group, member_for(l, e));
+    }
+}
+
+// One loop over v for all members.
+static void emit_group(Lower *l, Var *v, Members *group) {
+    Scope *s = l->scope;
+    v = lower_loop_var(l, v, NULL);
+    int busy = s->busy.len;
+    for (int i = 0; i < group->len; i++) vec_push(&s->busy, group->data[i].task.e);
+    Stmt *loop = lower_begin_for(l, v);
+    Task *tasks = ARENA_ARRAY(l->arena, Task, group->len);
+    for (int i = 0; i < group->len; i++) {
+        Task *t = &group->data[i].task;
+        Var *w = loop_var(t);
+        tasks[i] = inside(l, t);
+        if (w == v) continue;
+        Node *from = ir_var(w), *to = ir_var(v);
+        tasks[i].e = ir_subst1(l->ir, tasks[i].e, from, to);
+        Node **last = tasks[i].nidx > t->nidx ? &tasks[i].idx[t->nidx] : NULL; // earlier ones speak of outer loops
+        if (last) *last = ir_subst1(l->ir, *last, from, to);
+    }
+    lower_tasks(l, group->len, tasks);
+    lower_end_for(l, loop);
+    s->busy.len = busy;
+    for (int i = 0; i < group->len; i++) {
+        Member *mb = &group->data[i];
+        if (!mb->value) continue;
+        if (mb->buf) map_put(&s->arrays, mb->value, mb->buf);
+        else map_put(&s->values, mb->value, (void *)(intptr_t)(lower_get(l, mb->cell) + 1));
+    }
+}
+
+static void emit_loop_task(Lower *l, Task *t) {
+    Members group = {0};
+    Var *v = loop_var(t);
+    t->done = true;
+    vec_push(&group, ((Member){.task = *t}));
+    gather(l, v, &group);
+    emit_group(l, v, &group);
+    vec_free(&group);
+}
+
+// ---- the tasks of a scope
+
+// A task that only adds need not visit the indices at which a bracket is false.
+static void narrow(Lower *l, Task *t) {
+    if (t->kind == TASK_STORE || t->e->op != OP_gen || t->shift) return;
+    Node *lo, *rest;
+    Var *w = ir_narrow(l->ir, t->e->u.var, t->e->args[0], &lo, &rest);
+    if (!w) return;
+    t->e = ir_binder_plain(l->ir, OP_gen, w, rest);
+    t->shift = ir_is_zero(lo) ? NULL : lo;
+}
+
+void lower_zero(Lower *l, Task *t) {
+    if (t->nidx == 0) {
+        fill(l, t->buf);
+        return;
+    }
+    Task z = *t;
+    z.e = ir_zeros_like(l->ir, t->e);
+    emit_loop_task(l, &z);
+}
+
+void lower_task(Lower *l, Task *t) {
+    if (copies(l, t)) return;
+    if (t->e->rank && t->e->op == OP_pack) {
+        store_pack(l, t);
+        return;
+    }
+    if (t->e->rank && t->e->op == OP_sum && t->kind == TASK_STORE) { // into place, then added up
+        lower_zero(l, t);
+        t->kind = TASK_ADD;
+    }
+    if (t->scatters) lower_scatter(l, t);
+    else if (loop_var(t)) emit_loop_task(l, t);
+    else emit_scalar_task(l, t);
+}
+
+// The form in which a task waits for its turn.
+static Task prepare(Lower *l, Task t) {
+    if (t.e->rank && t.e->op != OP_gen && t.e->op != OP_sum && t.e->op != OP_pack && t.nidx) t.e = as_gen(l->ir, t.e);
+    narrow(l, &t);
+    t.scatters = lower_has_scatter(l, t.e);
+    t.done = false;
+    return t;
+}
+
+void lower_tasks(Lower *l, int n, Task *tasks) {
+    Scope *s = l->scope;
+    int first = s->tasks.len;
+    Map seen = {0};
+    for (int i = 0; i < n; i++) {
+        Task t = prepare(l, tasks[i]);
+        vec_push(&s->tasks, t);
+        lower_demand(l, t.e);
+        for (int k = 0; k < t.nidx; k++) lower_demand(l, t.idx[k]);
+        find_loops(l, t.e, t.e->op == OP_sum && t.e->rank == 0 && t.kind != TASK_ACC, &seen);
+    }
+    map_free(&seen);
+    for (int i = first; i < first + n; i++) {
+        if (s->tasks.data[i].done) continue;
+        Task t = s->tasks.data[i];
+        s->tasks.data[i].done = true;
+        lower_task(l, &t);
+    }
+}
+
+// ---- reductions and arrays by demand
+
+static Temp emit_arg(Lower *l, Node *e) {
+    Node *body = e->args[0];
+    Temp best = lower_cell(l, body->kind, zero(l, body->kind)), at = lower_cell(l, KIND_INT, lower_int(l, -1));
+    Var *v = lower_loop_var(l, e->u.var, &body);
+    Stmt *loop = lower_begin_for(l, v);
+    lower_demand(l, body);
+    Temp x = lower_value(l, body), b = lower_get(l, best), k = lower_get(l, at), i = lower_value(l, ir_var(v));
+    // x replaces the best so far if it is the first, strictly better, or the first NaN
+    Temp none = lower_temp(l, KIND_BOOL, NULL), none_args[] = {k, lower_int(l, 0)};
+    lower_stmt(l, ST_OP, none, 2, none_args)->op = OP_lt;
+    Temp better = lower_temp(l, KIND_BOOL, NULL), order[] = {e->op == OP_argmax ? b : x, e->op == OP_argmax ? x : b};
+    lower_stmt(l, ST_OP, better, 2, order)->op = OP_lt;
+    Temp take = lower_temp(l, KIND_BOOL, NULL), either[] = {none, better};
+    lower_stmt(l, ST_OP, take, 2, either)->op = OP_or;
+    if (kind_is_float(body->kind)) {
+        Temp xnan = lower_temp(l, KIND_BOOL, NULL), bok = lower_temp(l, KIND_BOOL, NULL), xx[] = {x, x}, bb[] = {b, b};
+        lower_stmt(l, ST_OP, xnan, 2, xx)->op = OP_ne;
+        lower_stmt(l, ST_OP, bok, 2, bb)->op = OP_eq;
+        Temp nan = lower_temp(l, KIND_BOOL, NULL), both[] = {xnan, bok}, now = lower_temp(l, KIND_BOOL, NULL);
+        lower_stmt(l, ST_OP, nan, 2, both)->op = OP_and;
+        Temp alt[] = {take, nan};
+        lower_stmt(l, ST_OP, now, 2, alt)->op = OP_or;
+        take = now;
+    }
+    scope_open(l);
+    l->scope->branch = true;
+    lower_set(l, best, x);
+    lower_set(l, at, i);
+    Block *then = scope_close(l);
+    lower_stmt(l, ST_IF, -1, 1, &take)->body = then;
+    lower_end_for(l, loop);
+    return lower_get(l, at);
+}
+
+static void emit_shared(Lower *l, Node *e) {
+    Members group = {0};
+    vec_push(&group, member_for(l, e));
+    gather(l, e->u.var, &group);
+    emit_group(l, e->u.var, &group);
+    vec_free(&group);
+}
+
+Temp lower_reduction(Lower *l, Node *e) {
+    if (!is_reduction(e)) fatal_bug("%s is no reduction", op_info[e->op].name);
+    if (e->op != OP_sum) return emit_arg(l, e);
+    emit_shared(l, e);
+    return (Temp)((intptr_t)map_get(&l->scope->values, e) - 1);
+}
+
+Buf *lower_fill(Lower *l, Node *e) {
+    if (e->op == OP_final) {
+        LoopResult *r = lower_loop(l, e->args[0]);
+        return r->buf[e->u.num];
+    }
+    bool scatters = lower_has_scatter(l, e);
+    if ((e->op == OP_gen && !scatters) || e->op == OP_sum) {
+        emit_shared(l, e);
+        return map_get(&l->scope->arrays, e);
+    }
+    Task t = {.kind = TASK_STORE, .buf = lower_new_array(l, e), .e = e, .scatters = scatters};
+    lower_task(l, &t);
+    return t.buf;
+}

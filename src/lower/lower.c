@@ -1,0 +1,534 @@
+// Placement of values. A value does not live in a block: it is emitted, when something first needs it, at the end of the
+// outermost open scope that binds its free variables. A value that is dear or may fail does not leave a branch (or, if
+// it may fail, a loop that may be empty) unless the scope outside evaluates it anyway; if staying inside would evaluate
+// it again in every pass of a loop, it is kept in a cell outside that is filled when first needed.
+#include "lower/internal.h"
+
+#include "fsmc/runtime.h"
+
+#include <string.h>
+
+// ---- statements
+
+Temp lower_temp(Lower *l, Kind kind, const char *name) {
+    vec_push(&l->tree->temps, ((TempInfo){kind, false, name}));
+    vec_push(&l->temp_depth, l->scope->depth);
+    return l->tree->temps.len - 1;
+}
+
+static Stmt *append(Lower *l, Stmt proto, int nargs, const Temp *args) {
+    Stmt *s = ARENA_NEW(l->arena, Stmt);
+    *s = proto;
+    s->nargs = nargs;
+    s->args = arena_copy(l->arena, args, sizeof *args * (size_t)nargs);
+    vec_push(&l->scope->block->stmts, s);
+    return s;
+}
+
+Stmt *lower_stmt(Lower *l, StmtKind kind, Temp dst, int nargs, const Temp *args) {
+    return append(l, (Stmt){.kind = kind, .dst = dst}, nargs, args);
+}
+
+static Temp emit_lit(Lower *l, Kind kind, double real, int64_t num) {
+    Temp t = lower_temp(l, kind, NULL);
+    Stmt *s = lower_stmt(l, ST_LIT, t, 0, NULL);
+    if (kind_is_float(kind)) s->u.real = real;
+    else s->u.num = num;
+    return t;
+}
+
+Temp lower_int(Lower *l, int64_t value) { return lower_value(l, ir_int(l->ir, value)); }
+
+Temp lower_cell(Lower *l, Kind kind, Temp init) {
+    Temp c = lower_temp(l, kind, NULL);
+    l->tree->temps.data[c].cell = true;
+    lower_stmt(l, ST_CELL, c, 1, &init);
+    return c;
+}
+
+Temp lower_get(Lower *l, Temp cell) {
+    Temp t = lower_temp(l, l->tree->temps.data[cell].kind, NULL);
+    lower_stmt(l, ST_GET, t, 1, &cell);
+    return t;
+}
+
+void lower_set(Lower *l, Temp cell, Temp value) { lower_stmt(l, ST_SET, cell, 1, &value); }
+
+// Are the extents of b defined outside of the current scope?
+static bool known_outside(Lower *l, const Buf *b) {
+    for (int k = 0; k < b->rank; k++) {
+        if (l->temp_depth.data[b->extent[k]] >= l->scope->depth) return false;
+    }
+    return true;
+}
+
+// A buffer comes into being outside of all loops in which its extents do not change.
+static void allocate(Lower *l, Buf *b) {
+    Scope *here = l->scope;
+    while (l->scope->loop && known_outside(l, b)) l->scope = l->scope->outer;
+    lower_stmt(l, ST_NEW, -1, 0, NULL)->buf = b;
+    l->scope = here;
+}
+
+Buf *lower_buf(Lower *l, BufKind where, Kind kind, int rank, Temp *extent, const char *name) {
+    Buf *b = ARENA_NEW(l->arena, Buf);
+    *b = (Buf){l->tree->bufs.len, where, 0, kind, rank, arena_copy(l->arena, extent, sizeof *extent * (size_t)rank), name};
+    vec_push(&l->tree->bufs, b);
+    if (where == BUF_TEMP) allocate(l, b);
+    return b;
+}
+
+void lower_check(Lower *l, Temp cond, int code, const char *text, Span span, int nvalues, const Temp *values) {
+    Temp *args = ARENA_ARRAY(l->arena, Temp, nvalues + 1);
+    args[0] = cond;
+    if (nvalues) memcpy(args + 1, values, sizeof *args * (size_t)nvalues);
+    CheckInfo *info = ARENA_NEW(l->arena, CheckInfo);
+    *info = (CheckInfo){code, text, span};
+    append(l, (Stmt){.kind = ST_CHECK, .dst = -1, .u.check = info}, nvalues + 1, args);
+}
+
+// ---- scopes
+
+Scope *scope_open(Lower *l) {
+    Scope *s = ARENA_NEW(l->arena, Scope);
+    s->outer = l->scope;
+    s->depth = l->scope ? l->scope->depth + 1 : 0;
+    s->block = ARENA_NEW(l->arena, Block);
+    return l->scope = s;
+}
+
+Block *scope_close(Lower *l) {
+    Scope *s = l->scope;
+    l->scope = s->outer;
+    for (int i = 0; i < s->rebound.len; i++) l->bound.data[s->rebound.data[i].var->id] = s->rebound.data[i].before;
+    vec_free(&s->rebound);
+    map_free(&s->values), map_free(&s->arrays), map_free(&s->demanded);
+    vec_free(&s->loops), vec_free(&s->tasks), vec_free(&s->busy);
+    return s->block;
+}
+
+void scope_bind(Lower *l, Scope *s, const Var *v) {
+    while ((uint32_t)l->bound.len <= v->id) vec_push(&l->bound, NULL);
+    vec_push(&s->rebound, ((Rebound){v, l->bound.data[v->id]}));
+    l->bound.data[v->id] = s;
+}
+
+bool lower_active(Lower *l, const Var *v) {
+    return v->id < (uint32_t)l->bound.len && l->bound.data[v->id] != NULL;
+}
+
+Scope *scope_of_vars(Lower *l, const VarSet *fv) {
+    Scope *home = l->root;
+    for (int i = 0; i < fv->n; i++) {
+        Scope *s = fv->v[i]->id < (uint32_t)l->bound.len ? l->bound.data[fv->v[i]->id] : NULL;
+        if (!s) return NULL;
+        if (s->depth > home->depth) home = s;
+    }
+    return home;
+}
+
+static Poly minus(Ir *m, Node *a, Node *b, int64_t k) { // a - b + k
+    return poly_of(m, ir_add(m, ir_sub(m, a, b), ir_int(m, k)));
+}
+
+enum { DEAR = 12, VERY_DEAR = 1000 };
+
+static int cost_of(Lower *l, Node *e) {
+    intptr_t known = (intptr_t)map_get(&l->cost, e);
+    if (known) return (int)known - 1;
+    int cost = op_info[e->op].cost;
+    if (e->op == OP_sum || e->op == OP_argmin || e->op == OP_argmax || e->op == OP_fold || e->op == OP_while ||
+        e->op == OP_gen)
+        cost = VERY_DEAR;
+    else if (e->op == OP_at) cost = 1;
+    for (int i = 0; i < e->nargs && cost < VERY_DEAR; i++) cost += cost_of(l, e->args[i]);
+    if (cost > VERY_DEAR) cost = VERY_DEAR;
+    map_put(&l->cost, e, (void *)(intptr_t)(cost + 1));
+    return cost;
+}
+
+bool lower_dear(Lower *l, Node *e) { return cost_of(l, e) > DEAR; }
+
+bool lower_maybe_empty(Lower *l, const Var *v) {
+    return !poly_nonneg(l->ir, minus(l->ir, v->extent, ir_int(l->ir, 1), 0));
+}
+
+void lower_demand(Lower *l, Node *e) {
+    Map *seen = &l->scope->demanded;
+    if (e->nargs == 0 || map_get(seen, e)) return;
+    map_put(seen, e, e);
+    switch (e->op) {
+    case OP_select: case OP_bracket: lower_demand(l, e->args[0]); break;
+    case OP_and: case OP_or: // the second operand is evaluated by need if it may fail
+        lower_demand(l, e->args[0]);
+        if (!e->args[1]->partial) lower_demand(l, e->args[1]);
+        break;
+    case OP_gen: case OP_sum: case OP_argmin: case OP_argmax:
+        lower_demand(l, e->u.var->extent);
+        if (!lower_active(l, e->u.var) && !lower_maybe_empty(l, e->u.var)) lower_demand(l, e->args[0]);
+        break;
+    case OP_fold: lower_demand(l, e->u.loop->index->extent); // fall through
+    case OP_while:
+        for (int k = 0; k < e->u.loop->n; k++) lower_demand(l, loop_init(e, k));
+        break;
+    default:
+        for (int i = 0; i < e->nargs; i++) lower_demand(l, e->args[i]);
+    }
+}
+
+bool lower_likely(const Node *p) {
+    if (p->op == OP_var) return !p->u.var->is_state;
+    if (p->op == OP_input) return p->nonneg;
+    if (p->op == OP_lit) return true;
+    if (!op_is_elementwise(p->op) || (p->kind != KIND_BOOL && p->kind != KIND_INT)) return false;
+    for (int i = 0; i < p->nargs; i++)
+        if (!lower_likely(p->args[i])) return false;
+    return true;
+}
+
+// ---- placement
+
+// The scope in which e is to be emitted; *home is the one that could hold it for good.
+static Scope *place(Lower *l, Node *e, Scope **home) {
+    *home = scope_of_vars(l, e->fv);
+    if (!*home) fatal_bug("a value has a free variable that no open loop binds");
+    bool dear = lower_dear(l, e);
+    if (!dear && !e->partial) return *home;
+    for (Scope *s = l->scope; s != *home; s = s->outer) {
+        bool barrier = (s->branch && (e->partial || !s->likely)) || (s->maybe_empty && e->partial);
+        if (!barrier) continue;
+        Scope *o = s->outer; // may e leave s? only if a scope further out evaluates it anyway
+        while (o != (*home)->outer && !map_get(&o->demanded, e)) o = o->outer;
+        if (o == (*home)->outer) return s;
+    }
+    return *home;
+}
+
+static Temp known_value(Lower *l, Node *e) {
+    for (Scope *s = l->scope; s; s = s->outer) {
+        intptr_t t = (intptr_t)map_get(&s->values, e);
+        if (t) return (Temp)(t - 1);
+    }
+    return -1;
+}
+
+static void remember(Scope *s, Node *e, Temp t) { map_put(&s->values, e, (void *)(intptr_t)(t + 1)); }
+
+static bool crosses_loop(const Scope *from, const Scope *to) {
+    for (; from != to; from = from->outer)
+        if (from->loop) return true;
+    return false;
+}
+
+static Temp emit(Lower *l, Node *e);
+
+static void begin_if(Lower *l, Node *fact) {
+    scope_open(l);
+    l->scope->branch = true;
+    l->scope->fact = fact;
+    l->scope->likely = fact && lower_likely(fact);
+}
+
+static void end_if(Lower *l, Temp cond, Block *other) {
+    Block *body = scope_close(l);
+    Stmt *s = lower_stmt(l, ST_IF, -1, 1, &cond);
+    s->body = body, s->other = other;
+}
+
+// Opens the home scope for emission from inside; close by restoring l->scope.
+static Temp emit_by_need(Lower *l, Node *e, Scope *home) {
+    Scope *here = l->scope;
+    l->scope = home;
+    Temp ready = lower_cell(l, KIND_BOOL, lower_value(l, ir_bool(l->ir, false)));
+    Temp value = lower_cell(l, e->kind, lower_value(l, ir_zero(l->ir, e->kind)));
+    l->scope = here;
+    Temp is_ready = lower_get(l, ready), missing = lower_temp(l, KIND_BOOL, NULL);
+    lower_stmt(l, ST_OP, missing, 1, &is_ready)->op = OP_not;
+    begin_if(l, NULL);
+    lower_demand(l, e);
+    lower_set(l, value, emit(l, e));
+    lower_set(l, ready, lower_value(l, ir_bool(l->ir, true)));
+    end_if(l, missing, NULL);
+    return lower_get(l, value);
+}
+
+Temp lower_value(Lower *l, Node *e) {
+    if (e->rank) fatal_bug("an array where a scalar is expected");
+    Temp t = known_value(l, e);
+    if (t >= 0) return t;
+    Scope *here = l->scope, *home, *at = place(l, e, &home);
+    if (at == home || !crosses_loop(at, home)) {
+        l->scope = at;
+        t = emit(l, e);
+        l->scope = here;
+        remember(at, e, t);
+        return t;
+    }
+    l->scope = at;
+    t = emit_by_need(l, e, home);
+    l->scope = here;
+    remember(at, e, t);
+    return t;
+}
+
+void lower_values(Lower *l, int n, Node *const *e, Temp *out) {
+    for (int i = 0; i < n; i++) out[i] = lower_value(l, e[i]);
+}
+
+// ---- facts
+
+static bool proven(Lower *l, Poly p) {
+    enum { MAX_FACTS = 32 };
+    Poly facts[MAX_FACTS];
+    int n = 0;
+    for (Scope *s = l->scope; s && n < MAX_FACTS; s = s->outer)
+        if (s->fact) n += poly_facts(l->ir, s->fact, facts + n, MAX_FACTS - n);
+    return poly_nonneg_given(l->ir, p, n, facts);
+}
+
+static void check_index(Lower *l, Node *e, Node *i, Node *extent) {
+    Ir *m = l->ir;
+    bool low = proven(l, poly_of(m, i)), high = proven(l, minus(m, extent, i, -1));
+    if (low && high) return;
+    Node *cond = ir_and(m, low ? ir_bool(m, true) : ir_le(m, ir_int(m, 0), i),
+                        high ? ir_bool(m, true) : ir_lt(m, i, extent));
+    Temp values[] = {lower_value(l, i), lower_value(l, ir_sub(m, extent, ir_int(m, 1)))};
+    lower_check(l, lower_value(l, cond), FSM_ERROR_BOUNDS, "index %d is out of range 0..%d", e->span, 2, values);
+}
+
+// ---- scalar values
+
+static Temp emit_op(Lower *l, Node *e) {
+    Temp args[2];
+    lower_values(l, e->nargs, e->args, args);
+    if ((e->op == OP_idiv || e->op == OP_irem) && e->partial) {
+        Node *nonzero = ir_ne(l->ir, e->args[1], ir_int(l->ir, 0));
+        if (nonzero->op != OP_lit || !nonzero->u.num)
+            lower_check(l, lower_value(l, nonzero), FSM_ERROR_DIVIDE, "division by zero", e->span, 0, NULL);
+    }
+    Temp t = lower_temp(l, e->kind, NULL);
+    lower_stmt(l, ST_OP, t, e->nargs, args)->op = e->op;
+    return t;
+}
+
+static Block *arm(Lower *l, Node *fact, Temp cell, Node *e) {
+    begin_if(l, fact);
+    lower_demand(l, e);
+    lower_set(l, cell, lower_value(l, e));
+    return scope_close(l);
+}
+
+// if c then a else b with the arms evaluated by need
+static Temp emit_branch(Lower *l, Node *c, Node *a, Node *b) {
+    Temp cond = lower_value(l, c);
+    Temp cell = lower_cell(l, a->kind, lower_value(l, ir_zero(l->ir, a->kind)));
+    Block *then = arm(l, c, cell, a);
+    Block *other = ir_is_zero(b) ? NULL : arm(l, ir_not(l->ir, c), cell, b);
+    Stmt *s = lower_stmt(l, ST_IF, -1, 1, &cond);
+    s->body = then, s->other = other;
+    return lower_get(l, cell);
+}
+
+static bool simple(Lower *l, Node *e) { return !e->partial && !lower_dear(l, e); }
+
+static Temp emit_select(Lower *l, Node *c, Node *a, Node *b) {
+    if (!simple(l, a) || !simple(l, b)) return emit_branch(l, c, a, b);
+    Node *three[] = {c, a, b};
+    Temp args[3], t;
+    lower_values(l, 3, three, args);
+    t = lower_temp(l, a->kind, NULL);
+    lower_stmt(l, ST_SELECT, t, 3, args);
+    return t;
+}
+
+static Temp emit_at(Lower *l, Node *e) {
+    Node *a = e->args[0];
+    int n = e->nargs - 1;
+    if (e->partial)
+        for (int k = 0; k < n; k++) check_index(l, e, e->args[k + 1], a->shape[k]);
+    Buf *buf = lower_array(l, a);
+    Temp *idx = ARENA_ARRAY(l->arena, Temp, n);
+    lower_values(l, n, e->args + 1, idx);
+    Temp t = lower_temp(l, e->kind, NULL);
+    lower_stmt(l, ST_LOAD, t, n, idx)->buf = buf;
+    return t;
+}
+
+static Temp emit_final(Lower *l, Node *e) {
+    return lower_loop(l, e->args[0])->value[e->u.num];
+}
+
+static Temp emit_leaf(Lower *l, Node *e) {
+    if (e->op == OP_lit) return emit_lit(l, e->kind, e->u.real, e->u.num);
+    if (e->op != OP_input) fatal_bug("lowering met a %s that nothing binds", op_info[e->op].name);
+    Temp t = lower_temp(l, e->kind, e->name);
+    lower_stmt(l, ST_ARG, t, 0, NULL)->u.num = e->u.num;
+    return t;
+}
+
+// The instructions for e at the end of the current scope.
+static Temp emit(Lower *l, Node *e) {
+    Temp t;
+    switch (e->op) {
+    case OP_lit: case OP_input: case OP_param: case OP_var: return emit_leaf(l, e);
+    case OP_conv: {
+        Temp a = lower_value(l, e->args[0]);
+        t = lower_temp(l, e->kind, NULL);
+        lower_stmt(l, ST_CONV, t, 1, &a);
+        return t;
+    }
+    case OP_stop: return lower_value(l, e->args[0]);
+    case OP_select: return emit_select(l, e->args[0], e->args[1], e->args[2]);
+    case OP_bracket: return emit_select(l, e->args[0], e->args[1], ir_zero(l->ir, e->kind));
+    case OP_assert:
+        lower_check(l, lower_value(l, e->args[0]), FSM_ERROR_ASSERT, e->u.text, e->span, 0, NULL);
+        return lower_value(l, e->args[1]);
+    case OP_at: return emit_at(l, e);
+    case OP_sum: case OP_argmin: case OP_argmax: return lower_reduction(l, e);
+    case OP_final: return emit_final(l, e);
+    case OP_and:
+        if (e->args[1]->partial) return emit_branch(l, e->args[0], e->args[1], ir_bool(l->ir, false));
+        return emit_op(l, e);
+    case OP_or:
+        if (e->args[1]->partial) return emit_branch(l, e->args[0], ir_bool(l->ir, true), e->args[1]);
+        return emit_op(l, e);
+    default: return emit_op(l, e);
+    }
+}
+
+// ---- arrays
+
+static Buf *known_array(Lower *l, Node *e) {
+    for (Scope *s = l->scope; s; s = s->outer) {
+        Buf *b = map_get(&s->arrays, e);
+        if (b) return b;
+    }
+    return NULL;
+}
+
+static Buf *array_by_need(Lower *l, Node *e, Scope *home) {
+    Scope *here = l->scope;
+    l->scope = home;
+    Temp ready = lower_cell(l, KIND_BOOL, lower_value(l, ir_bool(l->ir, false)));
+    Temp *extent = ARENA_ARRAY(l->arena, Temp, e->rank);
+    lower_values(l, e->rank, e->shape, extent);
+    Buf *kept = lower_buf(l, BUF_TEMP, e->kind, e->rank, extent, NULL);
+    l->scope = here;
+    Temp is_ready = lower_get(l, ready), missing = lower_temp(l, KIND_BOOL, NULL);
+    lower_stmt(l, ST_OP, missing, 1, &is_ready)->op = OP_not;
+    begin_if(l, NULL);
+    lower_demand(l, e);
+    Buf *made = lower_fill(l, e);
+    Stmt *copy = lower_stmt(l, ST_COPY, -1, 0, NULL);
+    copy->buf = kept, copy->src = made;
+    lower_set(l, ready, lower_value(l, ir_bool(l->ir, true)));
+    end_if(l, missing, NULL);
+    return kept;
+}
+
+Buf *lower_array(Lower *l, Node *e) {
+    Buf *b = known_array(l, e);
+    if (b) return b;
+    Scope *here = l->scope, *home, *at = place(l, e, &home);
+    l->scope = at;
+    bool shape_outside = true; // the extents can be computed where the buffer is to live
+    for (int k = 0; k < e->rank; k++) shape_outside &= simple(l, e->shape[k]);
+    if (at != home && crosses_loop(at, home) && shape_outside) b = array_by_need(l, e, home);
+    else b = lower_fill(l, e);
+    l->scope = here;
+    map_put(&at->arrays, e, b);
+    return b;
+}
+
+// ---- functions
+
+static void lower_inputs(Lower *l, const Func *f) {
+    l->inputs = ARENA_ARRAY(l->arena, Buf *, f->ninputs);
+    for (int i = 0; i < f->ninputs; i++) {
+        Node *in = f->inputs[i];
+        if (in->rank == 0) continue;
+        Temp *extent = ARENA_ARRAY(l->arena, Temp, in->rank);
+        lower_values(l, in->rank, in->shape, extent);
+        Buf *b = lower_buf(l, BUF_INPUT, in->kind, in->rank, extent, in->name);
+        b->number = i;
+        l->inputs[i] = b;
+        map_put(&l->root->arrays, in, b);
+    }
+}
+
+static void lower_func_checks(Lower *l, const Func *f) {
+    for (int i = 0; i < f->nchecks; i++) {
+        const Check *c = &f->checks[i];
+        Temp *values = ARENA_ARRAY(l->arena, Temp, c->nvalues);
+        lower_values(l, c->nvalues, c->values, values);
+        lower_check(l, lower_value(l, c->cond), c->code, c->text, c->span, c->nvalues, values);
+    }
+}
+
+static void make_outputs(Lower *l, const Func *f) {
+    l->outputs = ARENA_ARRAY(l->arena, Buf *, f->noutputs);
+    for (int i = 0; i < f->noutputs; i++) {
+        Node *e = f->outputs[i];
+        Temp *extent = ARENA_ARRAY(l->arena, Temp, e->rank);
+        lower_values(l, e->rank, e->shape, extent);
+        Buf *b = lower_buf(l, BUF_OUTPUT, e->kind, e->rank, extent, f->output_names ? f->output_names[i] : NULL);
+        b->number = i;
+        l->outputs[i] = b;
+    }
+}
+
+static void lower_outputs(Lower *l, const Func *f) {
+    Task *tasks = ARENA_ARRAY(l->arena, Task, f->noutputs);
+    for (int i = 0; i < f->noutputs; i++)
+        tasks[i] = (Task){.kind = TASK_STORE, .buf = l->outputs[i], .e = f->outputs[i]};
+    lower_tasks(l, f->noutputs, tasks);
+}
+
+// The body of f as the block of a scope of its own, which is where whatever depends on no loop lives.
+static Block *lower_version(Lower *l, const Func *f) {
+    Scope *whole = l->root;
+    l->ir = f->ir;
+    scope_open(l);
+    l->root = l->scope;
+    for (int i = 0; i < f->ninputs; i++) {
+        Buf *b = l->inputs[i];
+        if (b) map_put(&l->root->arrays, f->inputs[i], b);
+    }
+    lower_outputs(l, f);
+    l->root = whole;
+    return scope_close(l);
+}
+
+static bool is_partial(const Func *f) {
+    for (int i = 0; i < f->noutputs; i++)
+        if (f->outputs[i]->partial) return true;
+    return false;
+}
+
+Tree *lower_func(Arena *arena, const Func *f, const Func *positive) {
+    Lower *l = ARENA_NEW(arena, Lower);
+    Tree *t = ARENA_NEW(arena, Tree);
+    *l = (Lower){.arena = arena, .ir = f->ir, .tree = t};
+    t->func = f;
+    l->root = scope_open(l);
+    t->body = l->root->block;
+    lower_func_checks(l, f);
+    lower_inputs(l, f);
+    make_outputs(l, f);
+    if (positive && f->nsizes > 0 && is_partial(f)) {
+        Ir *m = f->ir;
+        Node *all = ir_bool(m, true);
+        for (int i = 0; i < f->nsizes; i++) all = ir_and(m, all, ir_lt(m, ir_int(m, 0), f->inputs[i]));
+        Temp cond = lower_value(l, all);
+        Block *fast = lower_version(l, positive), *slow = lower_version(l, f);
+        Stmt *s = lower_stmt(l, ST_IF, -1, 1, &cond);
+        s->body = fast, s->other = slow;
+    } else {
+        lower_outputs(l, f);
+    }
+    scope_close(l);
+    vec_free(&l->bound);
+    vec_free(&l->temp_depth);
+    map_free(&l->cost);
+    return t;
+}

@@ -1,0 +1,16 @@
+// Lowering: from values to a loop tree.
+#ifndef LOWER_LOWER_H
+#define LOWER_LOWER_H
+
+#include "lower/tree.h"
+
+// The loop tree of f. Values are placed late, in the outermost loop that binds their free variables, unless that would
+// evaluate something dear or fallible that need not be evaluated; loops over equal extents that do not need each other's
+// results are shared; every gen that is still indexed is stored.
+//
+// If evaluating f may fail, whether it does can depend on whether loops are empty, and that stands in the way of moving
+// things out of loops. `positive` (or NULL) is the same function planned under the assumption that every size is at
+// least 1 (Ir.positive); it runs when that is so, and f itself otherwise.
+Tree *lower_func(Arena *arena, const Func *f, const Func *positive);
+
+#endif

@@ -1,0 +1,97 @@
+// The loop tree: a function as loops, buffers and scalar instructions, in the order in which they run. Lowering
+// (lower/lower.c) makes it from values; the backends print it and decide nothing; lower/exec.c runs and counts it.
+#ifndef LOWER_TREE_H
+#define LOWER_TREE_H
+
+#include "ir/ir.h"
+#include "support/vec.h"
+
+// A scalar defined exactly once (temp) or assigned several times (cell); ids are dense per tree and index Tree.temps.
+typedef int32_t Temp;
+
+typedef struct TempInfo {
+    Kind kind;
+    bool cell;        // mutable: declared by ST_CELL, read by ST_GET, written by ST_SET
+    const char *name; // hint or NULL
+} TempInfo;
+
+typedef enum BufKind { BUF_INPUT, BUF_OUTPUT, BUF_TEMP } BufKind;
+typedef struct Buf {
+    int id;
+    BufKind where;
+    int number; // of the function's input or output
+    Kind kind;
+    int rank;
+    Temp *extent; // rank Int temps, defined before the first use
+    const char *name;
+} Buf;
+
+typedef enum StmtKind {
+    ST_LIT,    // dst = u.real / u.num, by the kind of dst
+    ST_ARG,    // dst = scalar input number u.num
+    ST_OP,     // dst = op(args[0], args[1]): an elementwise operation of ops.def
+    ST_CONV,   // dst = conversion of args[0] to the kind of dst
+    ST_SELECT, // dst = args[0] ? args[1] : args[2]
+    ST_CELL,   // cell dst comes into being with value args[0]
+    ST_GET,    // dst = cell args[0]
+    ST_SET,    // cell dst = args[0]
+    ST_NEW,    // buffer comes into being (uninitialised); lives until the end of the block
+    ST_FILL,   // every element of buf = args[0]
+    ST_COPY,   // every element of buf = the same element of src (same extents)
+    ST_LOAD,   // dst = buf[args…]
+    ST_STORE,  // buf[args[1…]] = args[0]
+    ST_ADDTO,  // buf[args[1…]] += args[0]
+    ST_OUT,    // scalar output number u.num = args[0]
+    ST_FOR,    // for dst = 0 … args[0]-1: body
+    ST_LOOP,   // repeat body until an ST_BREAK
+    ST_BREAK,  // leave the innermost ST_LOOP unless args[0]
+    ST_IF,     // if args[0]: body, else: other
+    ST_CHECK   // unless args[0]: fail with u.check; args[1…] are the values of its text
+} StmtKind;
+
+typedef struct Stmt Stmt;
+typedef struct Block {
+    VEC(Stmt *) stmts;
+} Block;
+
+typedef struct CheckInfo {
+    int code;         // FSM_ERROR_…
+    const char *text; // each "%d" stands for the next Int value
+    Span span;
+} CheckInfo;
+
+struct Stmt {
+    StmtKind kind;
+    Op op;
+    Temp dst; // -1 if none
+    int nargs;
+    Temp *args;
+    Buf *buf, *src;
+    Block *body, *other;
+    union {
+        double real;
+        int64_t num;
+        CheckInfo *check;
+    } u;
+};
+
+typedef struct Tree {
+    const Func *func;
+    VEC(TempInfo) temps;
+    VEC(Buf *) bufs;
+    Block *body;
+} Tree;
+
+// What running a tree did, besides the counters of [TL] Fig. 6.
+typedef struct Counts {
+    int64_t add, mul, call;            // floating-point work
+    int64_t iterations, loads, stores; // of loops; of array elements (ST_ADDTO is one load and one store)
+    int64_t bytes;                     // the most memory held by ST_NEW buffers at any moment
+} Counts;
+
+// Prints the tree as text (--emit=loops). (tree.c)
+void tree_print(Str *out, const Tree *t);
+// Checks that temps are defined before use, kinds agree, buffers are in scope; fatal_bug otherwise. (tree.c)
+void tree_verify(const Tree *t);
+
+#endif

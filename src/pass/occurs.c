@@ -1,0 +1,34 @@
+#include "pass/occurs.h"
+
+static void visit(Node *e, void *data) {
+    Nodes *n = data;
+    vec_push(&n->all, e);
+    if (ir_is_binder(e)) vec_push(&n->binders, e);
+}
+
+void nodes_collect(const Func *f, Nodes *out) {
+    *out = (Nodes){0};
+    ir_walk(f->noutputs, f->outputs, visit, out);
+}
+
+void nodes_free(Nodes *n) {
+    vec_free(&n->all);
+    vec_free(&n->binders);
+}
+
+// Looks for e among the parts of x that mention v.
+static bool reached(Node *x, Node *e, const Var *v, Map *seen) {
+    if (x == e) return true;
+    if (x->id < e->id || !node_has_var(x, v) || map_get(seen, x)) return false;
+    map_put(seen, x, x);
+    for (int i = 0; i < x->nargs; i++)
+        if (reached(x->args[i], e, v, seen)) return true;
+    return false;
+}
+
+bool binder_repeats(Node *b, Node *e) {
+    Map seen = {0};
+    bool r = reached(b->args[0], e, b->u.var, &seen);
+    map_free(&seen);
+    return r;
+}

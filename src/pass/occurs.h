@@ -1,0 +1,20 @@
+// Where values stand: which binders a value is under.
+#ifndef PASS_OCCURS_H
+#define PASS_OCCURS_H
+
+#include "ir/ir.h"
+#include "support/map.h"
+#include "support/vec.h"
+
+// All nodes reachable from a function's outputs, operands before users.
+typedef struct Nodes {
+    VEC(Node *) all;
+    VEC(Node *) binders; // gen, sum, argmin, argmax among them
+} Nodes;
+
+void nodes_collect(const Func *f, Nodes *out);
+void nodes_free(Nodes *n);
+// Is e inside binder b's body with b's variable free on the way, so that each pass of b may evaluate e?
+bool binder_repeats(Node *b, Node *e);
+
+#endif

@@ -1,0 +1,29 @@
+// The passes over values. Each replaces f->outputs (and nothing else) by equal values. See driver/passes.def for their
+// order.
+#ifndef PASS_PASS_H
+#define PASS_PASS_H
+
+#include "ir/ir.h"
+
+// Applies the rules of ir/rules.c and ir/solve.c everywhere again, knowing what the brackets and branches around a term
+// say ([FS] Fig. 8 d).
+void pass_simplify(Func *f);
+// Gives loops over equal extents the same variable where neither is inside the other, so that what they share is one
+// node. From here on binders may reuse variables (Ir.planning).
+void pass_unify(Func *f);
+// Turns an array of sums into a sum of arrays where the summation variable had better be the outer loop: where part of
+// the summand is dear and does not depend on the array's index.
+void pass_interchange(Func *f);
+// Replaces the elements of an array by their values where each is read once: (gen i e)[a] becomes e[i := a].
+void pass_fuse(Func *f);
+// Makes an array of a dear value that separate loops would compute again ([TL] section 5.1, let-lifting).
+void pass_share(Func *f);
+
+// A copy of f in an Ir of its own under the assumption that every size is at least 1.
+Func *pass_assume_positive(const Func *f);
+
+// The cost of evaluating e once, without what its loops repeat; saturates at PASS_COST_LOOP if it holds a loop.
+enum { PASS_COST_LOOP = 1000, PASS_COST_DEAR = 12 };
+int pass_cost(Node *e);
+
+#endif

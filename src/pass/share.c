@@ -1,0 +1,115 @@
+// Let-lifting ([TL] section 5.1) where it pays: a dear value under loops that would compute it more than once becomes an
+// array, filled once outside of them. That is so where a loop over one of its variables also depends on a variable that
+// the value does not (it is invariant there), or where one loop needs the result of another, so that they cannot be one.
+#include "pass/occurs.h"
+#include "pass/pass.h"
+
+#include <stdlib.h>
+
+enum { MAX_VARS = 16, OWN_DEAR = 16 };
+
+static bool worth_it(Node *e) {
+    if (e->partial || e->fv->n == 0 || e->fv->n > MAX_VARS) return false;
+    if (e->op == OP_gen) return pass_cost(e->args[0]) > PASS_COST_DEAR;
+    if (e->rank) return e->op == OP_sum;
+    return e->op == OP_sum || e->op == OP_argmin || e->op == OP_argmax || op_info[e->op].cost >= OWN_DEAR;
+}
+
+// The loops over v that evaluate e.
+static int loops_over(const Nodes *n, const Var *v, Node *e, Node **out, int max) {
+    int count = 0;
+    for (int i = 0; i < n->binders.len && count < max; i++)
+        if (n->binders.data[i]->u.var == v && binder_repeats(n->binders.data[i], e)) out[count++] = n->binders.data[i];
+    return count;
+}
+
+// Would the loops over v compute e again? Either they run inside something that e does not depend on, or one needs
+// another's result.
+static bool recomputes(Node *const *loop, int n, const Node *e) {
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < loop[i]->fv->n; k++)
+            if (!node_has_var(e, loop[i]->fv->v[k])) return true;
+        for (int j = 0; j < n; j++)
+            if (i != j && ir_reaches(loop[i]->args[0], loop[j])) return true;
+    }
+    return false;
+}
+
+typedef struct Lift {
+    int n;
+    Var *v[MAX_VARS];
+} Lift;
+
+// Adds the variables of loops that run inside a lifted one.
+static bool add_inner(const Nodes *n, Node *e, Lift *lift) {
+    Node *loop[64];
+    for (int i = 0; i < e->fv->n; i++) {
+        Var *v = e->fv->v[i];
+        bool in = false, under = false;
+        for (int k = 0; k < lift->n; k++) in |= lift->v[k] == v;
+        if (in) continue;
+        int count = loops_over(n, v, e, loop, 64);
+        for (int j = 0; j < count; j++)
+            for (int k = 0; k < lift->n; k++) under |= node_has_var(loop[j], lift->v[k]);
+        if (under) {
+            lift->v[lift->n++] = v;
+            return true;
+        }
+    }
+    return false;
+}
+
+// The array over the lifted variables, indexed by them; NULL if it would not be rectangular.
+static Node *lifted(Ir *m, Node *e, const Lift *lift) {
+    Node *array = e, *idx[MAX_VARS];
+    for (int k = 0; k < lift->n; k++) {
+        for (int j = 0; j < lift->n; j++)
+            if (lift->v[k]->is_state || node_has_var(lift->v[k]->extent, lift->v[j])) return NULL;
+        if (!lift->v[k]->extent->nonneg) return NULL;
+        idx[k] = ir_var(lift->v[k]);
+    }
+    for (int k = lift->n; k-- > 0;) array = ir_binder_plain(m, OP_gen, lift->v[k], array);
+    Node *at = ir_at(m, array, lift->n, idx);
+    return at == e ? NULL : at;
+}
+
+// Is e the element of an array already, and nothing else?
+static bool stored(const Nodes *n, Node *e) {
+    int users = 0;
+    bool gen = false;
+    for (int i = 0; i < n->all.len; i++)
+        for (int k = 0; k < n->all.data[i]->nargs; k++)
+            if (n->all.data[i]->args[k] == e) users++, gen = n->all.data[i]->op == OP_gen;
+    return users == 1 && gen;
+}
+
+static bool share_one(Func *f, Map *refused) {
+    Nodes n;
+    nodes_collect(f, &n);
+    bool changed = false;
+    for (int i = n.all.len; i-- > 0 && !changed;) {
+        Node *e = n.all.data[i], *loop[64];
+        if (!worth_it(e) || map_get(refused, e)) continue;
+        map_put(refused, e, e);
+        if (e->rank == 0 && stored(&n, e)) continue;
+        Lift lift = {0};
+        for (int k = 0; k < e->fv->n; k++) {
+            int count = loops_over(&n, e->fv->v[k], e, loop, 64);
+            if (!e->fv->v[k]->is_state && recomputes(loop, count, e)) lift.v[lift.n++] = e->fv->v[k];
+        }
+        if (lift.n == 0) continue;
+        while (lift.n < e->fv->n && add_inner(&n, e, &lift)) continue;
+        Node *at = lifted(f->ir, e, &lift);
+        if (!at) continue;
+        for (int k = 0; k < f->noutputs; k++) f->outputs[k] = ir_replace(f->ir, f->outputs[k], e, at);
+        changed = true;
+    }
+    nodes_free(&n);
+    return changed;
+}
+
+void pass_share(Func *f) {
+    Map refused = {0};
+    for (int limit = 200; limit > 0 && share_one(f, &refused); limit--) continue;
+    map_free(&refused);
+}

@@ -1,0 +1,225 @@
+#include "support/diag.h"
+
+#include "support/vec.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEFAULT_LIMIT = 20, LINE_WIDTH = 110, INDENT = 2 };
+
+typedef struct Message {
+    DiagLevel level;
+    Span at;
+    const char *text;
+} Message;
+
+struct Diag {
+    Arena *arena;
+    VEC(Message) messages;
+    int errors, limit;
+    int left_out; // errors beyond the limit
+    bool dropped; // the last error or warning was not kept, so its notes are not either
+};
+
+const char *diag_current_pass = "start";
+
+static _Thread_local jmp_buf *boundary;
+
+Span span_join(Span a, Span b) {
+    if (!a.src) return b;
+    if (!b.src || a.src != b.src) return a;
+    return (Span){a.src, a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end};
+}
+
+// ---- collecting
+
+Diag *diag_new(Arena *arena) {
+    Diag *d = ARENA_NEW(arena, Diag);
+    d->arena = arena;
+    d->limit = DEFAULT_LIMIT;
+    return d;
+}
+
+void diag_delete(Diag *d) {
+    if (d) vec_free(&d->messages);
+}
+
+static bool reported(const Diag *d, DiagLevel level, Span at, const char *text) {
+    for (int i = 0; i < d->messages.len; i++) {
+        const Message *m = &d->messages.data[i];
+        if (m->level == level && m->at.src == at.src && m->at.begin == at.begin && m->at.end == at.end &&
+            !strcmp(m->text, text))
+            return true;
+    }
+    return false;
+}
+
+static void report(Diag *d, DiagLevel level, Span at, const char *fmt, va_list ap) {
+    if (level == DIAG_ERROR) d->errors++;
+    d->dropped = level == DIAG_ERROR && d->limit > 0 && d->errors > d->limit;
+    if (d->dropped) {
+        d->left_out++;
+        return;
+    }
+    const char *text = arena_vprintf(d->arena, fmt, ap);
+    if (reported(d, level, at, text)) {
+        if (level == DIAG_ERROR) d->errors--;
+        d->dropped = true;
+        return;
+    }
+    Message m = {level, at, text};
+    vec_push(&d->messages, m);
+}
+
+void diag_error(Diag *d, Span at, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    report(d, DIAG_ERROR, at, fmt, ap);
+    va_end(ap);
+}
+
+void diag_warning(Diag *d, Span at, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    report(d, DIAG_WARNING, at, fmt, ap);
+    va_end(ap);
+}
+
+void diag_note(Diag *d, Span at, const char *fmt, ...) {
+    if (d->dropped) return;
+    va_list ap;
+    va_start(ap, fmt);
+    Message m = {DIAG_NOTE, at, arena_vprintf(d->arena, fmt, ap)};
+    va_end(ap);
+    vec_push(&d->messages, m);
+}
+
+int diag_errors(const Diag *d) { return d->errors; }
+
+int diag_warnings(const Diag *d) {
+    int n = 0;
+    for (int i = 0; i < d->messages.len; i++) n += d->messages.data[i].level == DIAG_WARNING;
+    return n;
+}
+
+void diag_set_limit(Diag *d, int errors) { d->limit = errors; }
+
+// ---- printing
+
+static bool continues(char c) { return ((unsigned char)c & 0xC0) == 0x80; }
+
+// The length of the well-formed UTF-8 sequence of a printable character at p, or 0.
+static size_t glyph(const char *p, const char *end) {
+    unsigned char c = (unsigned char)*p;
+    if (c < 0x80) return c >= 0x20 && c != 0x7F;
+    size_t n = c >= 0xF0 && c < 0xF5 ? 4 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xC2 && c < 0xE0 ? 2 : 0;
+    if (!n || (size_t)(end - p) < n) return 0;
+    for (size_t i = 1; i < n; i++)
+        if (!continues(p[i])) return 0;
+    unsigned char d = (unsigned char)p[1];
+    if (c == 0xC2 && d < 0xA0) return 0;                                          // C1 controls
+    if ((c == 0xE0 && d < 0xA0) || (c == 0xED && d >= 0xA0)) return 0;            // overlong, surrogates
+    if ((c == 0xF0 && d < 0x90) || (c == 0xF4 && d >= 0x90)) return 0;            // overlong, too large
+    if (c == 0xE2 && d == 0x80 && ((unsigned char)p[2] & 0xFE) == 0xA8) return 0; // line separators
+    return n;
+}
+
+typedef struct Place {
+    int line, column;        // from 1
+    const char *begin, *end; // the line without its end
+} Place;
+
+static Place locate(Span at) {
+    const char *text = at.src->text, *stop = text + at.src->len;
+    const char *p = text + (at.begin <= at.src->len ? at.begin : at.src->len);
+    Place place = {1, 1, text, stop};
+    for (const char *q = text; (q = memchr(q, '\n', (size_t)(p - q))); q++) place.line++, place.begin = q + 1;
+    const char *nl = memchr(p, '\n', (size_t)(stop - p));
+    if (nl) place.end = nl;
+    if (place.end > place.begin && place.end[-1] == '\r' && place.end > p) place.end--;
+    if (place.begin == text && place.end - text >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3)) place.begin += 3;
+    for (const char *q = place.begin; q < p; q++) place.column += !continues(*q);
+    return place;
+}
+
+// The source line (a window of it where it is long) and, below, the underlined span.
+static void print_line(Str *out, Span at, Place place, bool color) {
+    const char *from = place.begin, *to = place.end, *mark = at.src->text + at.begin;
+    if (mark > to) mark = to;
+    if (mark - from > LINE_WIDTH * 2 / 3)
+        for (from = mark - LINE_WIDTH / 2; from < mark && continues(*from);) from++;
+    if (to - from > LINE_WIDTH)
+        for (to = from + LINE_WIDTH; to > from && continues(*to);) to--;
+    Str under = {0};
+    str_indent(out, INDENT);
+    str_indent(&under, INDENT);
+    if (from > place.begin) str_puts(out, "…"), str_putc(&under, ' ');
+    const char *stop = at.src->text + at.end;
+    bool marked = false;
+    for (const char *p = from; p < to;) {
+        size_t n = *p == '\t' ? 1 : glyph(p, to);
+        str_write(out, n ? p : "?", n ? n : 1);
+        const char *next = p + (n ? n : 1);
+        if (next <= mark)
+            str_putc(&under, *p == '\t' ? '\t' : ' ');
+        else if (!marked)
+            str_puts(&under, color ? "\033[1;32m^" : "^"), marked = true;
+        else if (p < stop)
+            str_putc(&under, '~');
+        p = next;
+    }
+    if (to < place.end) str_puts(out, "…");
+    if (!marked) str_puts(&under, color ? "\033[1;32m^" : "^");
+    str_printf(out, "\n%s%s\n", str_text(&under), color ? "\033[0m" : "");
+    str_free(&under);
+}
+
+static void print_message(Str *out, const Message *m, bool color) {
+    static const struct {
+        const char *name, *escape;
+    } levels[] = {[DIAG_ERROR] = {"error", "\033[1;31m"},
+                  [DIAG_WARNING] = {"warning", "\033[1;35m"},
+                  [DIAG_NOTE] = {"note", "\033[1;36m"}};
+    Place place = {0};
+    if (m->at.src) {
+        place = locate(m->at);
+        str_printf(out, "%s%s:%d:%d: ", color ? "\033[1m" : "", m->at.src->name, place.line, place.column);
+    } else if (m->level != DIAG_NOTE) {
+        str_puts(out, "fsmc: ");
+    }
+    str_printf(out, "%s%s:%s %s\n", color ? levels[m->level].escape : "", levels[m->level].name, color ? "\033[0m" : "",
+               m->text);
+    if (m->at.src) print_line(out, m->at, place, color);
+}
+
+void diag_print(const Diag *d, Str *out, bool color) {
+    for (int i = 0; i < d->messages.len; i++) print_message(out, &d->messages.data[i], color);
+    if (d->left_out) str_printf(out, "fsmc: %d more error%s not shown\n", d->left_out, d->left_out > 1 ? "s" : "");
+}
+
+// ---- broken invariants
+
+void diag_set_boundary(jmp_buf *b) { boundary = b; }
+
+static _Noreturn void leave(DiagExit why) {
+    jmp_buf *to = boundary;
+    boundary = NULL;
+    if (to) longjmp(*to, why);
+    exit(3);
+}
+
+void fatal_bug(const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    fprintf(stderr, "fsmc: internal error in pass '%s': ", diag_current_pass);
+    vfprintf(stderr, fmt, ap);
+    fputc('\n', stderr);
+    va_end(ap);
+    leave(DIAG_EXIT_BUG);
+}
+
+void diag_out_of_memory(void) {
+    fputs("fsmc: out of memory\n", stderr);
+    leave(DIAG_EXIT_MEMORY);
+}

@@ -1,0 +1,16 @@
+. ./try.sh
+try run calls.fsm square 'x="1"'
+try run calls.fsm square 'x=[1]'
+try run calls.fsm square 'x=true'
+try run calls.fsm square 'x=null'
+try run calls.fsm square 'x={"a": 1}'
+try run calls.fsm dot 'x=1' 'y={}'
+try run calls.fsm dot 'x=[1, [2]]' 'y=[1, "two"]'
+try run calls.fsm triangle d=1.5 'packed=[]'
+try run calls.fsm triangle d=1e300 'packed=[]'
+try run calls.fsm triangle d=NaN 'packed=[]'
+try run calls.fsm fixed 'p=[1, 2, 3]' flag=1
+try run calls.fsm points 'a=[[1, [2]], [3]]' 'w=[1]'
+try run calls.fsm points 'a=[[1, [2]], 3]' 'w=[1]'
+try run calls.fsm points 'a=[[1, [2]], [3, [4.5]]]' 'w=[1]'
+try run calls.fsm square 'x="a long text that does not belong here and is cut somewhere"'

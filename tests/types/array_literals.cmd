@@ -1,0 +1,1 @@
+fsmc run array_literals.fsm f x=0.5

@@ -1,0 +1,1 @@
+fsmc run brackets.fsm f < brackets.json

@@ -1,0 +1,1 @@
+fsmc run closures.fsm f x=3.0

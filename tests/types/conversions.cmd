@@ -1,0 +1,1 @@
+fsmc run conversions.fsm f x=2.75

@@ -1,0 +1,1 @@
+fsmc run definition_order.fsm f x=2.0

@@ -1,0 +1,1 @@
+fsmc run derivatives.fsm f < derivatives.json

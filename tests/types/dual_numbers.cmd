@@ -1,0 +1,1 @@
+fsmc run dual_numbers.fsm f < dual_numbers.json

@@ -1,0 +1,1 @@
+fsmc run empty_maximum.fsm f < empty_maximum.json

@@ -1,0 +1,1 @@
+fsmc run float_kind.fsm f x=0.1

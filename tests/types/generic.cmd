@@ -1,0 +1,1 @@
+fsmc run generic.fsm f < generic.json

@@ -1,0 +1,1 @@
+fsmc run guards.fsm f < guards.json

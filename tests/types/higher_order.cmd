@@ -1,0 +1,1 @@
+fsmc run higher_order.fsm f x=4.0

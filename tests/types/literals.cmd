@@ -1,0 +1,1 @@
+fsmc run literals.fsm f x=0.5

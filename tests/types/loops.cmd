@@ -1,0 +1,1 @@
+fsmc run loops.fsm f < loops.json

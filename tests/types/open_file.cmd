@@ -1,0 +1,1 @@
+fsmc run open_file.fsm f x=2.0

@@ -1,0 +1,1 @@
+fsmc run out_of_range.fsm f < guards.json

@@ -1,0 +1,1 @@
+fsmc run prelude.fsm f < prelude.json

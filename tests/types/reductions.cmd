@@ -1,0 +1,1 @@
+fsmc run reductions.fsm f < reductions.json

@@ -1,0 +1,1 @@
+fsmc run shadowing.fsm f x=2.0

@@ -1,0 +1,1 @@
+fsmc run sizes_bound.fsm f < sizes_bound.json

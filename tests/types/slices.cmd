@@ -1,0 +1,1 @@
+fsmc run slices.fsm f < slices.json

@@ -1,0 +1,1 @@
+fsmc run stop_gradient.fsm f < stop_gradient.json

@@ -1,0 +1,1 @@
+fsmc run tuples.fsm f < tuples.json

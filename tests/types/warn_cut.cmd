@@ -1,0 +1,1 @@
+fsmc check warn_cut.fsm && fsmc run warn_cut.fsm g x=2.5
