@@ -675,9 +675,31 @@ static Body *body_new(Emitter *e, const Tree *tree, LLVMValueRef function) {
     return p;
 }
 
-void emit_entry(Emitter *e, const Tree *tree, const char *name) {
+// If a size is 0, the version for that runs instead: rarely, so that it is compiled quickly rather than well.
+static void emit_otherwise(Body *p, const Tree *tree, const char *name) {
+    Emitter *e = p->e;
+    LLVMValueRef full = LLVMConstInt(e->type_i1, 1, false);
+    for (int i = 0; i < tree->func->nsizes; i++) {
+        LLVMValueRef size = LLVMGetParam(p->function, (unsigned)i + 1);
+        full = LLVMBuildAnd(e->builder, full, LLVMBuildICmp(e->builder, LLVMIntSGT, size, emit_int(e, 0), ""), "");
+    }
+    LLVMBasicBlockRef rest = split_off_failure(p, full);
+    LLVMValueRef other = LLVMGetNamedFunction(e->module, name), *args;
+    int n = 1 + tree->func->ninputs + tree->func->noutputs;
+    args = ARENA_ARRAY(e->arena, LLVMValueRef, n);
+    LLVMGetParams(p->function, args);
+    return_code(p, LLVMBuildCall2(e->builder, entry_type(e, tree->func), other, args, (unsigned)n, ""));
+    go_on_at(p, rest);
+}
+
+static void emit_version(Emitter *e, const Tree *tree, const char *name, bool internal) {
     LLVMValueRef function = LLVMAddFunction(e->module, name, entry_type(e, tree->func));
     emit_attribute(e, function, LLVMAttributeFunctionIndex, "nounwind", 0);
+    const char *otherwise = arena_printf(e->arena, "%s" OTHERWISE_SUFFIX, name);
+    if (tree->otherwise) emit_version(e, tree->otherwise, otherwise, true);
+    static const char *const cold[] = {"noinline", "optnone", "cold"};
+    for (int i = 0; internal && i < 3; i++) emit_attribute(e, function, LLVMAttributeFunctionIndex, cold[i], 0);
+    if (internal) LLVMSetLinkage(function, LLVMInternalLinkage);
     Body *p = body_new(e, tree, function);
     const char **names = cpu_parameter_names(e->arena, tree->func);
     int stamp = 0, split = size_checks(tree->body);
@@ -686,15 +708,18 @@ void emit_entry(Emitter *e, const Tree *tree, const char *name) {
     LLVMBasicBlockRef start = new_block(p, "start");
     go_on_at(p, start);
     declare_parameters(p, names);
-    check_context(p);
+    if (!internal) check_context(p);
     emit_range(p, tree->body, 0, split);
-    check_arrays(p, names);
+    if (!internal) check_arrays(p, names);
+    if (tree->otherwise) emit_otherwise(p, tree, otherwise);
     emit_range(p, tree->body, split, tree->body->stmts.len);
     return_code(p, LLVMConstNull(e->type_i32));
     go_on_at(p, p->slots);
     LLVMBuildBr(e->builder, start);
     map_free(&p->sizes);
 }
+
+void emit_entry(Emitter *e, const Tree *tree, const char *name) { emit_version(e, tree, name, false); }
 
 // int NAME__call(fsm_context *ctx, void **args): args[i] is the array, or points to the scalar, of input i; the outputs
 // follow.

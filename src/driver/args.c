@@ -2,6 +2,7 @@
 
 #include "driver/file.h"
 #include "driver/json.h"
+#include "driver/npy.h"
 #include "ir/interp.h"
 
 #include <ctype.h>
@@ -65,7 +66,7 @@ static bool read_word(Args *a, const char *word) {
     }
     if (*value == '@') {
         const Source *text = file_read(a->arena, a->diag, value + 1);
-        return text && (*slot = json_parse(a->diag, text));
+        return text && (*slot = npy_is(value) ? npy_read(a->diag, text) : json_parse(a->diag, text));
     }
     Source *text = ARENA_NEW(a->arena, Source);
     *text = (Source){arena_printf(a->arena, "argument %s", name), value, strlen(value)};

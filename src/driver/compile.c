@@ -57,7 +57,9 @@ Compilation *compile_new(const Options *opt) {
 void compile_delete(Compilation *c) {
     if (!c) return;
     for (int i = 0; i < c->irs.len; i++) ir_delete(c->irs.data[i]);
+    for (int i = 0; i < c->trees.len; i++) tree_free(c->trees.data[i]);
     vec_free(&c->irs);
+    vec_free(&c->trees);
     vec_free(&c->stages);
     diag_delete(c->diag);
     arena_free(c->arena);
@@ -176,6 +178,7 @@ Tree **compile_trees(Compilation *c, FuncList funcs) {
     compile_stage(c, "lower");
     for (int i = 0; i < funcs.n; i++) {
         trees[i] = lower_func(c->arena, funcs.f[i], funcs.positive ? funcs.positive[i] : NULL);
+        vec_push(&c->trees, trees[i]);
         if (verifying(c)) tree_verify(trees[i]);
     }
     return trees;

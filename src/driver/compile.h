@@ -6,6 +6,7 @@
 #include "driver/options.h"
 #include "front/core.h"
 #include "front/module.h"
+#include "lower/tree.h"
 
 typedef struct Stage {
     const char *name;
@@ -21,6 +22,7 @@ typedef struct Compilation {
     const Unit *unit;           // of an F̃ source
     const CoreProgram *program; // of an F̃ source, typed; NULL for textual IR
     VEC(Ir *) irs;
+    VEC(Tree *) trees;
     VEC(Stage) stages; // --time-passes
     double started;    // the stage that is running
 } Compilation;

@@ -416,8 +416,8 @@ void options_help(Str *out, Command command) {
     str_puts(out, "FILE is an F~ program, values as --emit=ir prints them if its name ends in .ir, or '-' for standard\n"
                   "input.");
     if (command == COMMAND_RUN || command == COMMAND_COST || command == COMMAND_COMPILE)
-        str_puts(out, " Arguments of a call are JSON: NAME=VALUE or NAME=@FILE for single ones, the others on standard\n"
-                      "input as one array in order or one object by name.");
+        str_puts(out, " Arguments of a call are JSON: NAME=VALUE or NAME=@FILE (also NumPy's .npy) for single ones,\n"
+                      "the others on standard input as one array in order or one object by name.");
     str_putc(out, '\n');
     help_options(out, command == COMMAND_COMPILE ? ALL : 1u << command);
     if (command == COMMAND_COMPILE) {

@@ -3,6 +3,7 @@
 #include "driver/driver.h"
 #include "driver/file.h"
 #include "driver/json.h"
+#include "driver/npy.h"
 #include "lower/exec.h"
 
 // The entry that is asked for, with its arguments. False after an error.
@@ -44,6 +45,17 @@ static int call(Compilation *c, FuncList funcs, const Tensor *inputs, Tensor *ou
     return tree_exec(a, trees[0], inputs, outputs, NULL, error);
 }
 
+static void write_result(Compilation *c, const Func *f, const Tensor *outputs) {
+    const char *path = c->opt->output ? c->opt->output : "-";
+    compile_stage(c, "print");
+    Str out = {0};
+    if (!npy_is(path)) json_print(&out, f->result, outputs);
+    else if (f->noutputs == 1) npy_write(&out, outputs);
+    else diag_error(c->diag, (Span){NULL, 0, 0}, "`%s` can hold one array, but the result has %d", path, f->noutputs);
+    if (out.len) file_write(c->diag, path, &out);
+    str_free(&out);
+}
+
 void command_run(Compilation *c) {
     FuncList funcs;
     Tensor *inputs;
@@ -56,11 +68,7 @@ void command_run(Compilation *c) {
         return;
     }
     if (!compile_ok(c)) return;
-    compile_stage(c, "print");
-    Str out = {0};
-    json_print(&out, f->result, outputs);
-    file_write(c->diag, "-", &out);
-    str_free(&out);
+    write_result(c, f, outputs);
 }
 
 void command_cost(Compilation *c) {

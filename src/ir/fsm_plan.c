@@ -47,12 +47,22 @@ static const char *index_name(const Plan *p, int n) {
     }
 }
 
-// The hint of a state's name without what is no letter; never that of an index variable.
-static const char *state_hint(Plan *p, const char *hint) {
-    char *name = arena_strdup(p->arena, hint ? hint : "s");
-    size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
-    name[n] = 0;
-    return n < 2 && !strchr("stxyz", *name) ? "s" : n ? name : "s";
+static bool is_bound(const Region *r, const char *name) {
+    for (; r; r = r->parent)
+        for (int i = 0; i < r->nvars; i++)
+            if (r->names[i] && !strcmp(r->names[i], name)) return true;
+    return false;
+}
+
+// The name of a state in r: its hint if that is a word, maybe with a number; never that of an index variable or `let`.
+static const char *state_name(const Plan *p, const Region *r, const char *hint) {
+    size_t n = hint ? strspn(hint, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") : 0;
+    if (n == 0 || (n == 1 && !strchr("stxyz", *hint))) hint = "s", n = 1;
+    const char *name = arena_strndup(p->arena, hint, n);
+    if (!strcmp(name, "t") && (is_taken(p, name) || is_bound(r, name))) hint = "s"; // t1 is the name of a `let`
+    for (int i = 2; is_taken(p, name) || is_bound(r, name); i++)
+        name = arena_printf(p->arena, "%.*s%d", (int)n, hint, i);
+    return name;
 }
 
 // ---- regions
@@ -74,7 +84,7 @@ Region *plan_region(Plan *p, Region *parent, int nvars, Var *const *vars) {
     r->vars = arena_copy(p->arena, vars, sizeof *vars * (size_t)nvars);
     r->names = ARENA_ARRAY(p->arena, const char *, nvars);
     for (int i = 0; i < nvars; i++)
-        r->names[i] = vars[i]->is_state ? plan_name(p, state_hint(p, vars[i]->name)) : index_name(p, r->indices++);
+        r->names[i] = vars[i]->is_state ? state_name(p, r, vars[i]->name) : index_name(p, r->indices++);
     return r;
 }
 
@@ -154,23 +164,37 @@ static Place *use(Plan *p, Node *e, Region *r, int level, bool named) {
 
 void plan_use(Plan *p, Node *e, Region *r) { use(p, e, r, 0, false); }
 
+static bool leaves_loop(const Region *from, const Region *to) {
+    for (; from != to; from = from->parent)
+        if (!from->guard) return true;
+    return false;
+}
+
 // The region for a `let`: outside of loops that it does not depend on. A fallible value stays inside its guards; a total
 // one leaves them if that takes it out of a loop, or if `deep` nesting has to be cut.
 static Region *let_region(const Place *pl, bool deep) {
     Region *r = pl->at;
-    bool loop = false;
-    for (const Region *k = r; k != pl->home; k = k->parent) loop |= !k->guard;
-    bool out = deep || (loop && !pl->e->partial);
+    bool out = deep || (!pl->e->partial && leaves_loop(r, pl->home));
     while (r != pl->home && (out || !r->guard)) r = r->parent;
     return r;
 }
 
+// Does e hold a loop or a call, so that a reader would not like to see it in a loop that it does not depend on?
+static bool is_dear(const Node *e, int *fuel) {
+    if (e->rank || --*fuel < 0) return false;
+    if (ir_is_binder(e) || e->op == OP_final || op_info[e->op].count == COUNT_CALL) return true;
+    for (int i = 0; e->op != OP_at && i < e->nargs; i++)
+        if (is_dear(e->args[i], fuel)) return true;
+    return false;
+}
+
 static void decide(Place *pl) {
     const Node *e = pl->e;
-    int fuel = 7;
+    int fuel = 7, dear_fuel = 20;
     bool multiple = plan_is_multiple(e), loop = e->op == OP_fold || e->op == OP_while, deep = pl->level > MAX_LEVEL;
     if (!multiple && (loop || (is_short(e, &fuel) && !pl->named))) return;
-    if (!multiple && !pl->named && pl->uses < 2 && !deep) return;
+    bool invariant = leaves_loop(pl->at, let_region(pl, false)) && is_dear(e, &dear_fuel);
+    if (!multiple && !pl->named && pl->uses < 2 && !deep && !invariant) return;
     pl->let = true;
     pl->level = 0;
     pl->at = let_region(pl, deep);

@@ -78,6 +78,9 @@ static const Doc *list(Printer *p, const char *open, const char *separator, cons
 
 static const Doc *tuple(Printer *p, int n, const Doc *const *parts) { return list(p, "(", ",", ")", n, parts); }
 
+// In a tuple an `if` stands in parentheses: its `else` part would take the rest of the tuple.
+static const Doc *part(Printer *p, Exp e) { return at_least(p, e, PREC_ANY + 1); }
+
 static Exp apply(Printer *p, const char *name, int n, const Doc *const *args) {
     const Doc **d = ARENA_ARRAY(p->arena, const Doc *, n);
     for (int i = 0; i < n; i++) d[i] = CAT(doc_line(p->arena), args[i]);
@@ -93,24 +96,27 @@ static const Doc *lambda(Printer *p, const char *params, const Doc *body) {
 
 // ---- literals and names
 
-static void print_float(Str *s, float x) {
-    char digits[40];
-    int n = 1;
-    do snprintf(digits, sizeof digits, "%.*g", n, x);
-    while (strtof(digits, NULL) != x && n++ < 9);
-    str_double(s, strtod(digits, NULL));
+// The shortest text that reads back as x, of that kind; with an exponent only where that is much shorter.
+static const char *decimal(Printer *p, double x, Kind kind) {
+    char text[64];
+    int digits = 0, exponent = 0;
+    do snprintf(text, sizeof text, "%.*e", digits, x);
+    while ((kind == KIND_FLOAT ? (double)strtof(text, NULL) != x : strtod(text, NULL) != x) && digits++ < 17);
+    char *e = strchr(text, 'e');
+    exponent = atoi(e + 1);
+    if (exponent < -5 || exponent > 15) {
+        *e = 0;
+        return arena_printf(p->arena, "%se%d", text, exponent);
+    }
+    int places = digits > exponent ? digits - exponent : 1;
+    return arena_printf(p->arena, "%.*f", places, strtod(text, NULL));
 }
 
 static Exp real_literal(Printer *p, double x, Kind kind) {
-    Str s = {0};
-    if (isnan(x)) str_puts(&s, "0.0 / 0.0");
-    else if (isinf(x)) str_puts(&s, x < 0 ? "-1.0 / 0.0" : "1.0 / 0.0");
-    else if (kind == KIND_FLOAT) print_float(&s, (float)x);
-    else str_double(&s, x);
-    Exp e = atom(p, arena_strdup(p->arena, str_text(&s)));
-    str_free(&s);
-    if (!isfinite(x)) e.prec = PREC_PRODUCT;
-    else if (signbit(x)) e.prec = PREC_PREFIX;
+    if (isnan(x)) return (Exp){text(p, "0.0 / 0.0"), PREC_PRODUCT, false};
+    if (isinf(x)) return (Exp){text(p, x < 0 ? "-1.0 / 0.0" : "1.0 / 0.0"), PREC_PRODUCT, false};
+    Exp e = atom(p, decimal(p, x, kind));
+    if (signbit(x)) e.prec = PREC_PREFIX;
     return e;
 }
 
@@ -156,16 +162,20 @@ static Exp tight_product(Printer *p, Node *e, Region *r) {
     return (Exp){d, PREC_PRODUCT, false};
 }
 
-// An argument or an element of one: its number, else -1.
-static int64_t input_number(const Node *e) {
-    if (e->op == OP_at) e = e->args[0];
-    return e->op == OP_input ? e->u.num : -1;
+// Where e stands in a product: literals first, then arguments and their elements in order, loops last.
+static int64_t factor_order(Printer *p, const Node *e, const Region *r) {
+    enum { OTHER = 1 << 20, LOOP };
+    while (e->op == OP_neg) e = e->args[0];
+    if (e->op == OP_lit) return -1;
+    const Node *a = e->op == OP_at ? e->args[0] : e;
+    if (a->op == OP_input) return a->u.num;
+    Place *pl = plan_find(&p->plan, e, r);
+    return ir_is_binder(e) && pl && !pl->let ? LOOP : OTHER;
 }
 
-// A product of two arguments, whose factors are in any order, is written in the order of the arguments.
-static Node *in_order(Printer *p, Node *e) {
-    int64_t a = e->op == OP_mul ? input_number(e->args[0]) : -1, b = e->op == OP_mul ? input_number(e->args[1]) : -1;
-    if (b < 0 || b >= a) return e;
+// e, a product of two factors, with these in order.
+static Node *in_order(Printer *p, Node *e, const Region *r) {
+    if (e->op != OP_mul || factor_order(p, e->args[0], r) <= factor_order(p, e->args[1], r)) return e;
     Node *swapped = arena_alloc(p->arena, sizeof *e + 2 * sizeof *e->args);
     *swapped = *e;
     swapped->args[0] = e->args[1], swapped->args[1] = e->args[0];
@@ -181,7 +191,7 @@ static Exp chain(Printer *p, Node *e, Region *r, const char *prefix) {
     left = e;
     for (int k = n; k-- > 0; left = left->args[0]) {
         const char *sign = arena_printf(p->arena, "%s ", op_info[left->op].sym);
-        if (k == 0) left = in_order(p, left);
+        if (k == 0) left = in_order(p, left, r);
         d[k] = CAT(doc_line(p->arena), text(p, sign), operand(p, left->args[1], r, prec + 1));
     }
     const Doc *first = CAT(text(p, prefix), operand(p, left, r, *prefix ? PREC_PREFIX : prec));
@@ -337,7 +347,7 @@ static const char *name_list(Printer *p, int n, const char *const *names) {
 
 static const Doc *states(Printer *p, Node *const *e, int n, Region *r) {
     const Doc **d = ARENA_ARRAY(p->arena, const Doc *, n);
-    for (int k = 0; k < n; k++) d[k] = n == 1 ? at_least(p, untyped(p, e[k], r), PREC_ATOM) : untyped(p, e[k], r).d;
+    for (int k = 0; k < n; k++) d[k] = at_least(p, untyped(p, e[k], r), n == 1 ? PREC_ATOM : PREC_ANY + 1);
     return n == 1 ? d[0] : tuple(p, n, d);
 }
 
@@ -554,7 +564,7 @@ static Exp result_text(Printer *p, const Result *res, Region *r) {
         return build(p, "build", res->value, r, res->body->names[0], body);
     }
     const Doc **d = ARENA_ARRAY(p->arena, const Doc *, res->nparts);
-    for (int k = 0; k < res->nparts; k++) d[k] = result_text(p, res->parts[k], r).d;
+    for (int k = 0; k < res->nparts; k++) d[k] = part(p, result_text(p, res->parts[k], r));
     return (Exp){tuple(p, res->nparts, d), PREC_ATOM, false};
 }
 

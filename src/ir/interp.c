@@ -28,7 +28,7 @@ typedef enum Form {
     A_INPUT, // an argument
     A_TABLE, // a gen: elements filled by need
     A_PACK,  // an array literal: its elements are nodes
-    A_FULL   // the value of a loop's state (of rank 0 too)
+    A_FULL   // the value of a loop's state (of rank 0 too), or of a sum of arrays
 } Form;
 
 typedef struct Array {
@@ -280,6 +280,7 @@ static Status array(Interp *m, Node *e, Array **out) {
     case OP_final: TRY(loop_result(m, e, out)); break;
     case OP_gen:
     case OP_pack:
+    case OP_sum:
         s = slot_of(m, e);
         if (!is_valid(m, e, s)) {
             push(m, F_NODE, e);
@@ -426,6 +427,44 @@ static Status eval_array(Interp *m, Node *e, Slot *s) {
     if (e->op == OP_gen) return array_reset(m, s->array, shape);
     memcpy(s->array->shape, shape, sizeof *shape * e->rank);
     s->array->count = e->nargs;
+    return READY;
+}
+
+// A sum of arrays, which planning makes: all elements at once, so that what they share is computed once a term.
+static Status eval_array_sum(Interp *m, Frame *f, Slot *s) {
+    Node *e = f->e, *body = e->args[0], *element_node = body;
+    while (element_node->op == OP_gen) element_node = element_node->args[0];
+    if (!f->phase) {
+        int64_t shape[UINT8_MAX + 1];
+        Scalar n;
+        for (int k = 0; k < e->rank; k++) {
+            TRY(scalar(m, e->shape[k], &n));
+            shape[k] = n.i;
+        }
+        s->valid = false; // its array is overwritten from here on
+        if (!s->array) {
+            s->array = array_new(m, A_FULL, e->kind, e->rank);
+            s->cur = ARENA_NEW(m->arena, Array *);
+            s->cur[0] = array_new(m, A_FULL, KIND_INT, e->rank); // how many terms an element has
+        }
+        TRY(array_reset(m, s->array, shape));
+        TRY(array_reset(m, s->cur[0], shape));
+        size_t bytes = sizeof *s->array->data * (size_t)s->array->count;
+        if (bytes) memset(s->array->data, 0, bytes), memset(s->cur[0]->data, 0, bytes);
+    }
+    TRY(open_binder(m, f, e->u.var));
+    bool real = kind_is_float(e->kind);
+    for (; f->i < f->n; f->k = 0, next_index(m, f, e->u.var)) {
+        Array *a;
+        Scalar x, *to = s->array->data;
+        TRY(array(m, body, &a));
+        for (; f->k < s->array->count; f->k++) {
+            TRY(element(m, a, f->k, &x));
+            if (real) to[f->k].d = scalar_round(e->kind, to[f->k].d + x.d);
+            else to[f->k].i = (int64_t)((uint64_t)to[f->k].i + (uint64_t)x.i);
+            if (!is_nil(m, element_node) && s->cur[0]->data[f->k].i++ && real) m->counts.add++;
+        }
+    }
     return READY;
 }
 
@@ -596,7 +635,7 @@ static Status eval_node(Interp *m, Frame *f) {
         TRY(scalar(m, e->args[1], &out));
         break;
     case OP_at: TRY(eval_at(m, e, &out)); break;
-    case OP_sum: TRY(eval_sum(m, f, &out)); break;
+    case OP_sum: TRY(e->rank ? eval_array_sum(m, f, s) : eval_sum(m, f, &out)); break;
     case OP_argmin:
     case OP_argmax: TRY(eval_arg(m, f, &out)); break;
     case OP_gen:
@@ -607,7 +646,7 @@ static Status eval_node(Interp *m, Frame *f) {
         if (!op_is_elementwise(e->op)) fatal_bug("the interpreter cannot evaluate '%s'", op_info[e->op].name);
         TRY(eval_op(m, e, &out));
     }
-    if (e->op == OP_sum) s->nil = f->terms == 0;
+    if (e->op == OP_sum && !e->rank) s->nil = f->terms == 0;
     unbind(m, f->trail);
     s->value = out;
     set_valid(m, e, s);

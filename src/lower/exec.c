@@ -205,6 +205,8 @@ int tree_exec(Arena *a, const Tree *t, const Tensor *inputs, Tensor *outputs, Co
     int code = func_prepare(a, t->func, inputs, outputs, error);
     if (counts) *counts = (Counts){0};
     if (code) return code;
+    for (int k = 0; t->otherwise && k < t->func->nsizes; k++)
+        if (tensor_get_int(&inputs[k], 0) < 1) t = t->otherwise;
     for (int k = 0; k < t->func->noutputs; k++) // shows what is never written
         memset(outputs[k].data, 0xff, (size_t)tensor_count(&outputs[k]) * kind_size(outputs[k].kind));
     Exec x = {.arena = a, .t = t, .inputs = inputs, .outputs = outputs};

@@ -204,6 +204,14 @@ static Scope *place(Lower *l, Node *e, Scope **home) {
     return *home;
 }
 
+static Buf *known_array(Lower *l, Node *e) {
+    for (Scope *s = l->scope; s; s = s->outer) {
+        Buf *b = map_get(&s->arrays, e);
+        if (b) return b;
+    }
+    return NULL;
+}
+
 static Temp known_value(Lower *l, Node *e) {
     for (Scope *s = l->scope; s; s = s->outer) {
         intptr_t t = (intptr_t)map_get(&s->values, e);
@@ -252,12 +260,34 @@ static Temp emit_by_need(Lower *l, Node *e, Scope *home) {
     return lower_get(l, value);
 }
 
+// What evaluating e here would cost beyond what is known already, up to a bound.
+static int fresh_cost(Lower *l, Node *e, int bound) {
+    if (e->nargs == 0 || (e->rank == 0 && known_value(l, e) >= 0)) return 0;
+    int cost = op_info[e->op].cost;
+    if (ir_is_binder(e) || e->op == OP_final) return VERY_DEAR;
+    if (e->op == OP_at) cost = e->args[0]->op == OP_input || known_array(l, e->args[0]) ? 1 : VERY_DEAR;
+    for (int i = e->op == OP_at ? 1 : 0; i < e->nargs && cost <= bound; i++)
+        cost += fresh_cost(l, e->args[i], bound - cost);
+    return cost;
+}
+
+// Is e worth a cell? Its dear operands get one of their own first, so that what is left may be cheap.
+static bool keep_by_need(Lower *l, Node *e) {
+    if (!lower_dear(l, e)) return false;
+    bool strict = op_is_elementwise(e->op) && e->op != OP_and && e->op != OP_or;
+    if (strict && op_info[e->op].cost <= DEAR) {
+        for (int i = 0; i < e->nargs; i++) lower_value(l, e->args[i]);
+        return false;
+    }
+    return fresh_cost(l, e, DEAR) > DEAR;
+}
+
 Temp lower_value(Lower *l, Node *e) {
     if (e->rank) fatal_bug("an array where a scalar is expected");
     Temp t = known_value(l, e);
     if (t >= 0) return t;
     Scope *here = l->scope, *home, *at = place(l, e, &home);
-    if (at == home || !crosses_loop(at, home)) {
+    if (at == home || !crosses_loop(at, home) || !keep_by_need(l, e)) {
         l->scope = at;
         t = emit(l, e);
         l->scope = here;
@@ -398,14 +428,6 @@ static Temp emit(Lower *l, Node *e) {
 
 // ---- arrays
 
-static Buf *known_array(Lower *l, Node *e) {
-    for (Scope *s = l->scope; s; s = s->outer) {
-        Buf *b = map_get(&s->arrays, e);
-        if (b) return b;
-    }
-    return NULL;
-}
-
 static Buf *array_by_need(Lower *l, Node *e, Scope *home) {
     Scope *here = l->scope;
     l->scope = home;
@@ -456,7 +478,18 @@ static void lower_inputs(Lower *l, const Func *f) {
     }
 }
 
+// The rules take it for granted that a size is not negative; here it is made so.
+static void check_sizes(Lower *l, const Func *f) {
+    for (int i = 0; i < f->nsizes; i++) {
+        Temp ok = lower_temp(l, KIND_BOOL, NULL), n = lower_value(l, f->inputs[i]), args[] = {lower_int(l, 0), n};
+        lower_stmt(l, ST_OP, ok, 2, args)->op = OP_le;
+        const char *text = arena_printf(l->arena, "the size `%s` is %%d: it cannot be negative", f->inputs[i]->name);
+        lower_check(l, ok, FSM_ERROR_SIZE, text, f->span, 1, &n);
+    }
+}
+
 static void lower_func_checks(Lower *l, const Func *f) {
+    check_sizes(l, f);
     for (int i = 0; i < f->nchecks; i++) {
         const Check *c = &f->checks[i];
         Temp *values = ARENA_ARRAY(l->arena, Temp, c->nvalues);
@@ -484,28 +517,13 @@ static void lower_outputs(Lower *l, const Func *f) {
     lower_tasks(l, f->noutputs, tasks);
 }
 
-// The body of f as the block of a scope of its own, which is where whatever depends on no loop lives.
-static Block *lower_version(Lower *l, const Func *f) {
-    Scope *whole = l->root;
-    l->ir = f->ir;
-    scope_open(l);
-    l->root = l->scope;
-    for (int i = 0; i < f->ninputs; i++) {
-        Buf *b = l->inputs[i];
-        if (b) map_put(&l->root->arrays, f->inputs[i], b);
-    }
-    lower_outputs(l, f);
-    l->root = whole;
-    return scope_close(l);
-}
-
 static bool is_partial(const Func *f) {
     for (int i = 0; i < f->noutputs; i++)
         if (f->outputs[i]->partial) return true;
     return false;
 }
 
-Tree *lower_func(Arena *arena, const Func *f, const Func *positive) {
+static Tree *lower_version(Arena *arena, const Func *f) {
     Lower *l = ARENA_NEW(arena, Lower);
     Tree *t = ARENA_NEW(arena, Tree);
     *l = (Lower){.arena = arena, .ir = f->ir, .tree = t};
@@ -515,20 +533,17 @@ Tree *lower_func(Arena *arena, const Func *f, const Func *positive) {
     lower_func_checks(l, f);
     lower_inputs(l, f);
     make_outputs(l, f);
-    if (positive && f->nsizes > 0 && is_partial(f)) {
-        Ir *m = f->ir;
-        Node *all = ir_bool(m, true);
-        for (int i = 0; i < f->nsizes; i++) all = ir_and(m, all, ir_lt(m, ir_int(m, 0), f->inputs[i]));
-        Temp cond = lower_value(l, all);
-        Block *fast = lower_version(l, positive), *slow = lower_version(l, f);
-        Stmt *s = lower_stmt(l, ST_IF, -1, 1, &cond);
-        s->body = fast, s->other = slow;
-    } else {
-        lower_outputs(l, f);
-    }
+    lower_outputs(l, f);
     scope_close(l);
     vec_free(&l->bound);
     vec_free(&l->temp_depth);
     map_free(&l->cost);
+    return t;
+}
+
+Tree *lower_func(Arena *arena, const Func *f, const Func *positive) {
+    if (!positive || f->nsizes == 0 || !is_partial(f)) return lower_version(arena, f);
+    Tree *t = lower_version(arena, positive);
+    t->otherwise = lower_version(arena, f);
     return t;
 }

@@ -219,7 +219,7 @@ static void print_block(const Printer *p, const Block *b, int indent) {
     }
 }
 
-void tree_print(Str *out, const Tree *t) {
+static void print_tree(Str *out, const Tree *t, const char *when) {
     Printer p = {.t = t, .out = out};
     p.lit = calloc((size_t)t->temps.len + 1, sizeof *p.lit);
     if (!p.lit) diag_out_of_memory();
@@ -228,11 +228,16 @@ void tree_print(Str *out, const Tree *t) {
     str_printf(out, "loops %s(", t->func->name);
     for (int k = 0; k < t->func->ninputs; k++)
         str_printf(out, "%s%s", k ? ", " : "", t->func->inputs[k]->name ? t->func->inputs[k]->name : "_");
-    str_puts(out, ") {\n");
+    str_printf(out, ")%s {\n", when);
     print_block(&p, t->body, 2);
     str_puts(out, "}\n");
     free(p.lit);
     free(p.names);
+}
+
+void tree_print(Str *out, const Tree *t) {
+    print_tree(out, t, t->otherwise ? " for sizes >= 1" : "");
+    if (t->otherwise) print_tree(out, t->otherwise, " otherwise");
 }
 
 // ---- invariants
@@ -436,4 +441,20 @@ void tree_verify(const Tree *t) {
     if (!v.state || !v.buf) diag_out_of_memory();
     verify_block(&v, t->body);
     free_verifier(&v);
+    if (t->otherwise) tree_verify(t->otherwise);
+}
+
+static void free_block(Block *b) {
+    if (!b) return;
+    for (int i = 0; i < b->stmts.len; i++) {
+        free_block(b->stmts.data[i]->body);
+        free_block(b->stmts.data[i]->other);
+    }
+    vec_free(&b->stmts);
+}
+
+void tree_free(Tree *t) {
+    free_block(t->body);
+    vec_free(&t->temps);
+    vec_free(&t->bufs);
 }

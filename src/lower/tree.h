@@ -80,6 +80,7 @@ typedef struct Tree {
     VEC(TempInfo) temps;
     VEC(Buf *) bufs;
     Block *body;
+    struct Tree *otherwise; // what runs instead if a size of the function is 0, or NULL: body is right for that, too
 } Tree;
 
 // What running a tree did, besides the counters of [TL] Fig. 6.
@@ -93,5 +94,7 @@ typedef struct Counts {
 void tree_print(Str *out, const Tree *t);
 // Checks that temps are defined before use, kinds agree, buffers are in scope; fatal_bug otherwise. (tree.c)
 void tree_verify(const Tree *t);
+// Frees what is not in the arena; the tree is empty afterwards. (tree.c)
+void tree_free(Tree *t);
 
 #endif

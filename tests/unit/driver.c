@@ -1,0 +1,185 @@
+// The pipeline as a library: stages one by one, the error boundary, the table of passes, options.
+#include "driver/driver.h"
+#include "driver/passes.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void check(const char *name, bool ok, const char *why) {
+    if (ok) printf("ok %s\n", name);
+    else printf("not ok %s: %s\n", name, why);
+}
+
+static const Source *source(Arena *a, const char *name, const char *text) {
+    Source *s = ARENA_NEW(a, Source);
+    *s = (Source){name, text, strlen(text)};
+    return s;
+}
+
+// ---- the error boundary
+
+static int returns_seven(void *data) {
+    (void)data;
+    return 7;
+}
+
+static int breaks(void *data) {
+    diag_current_pass = "test";
+    fatal_bug("%s", (const char *)data);
+}
+
+static int runs_out(void *data) {
+    (void)data;
+    diag_out_of_memory();
+}
+
+static int deep(int n, volatile char *above) {
+    volatile char frame[1000];
+    frame[0] = above ? above[0] : 1;
+    return n ? deep(n - 1, frame) + frame[0] : frame[0];
+}
+
+static int recurses(void *data) { return deep(*(int *)data, NULL) & 1; }
+
+static void quietly(int (*job)(void *), void *data, int *left, int *result) {
+    fflush(stderr);
+    int keep = dup(2);
+    FILE *sink = freopen("/dev/null", "w", stderr);
+    *left = compile_guarded(job, data, result);
+    fflush(stderr);
+    dup2(keep, 2);
+    close(keep);
+    (void)sink;
+}
+
+static void test_boundary(void) {
+    int result = 0, left, n = 20000;
+    left = compile_guarded(returns_seven, NULL, &result);
+    check("a job's result", left == 0 && result == 7, "not 7");
+    quietly(breaks, "on purpose", &left, &result);
+    check("a broken invariant", left == DIAG_EXIT_BUG, "not caught");
+    quietly(runs_out, NULL, &left, &result);
+    check("no memory", left == DIAG_EXIT_MEMORY, "not caught");
+    left = compile_guarded(returns_seven, NULL, &result);
+    check("a job after failures", left == 0 && result == 7, "not 7");
+    left = compile_guarded(recurses, &n, &result);
+    check("deep recursion", left == 0 && result == (n + 1) % 2, "wrong result");
+}
+
+// ---- passes
+
+static void test_passes(void) {
+    unsigned have = 0;
+    bool ordered = true, documented = true, found = true;
+    for (const Pass *p = pass_table; p->name; p++) {
+        ordered &= !(p->requires & ~have);
+        have |= p->establishes;
+        documented &= p->help && *p->help;
+        found &= pass_find(p->name) == p;
+    }
+    check("the order of passes", ordered, "a pass comes before what it requires");
+    check("the help of passes", documented, "a pass has none");
+    check("names of passes", found && !pass_find("no such pass"), "not found by name");
+}
+
+// ---- options
+
+static bool parse_options(Options *o, const char *words) {
+    static char copy[8][256];
+    static char *argv[16];
+    static int turn;
+    char *text = copy[turn++ % 8];
+    int argc = 1;
+    argv[0] = "fsmc";
+    snprintf(text, 256, "%s", words);
+    for (char *w = strtok(text, " "); w && argc < 16; w = strtok(NULL, " ")) argv[argc++] = w;
+    Str message = {0};
+    options_init(o);
+    bool ok = options_parse(o, argc, argv, &message);
+    if (ok == (message.len > 0)) ok = !ok; // a failure has a message, a success has none
+    str_free(&message);
+    return ok;
+}
+
+static void test_options(void) {
+    Options o;
+    bool ok = parse_options(&o, "-O3 -I a -Ib --emit llvm --fp=fast f.fsm -o out.ll");
+    check("options of compiling",
+          ok && o.level == 3 && o.include.len == 2 && !strcmp(o.include.data[1], "b") && o.emit == EMIT_LLVM &&
+              o.fp == CPU_FP_FAST && !strcmp(o.file, "f.fsm") && !strcmp(o.output, "out.ll"),
+          "not as written");
+    options_free(&o);
+    ok = parse_options(&o, "run --exec f.fsm g x=1 y=-2 --passes=");
+    check("options of run",
+          ok && o.command == COMMAND_RUN && o.engine == ENGINE_EXEC && o.words.len == 2 && !strcmp(o.entry, "g") &&
+              o.npasses == 0,
+          "not as written");
+    options_free(&o);
+    ok = parse_options(&o, "-- run");
+    check("a file named as a command", ok && o.command == COMMAND_COMPILE && !strcmp(o.file, "run"), "not as written");
+    options_free(&o);
+    ok = parse_options(&o, "check --disable-pass=simplify f.fsm");
+    check("an option of another command", !ok, "accepted");
+    options_free(&o);
+    ok = parse_options(&o, "-O0 f.fsm");
+    check("no passes at -O0", ok && o.npasses == 0, "there are some");
+    options_free(&o);
+}
+
+// ---- the pipeline
+
+static int pipeline(void *data) {
+    const Options *o = data;
+    Compilation *c = compile_new(o);
+    FuncList raw = {0}, funcs = {0};
+    int made = 0;
+    if (compile_load(c, source(c->arena, "test.fsm", "entry f (x: Double[n]) = sum n (fun i -> 0.0 + x[i])\n")))
+        made = compile_funcs(c, true, &raw) && compile_funcs(c, false, &funcs);
+    if (made) {
+        compile_passes(c, &funcs, true);
+        Tree **trees = compile_trees(c, funcs);
+        CpuModule *m = compile_module(c, funcs, trees, true);
+        made = m && raw.f[0]->ir != funcs.f[0]->ir && raw.f[0]->ir->raw && !funcs.f[0]->ir->raw && compile_ok(c);
+        cpu_delete(m);
+    }
+    compile_delete(c);
+    return made;
+}
+
+static int rejected(void *data) {
+    const Options *o = data;
+    Compilation *c = compile_new(o);
+    bool loaded = compile_load(c, source(c->arena, "test.fsm", "entry f (x: Double) = y\n"));
+    int errors = diag_errors(c->diag);
+    compile_delete(c);
+    return !loaded && errors == 1;
+}
+
+static int textual(void *data) {
+    const Options *o = data;
+    Compilation *c = compile_new(o);
+    FuncList funcs = {0};
+    bool ok = compile_load(c, source(c->arena, "test.ir", "func f(x: f64) -> f64 { %1 = mul x x return %1 }\n")) &&
+              compile_funcs(c, false, &funcs) && funcs.n == 1 && !strcmp(funcs.f[0]->name, "f");
+    compile_delete(c);
+    return ok;
+}
+
+static void run(const char *name, int (*job)(void *), Options *o) {
+    int result = 0;
+    check(name, compile_guarded(job, o, &result) == 0 && result, "failed");
+}
+
+int main(void) {
+    test_boundary();
+    test_passes();
+    test_options();
+    Options o;
+    options_init(&o);
+    run("source to module", pipeline, &o);
+    run("an error in a source", rejected, &o);
+    run("textual IR", textual, &o);
+    options_free(&o);
+    return 0;
+}
