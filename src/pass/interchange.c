@@ -1,6 +1,7 @@
 // gen k (sum i e) runs over k outside and i inside. Where part of e is dear and depends on i but not on k, that part
 // would be computed again for every k: then the sum goes outside, as a sum of arrays, sum i (gen k e), which lowering
-// adds up in place. With this the gradient of a sum over data points is one pass over the points.
+// adds up in place. With this the gradient of a sum over data points is one pass over the points. The same is done where
+// k, and not i, runs along the rows of what is read, as in the product with a transposed matrix.
 #include "pass/pass.h"
 #include "support/map.h"
 
@@ -41,27 +42,87 @@ static bool scatters(Ir *m, Node *e, Var *const *k, int n) { // an equality with
 
 static Node *interchange(Interchange *x, Node *e);
 
+// Which way do the indexings in e run? `along` counts those that are contiguous in k and strided in v, `across` those the
+// other way round.
+typedef struct Strides {
+    const Node *v, *k;
+    int along, across;
+} Strides;
+
+static void count_strides(Node *e, Strides *s, Map *seen) {
+    if (map_get(seen, e)) return;
+    map_put(seen, e, e);
+    if (e->op == OP_at && e->nargs > 1) {
+        bool v_last = node_has_var(e->args[e->nargs - 1], s->v->u.var), v_any = v_last;
+        bool k_last = node_has_var(e->args[e->nargs - 1], s->k->u.var), k_any = k_last;
+        for (int i = 1; i < e->nargs - 1; i++) {
+            v_any |= node_has_var(e->args[i], s->v->u.var);
+            k_any |= node_has_var(e->args[i], s->k->u.var);
+        }
+        s->along += k_last && v_any && !v_last;
+        s->across += v_last && k_any && !k_last;
+    }
+    for (int i = e->op == OP_at; i < e->nargs; i++) count_strides(e->args[i], s, seen);
+}
+
+// Is memory read in order only if k is the inner loop and v the outer?
+static bool runs_along(Node *e, const Var *v, const Var *k) {
+    Strides s = {ir_var(v), ir_var(k), 0, 0};
+    Map seen = {0};
+    count_strides(e, &s, &seen);
+    map_free(&seen);
+    return s.along > s.across;
+}
+
+typedef struct Summand {
+    Var *v;
+    Node *e;
+} Summand;
+
+// sum i < n - a (e), where a depends on the array's indices, over the range that does not: i becomes p - a, and p >= a a
+// bracket. NULL if the extent is not of that form.
+static bool widen(Ir *m, Summand *s, Var *const *k, int n) {
+    Poly extent = poly_of(m, s->v->extent), fixed = {0, ARENA_ARRAY(m->arena, Term, extent.n)};
+    for (int t = 0; t < extent.n; t++) {
+        bool varies = false;
+        for (int q = 0; q < extent.term[t].n; q++)
+            for (int i = 0; i < n; i++) varies |= node_has_var(extent.term[t].atom[q], k[i]);
+        if (!varies) fixed.term[fixed.n++] = extent.term[t];
+    }
+    if (fixed.n == extent.n) return true;
+    Node *whole = poly_node(m, fixed), *a = ir_sub(m, whole, s->v->extent);
+    if (!a->nonneg && !poly_nonneg(m, poly_of(m, a))) return false;
+    Var *p = ir_index(m, s->v->name, whole);
+    Node *i = ir_sub(m, ir_var(p), a);
+    s->e = ir_bracket(m, ir_le(m, a, ir_var(p)), ir_subst1(m, s->e, ir_var(s->v), i));
+    s->v = p;
+    return true;
+}
+
 // A sum in the body of gens over k[0..n): the element of a sum of arrays, or NULL.
 // The sum stands under the bracket [guard] (NULL: none), which goes inside with it.
 static Node *outer_sum(Interchange *x, Node *guard, Node *sum, Var *const *k, int n) {
-    Var *v = sum->u.var;
-    Node *e = guard ? ir_bracket(x->m, guard, sum->args[0]) : sum->args[0];
-    if (scatters(x->m, e, k, n)) return NULL;
-    for (int i = 0; i < n; i++)
-        if (node_has_var(v->extent, k[i])) return NULL;
+    Summand s = {sum->u.var, guard ? ir_bracket(x->m, guard, sum->args[0]) : sum->args[0]};
+    if (scatters(x->m, s.e, k, n) || !widen(x->m, &s, k, n)) return NULL;
     int first = 0;
-    while (first < n && !(node_has_var(e, k[first]) && repeats(e, v, k[first]))) first++;
-    if (first == n) return NULL;
-    Node *array = e, *idx[MAX_RANK];
-    for (int i = n; i-- > first;) {
-        if (!k[i]->extent->nonneg) return NULL;
-        for (int j = first; j < i; j++)
-            if (node_has_var(k[i]->extent, k[j])) return NULL;
-        array = ir_binder_plain(x->m, OP_gen, k[i], array);
-        idx[i] = ir_var(k[i]);
+    while (first < n && !(node_has_var(s.e, k[first]) &&
+                          (repeats(s.e, s.v, k[first]) || runs_along(s.e, s.v, k[first]))))
+        first++;
+    Node *array = s.e, *idx[MAX_RANK];
+    Var *inner[MAX_RANK];
+    int count = 0;
+    for (int i = first; i < n; i++)
+        if (node_has_var(s.e, k[i])) inner[count++] = k[i];
+    if (count == 0) return NULL;
+    for (int i = count; i-- > 0;) {
+        if (!inner[i]->extent->nonneg) return NULL;
+        for (int j = 0; j < i; j++)
+            if (node_has_var(inner[i]->extent, inner[j])) return NULL;
+        array = ir_binder_plain(x->m, OP_gen, inner[i], array);
+        idx[i] = ir_var(inner[i]);
     }
-    array = ir_binder_plain(x->m, OP_sum, v, interchange(x, array));
-    return ir_at(x->m, array, n - first, idx + first);
+    array = ir_binder_plain(x->m, OP_sum, s.v, interchange(x, array));
+    return ir_at(x->m, array, count, idx);
 }
 
 // The body of gens over k, each sum in it that had better be outside replaced. Binders inside are not entered.
@@ -127,4 +188,5 @@ void pass_interchange(Func *f) {
     Interchange x = {.m = f->ir};
     for (int i = 0; i < f->noutputs; i++) f->outputs[i] = interchange(&x, f->outputs[i]);
     map_free(&x.memo);
+    pass_unify(f); // the loops that came into being
 }

@@ -1,0 +1,71 @@
+// Random arguments: sizes first, then what has shapes that depend on them.
+#include "oracle/internal.h"
+
+#include "ir/scalar.h"
+
+#include <string.h>
+
+uint64_t random_bits(Random *r) { // splitmix64
+    uint64_t z = (r->state += UINT64_C(0x9E3779B97F4A7C15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return z ^ (z >> 31);
+}
+
+double random_real(Random *r, double low, double high) {
+    return low + (high - low) * (double)(random_bits(r) >> 11) * 0x1p-53;
+}
+
+int64_t random_int(Random *r, int64_t low, int64_t high) {
+    return low + (int64_t)(random_bits(r) % (uint64_t)(high - low + 1));
+}
+
+// An extent: an expression of sizes and Int arguments.
+static bool evaluate(const Node *e, const Tensor *inputs, int known, int64_t *out) {
+    int64_t x = 0, y = 0;
+    if (e->op == OP_lit) {
+        *out = e->u.num;
+        return true;
+    }
+    if (e->op == OP_input && e->rank == 0 && e->u.num < known) {
+        *out = tensor_get_int(&inputs[e->u.num], 0);
+        return true;
+    }
+    if (!op_is_elementwise(e->op) || e->kind != KIND_INT || !evaluate(e->args[0], inputs, known, &x)) return false;
+    if (e->nargs > 1 && !evaluate(e->args[1], inputs, known, &y)) return false;
+    if ((e->op == OP_idiv || e->op == OP_irem) && y == 0) return false;
+    *out = scalar_op(e->op, KIND_INT, (Scalar){.i = x}, (Scalar){.i = y}).i;
+    return true;
+}
+
+static void fill(Tensor *t, const OracleOptions *o, int64_t largest, Random *r) {
+    bool any = o->int_low > o->int_high;
+    int64_t low = any ? 0 : o->int_low, high = any ? (largest > 1 ? largest - 1 : 1) : o->int_high;
+    for (int64_t i = 0; i < tensor_count(t); i++) {
+        if (kind_is_float(t->kind)) tensor_set(t, i, random_real(r, o->low, o->high));
+        else if (t->kind == KIND_INT) tensor_set(t, i, (double)random_int(r, low, high));
+        else tensor_set(t, i, (double)random_int(r, 0, 1));
+    }
+}
+
+Tensor *arguments_make(Arena *a, const Func *f, int nvalue_inputs, const OracleOptions *o, int trial, Random *r) {
+    Tensor *in = ARENA_ARRAY(a, Tensor, f->ninputs + 1);
+    OracleOptions unit = *o;
+    unit.low = -1, unit.high = 1;
+    int64_t largest = 0;
+    for (int k = 0; k < f->ninputs; k++) {
+        const Node *e = f->inputs[k];
+        int64_t shape[16];
+        for (int d = 0; d < e->rank; d++)
+            if (!evaluate(e->shape[d], in, f->ninputs, &shape[d]) || shape[d] < 0 || shape[d] > 4096) return NULL;
+        in[k] = tensor_new(a, e->kind, e->rank, shape);
+        if (k >= f->nsizes) {
+            fill(&in[k], k < nvalue_inputs ? o : &unit, largest, r);
+            continue;
+        }
+        int64_t n = o->sizes[trial == 0 ? 0 : random_int(r, 0, o->nsizes - 1)];
+        tensor_set(&in[k], 0, (double)n);
+        largest = n > largest ? n : largest;
+    }
+    return in;
+}

@@ -1,0 +1,46 @@
+// The oracle: one F̃ program run by every engine, after every pass and at every level of optimisation, and its
+// derivatives in both modes checked against each other and against differences.
+#ifndef ORACLE_ORACLE_H
+#define ORACLE_ORACLE_H
+
+#include "driver/compile.h"
+#include "ir/tensor.h"
+
+// What is checked of an entry.
+typedef enum OracleGroup {
+    ORACLE_ENGINES,     // all engines agree on the entry
+    ORACLE_DERIVATIVES, // the dot-product identity, differences; the engines agree on tangents and adjoints
+    ORACLE_SECOND,      // three ways to a Hessian times a vector; the engines agree on them
+    ORACLE_GROUPS
+} OracleGroup;
+extern const char *const oracle_group_names[ORACLE_GROUPS];
+
+typedef struct OracleOptions {
+    uint64_t seed;         // of the arguments
+    int trials;            // calls of each entry
+    int nsizes;            // sizes to choose from; the first trial takes the first for all sizes
+    int64_t sizes[16];
+    double low, high;      // range of floating arguments
+    int64_t int_low, int_high; // range of Int arguments; if empty: 0 to about the largest size
+    unsigned levels;       // bit k: compile at -Ok
+    int groups;            // check the first so many of OracleGroup
+    bool differences;      // the entries are smooth where they are called
+    double tolerance;      // between engines, relative to the largest element
+    double identity;       // of the dot-product identity and between second derivatives
+} OracleOptions;
+
+void oracle_options_init(OracleOptions *o);
+// Reads lines `// oracle: WORD VALUE…` from a source: `sizes 1 2 5`, `range LOW HIGH`, `ints LOW HIGH`, `trials N`,
+// `seed N`, `groups N`, `kinks` (no differences), `tolerance X`, `identity X`. False if one is not understood.
+bool oracle_options_read(OracleOptions *o, const char *text);
+
+// Called for every group of every entry; why is NULL if all is well, and begins with "skip: " if it cannot be checked.
+typedef void OracleReport(void *data, const char *entry, OracleGroup group, const char *why);
+
+// Checks all entries of a source. False, with the compiler's messages printed to standard output as comments, if it
+// does not compile. Broken invariants leave through the boundary of diag_set_boundary.
+bool oracle_check(const Source *src, const OracleOptions *o, OracleReport *report, void *data);
+// The text of what went on last, for reports of crashes: "ENTRY: after PASS, trial N".
+const char *oracle_where(void);
+
+#endif
