@@ -29,10 +29,14 @@ int main(int argc, char **argv) {
     Str message = {0};
     options_init(&opt);
     int code;
-    if (!options_parse(&opt, argc, argv, &message)) code = usage_error(str_text(&message));
-    else if (opt.help) code = print_help(opt.command);
-    else if (opt.version) code = print_version();
-    else code = driver_run(&opt);
+    if (!options_parse(&opt, argc, argv, &message))
+        code = usage_error(str_text(&message));
+    else if (opt.help)
+        code = print_help(opt.command);
+    else if (opt.version)
+        code = print_version();
+    else
+        code = driver_run(&opt);
     options_free(&opt);
     str_free(&message);
     return code;

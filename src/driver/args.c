@@ -127,9 +127,12 @@ static bool read_standard_input(Args *a) {
     json_t *all = json_parse(a->diag, text);
     if (!all) return false;
     bool ok = false;
-    if (json_is_array(all)) ok = take_array(a, text, all);
-    else if (json_is_object(all)) ok = take_object(a, all);
-    else diag_error(a->diag, nowhere, "%s: expected an array or an object of arguments", text->name);
+    if (json_is_array(all))
+        ok = take_array(a, text, all);
+    else if (json_is_object(all))
+        ok = take_object(a, all);
+    else
+        diag_error(a->diag, nowhere, "%s: expected an array or an object of arguments", text->name);
     json_decref(all);
     return ok;
 }
@@ -223,8 +226,10 @@ static const char *shape_text(const Args *a, const JsonShape *s, bool expected) 
         int64_t n = s->length;
         const Node *e = s->type->extent;
         bool known = expected ? e && evaluate(a, e, &n) : n >= 0;
-        if (known) str_printf(&out, "[%lld]", (long long)n);
-        else str_puts(&out, expected && e && e->op == OP_input ? arena_printf(a->arena, "[%s]", e->name) : "[]");
+        if (known)
+            str_printf(&out, "[%lld]", (long long)n);
+        else
+            str_puts(&out, expected && e && e->op == OP_input ? arena_printf(a->arena, "[%s]", e->name) : "[]");
     }
     const char *text = arena_strdup(a->arena, str_text(&out));
     str_free(&out);

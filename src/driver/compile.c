@@ -65,9 +65,7 @@ void compile_delete(Compilation *c) {
     arena_free(c->arena);
 }
 
-bool compile_ok(const Compilation *c) {
-    return !diag_errors(c->diag) && !(c->opt->werror && diag_warnings(c->diag));
-}
+bool compile_ok(const Compilation *c) { return !diag_errors(c->diag) && !(c->opt->werror && diag_warnings(c->diag)); }
 
 bool compile_is_ir(const Source *src) {
     size_t n = strlen(src->name);
@@ -121,6 +119,7 @@ static void dump(const Compilation *c, const char *pass, const Func *f, bool cha
 
 bool compile_funcs(Compilation *c, bool raw, FuncList *out) {
     Ir *m = ir_new(c->arena);
+    *out = (FuncList){0};
     vec_push(&c->irs, m);
     m->raw = raw;
     m->strict = c->opt->fp == CPU_FP_PRECISE;
@@ -187,7 +186,8 @@ Tree **compile_trees(Compilation *c, FuncList funcs) {
 CpuModule *compile_module(Compilation *c, FuncList funcs, Tree *const *trees, bool callable) {
     const Options *o = c->opt;
     compile_stage(c, "emit");
-    CpuOptions cpu = {.level = o->level, .cpu = o->cpu, .fp = o->fp, .name = file_base(c->src->name), .callable = callable};
+    CpuOptions cpu = {
+        .level = o->level, .cpu = o->cpu, .fp = o->fp, .name = file_base(c->src->name), .callable = callable};
     if (!cpu.cpu) cpu.cpu = o->command == COMMAND_COMPILE ? "baseline" : "native";
     return cpu_emit(c->arena, c->diag, funcs.n, trees, &cpu);
 }

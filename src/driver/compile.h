@@ -57,8 +57,8 @@ void compile_print_stages(const Compilation *c, Str *out);
 // Whether the source is textual IR.
 bool compile_is_ir(const Source *src);
 
-// Runs job(data) on a stack large enough for recursion over deep programs, inside the error boundary. Returns 0 with the
-// job's result in *result, or why it was left: after fatal_bug, or when memory ran out.
+// Runs job(data) on a stack large enough for recursion over deep programs, inside the error boundary. Returns 0 with
+// the job's result in *result, or why it was left: after fatal_bug, or when memory ran out.
 int compile_guarded(int (*job)(void *data), void *data, int *result);
 
 #endif

@@ -57,8 +57,10 @@ static void emit_text(Compilation *c, FuncList funcs, Str *out) {
         compile_stage(c, "print");
         for (int i = 0; i < funcs.n; i++) {
             if (i) str_putc(out, '\n');
-            if (c->opt->emit == EMIT_FSM) fsm_print(out, funcs.f[i]);
-            else ir_print(out, funcs.f[i]);
+            if (c->opt->emit == EMIT_FSM)
+                fsm_print(out, funcs.f[i]);
+            else
+                ir_print(out, funcs.f[i]);
         }
         return;
     }
@@ -81,7 +83,7 @@ static bool load(Compilation *c) {
 }
 
 void command_compile(Compilation *c) {
-    FuncList funcs;
+    FuncList funcs = {0};
     if (!load(c) || !compile_funcs(c, false, &funcs)) return;
     if (!funcs.n) {
         diag_error(c->diag, (Span){NULL, 0, 0}, "`%s` has no entry: nothing to compile", c->src->name);
@@ -94,7 +96,7 @@ void command_compile(Compilation *c) {
 }
 
 void command_check(Compilation *c) {
-    FuncList funcs;
+    FuncList funcs = {0};
     if (load(c)) compile_funcs(c, false, &funcs);
 }
 
@@ -151,8 +153,8 @@ void driver_write_reproducer(const Compilation *c) {
     int fd = c->src ? mkstemp(path) : -1;
     FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!f) return;
-    fprintf(f, "// fsmc failed in '%s'. Save as a file whose name ends in %s; the command line was\n//", diag_current_pass,
-            suffix);
+    fprintf(f, "// fsmc failed in '%s'. Save as a file whose name ends in %s; the command line was\n//",
+            diag_current_pass, suffix);
     for (int i = 0; i < c->opt->argc; i++) fprintf(f, " %s", c->opt->argv[i]);
     fprintf(f, "\n\n");
     fwrite(c->src->text, 1, c->src->len, f);

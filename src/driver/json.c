@@ -86,10 +86,14 @@ static bool mismatch(const Measure *m, const Path *p, const char *expected, cons
 
 // A string that stands for a number that JSON cannot write.
 static bool non_finite(const char *s, double *x) {
-    if (!strcmp(s, "NaN")) *x = NAN;
-    else if (!strcmp(s, "Infinity")) *x = INFINITY;
-    else if (!strcmp(s, "-Infinity")) *x = -INFINITY;
-    else return false;
+    if (!strcmp(s, "NaN"))
+        *x = NAN;
+    else if (!strcmp(s, "Infinity"))
+        *x = INFINITY;
+    else if (!strcmp(s, "-Infinity"))
+        *x = -INFINITY;
+    else
+        return false;
     return true;
 }
 
@@ -198,9 +202,12 @@ static void print_real(Str *out, double x) {
 }
 
 static void print_scalar(Str *out, const Tensor *t, int64_t at) {
-    if (t->kind == KIND_BOOL) str_puts(out, tensor_get_int(t, at) ? "true" : "false");
-    else if (t->kind == KIND_INT) str_printf(out, "%lld", (long long)tensor_get_int(t, at));
-    else print_real(out, tensor_get(t, at));
+    if (t->kind == KIND_BOOL)
+        str_puts(out, tensor_get_int(t, at) ? "true" : "false");
+    else if (t->kind == KIND_INT)
+        str_printf(out, "%lld", (long long)tensor_get_int(t, at));
+    else
+        print_real(out, tensor_get(t, at));
 }
 
 static void print_value(Str *out, const SigType *type, const Tensor *leaves, int depth, int64_t at) {

@@ -147,7 +147,8 @@ void npy_write(Str *out, const Tensor *t) {
     Str header = {0};
     str_printf(&header, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", *type == '<' && !little ? '>' : *type,
                type + 1);
-    for (int k = 0; k < t->rank; k++) str_printf(&header, "%lld%s", (long long)t->shape[k], k && k + 1 == t->rank ? "" : ",");
+    for (int k = 0; k < t->rank; k++)
+        str_printf(&header, "%lld%s", (long long)t->shape[k], k && k + 1 == t->rank ? "" : ",");
     str_puts(&header, "), }");
     while ((MAGIC + 4 + header.len + 1) % ALIGNMENT) str_putc(&header, ' ');
     str_putc(&header, '\n');

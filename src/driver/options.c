@@ -35,7 +35,7 @@ typedef struct OptionRow {
 
 // A heading is a row of its own without a help text.
 static const OptionRow option_rows[] = {
-#define GROUP(title) {.group = title},
+#define GROUP(title)                                    {.group = title},
 #define OPTION(id, letter, name, value, commands, help) {NULL, OPTION_##id, letter, name, value, commands, help},
 #include "driver/options.def"
 };
@@ -61,8 +61,7 @@ static const char *const emit_names[] = {
     NULL};
 static const char *const fp_names[] = {
     [CPU_FP_PRECISE] = "precise", [CPU_FP_CONTRACT] = "contract", [CPU_FP_FAST] = "fast", NULL};
-static const char *const when_names[] = {
-    [WHEN_AUTO] = "auto", [WHEN_ALWAYS] = "always", [WHEN_NEVER] = "never", NULL};
+static const char *const when_names[] = {[WHEN_AUTO] = "auto", [WHEN_ALWAYS] = "always", [WHEN_NEVER] = "never", NULL};
 
 void options_init(Options *o) {
     *o = (Options){.emit = EMIT_OBJ, .level = 2, .fp = CPU_FP_CONTRACT, .error_limit = 20};
@@ -82,8 +81,7 @@ typedef struct OptionReader {
     char *const *argv;
     Str *message;
     bool plain;                // after "--"
-    bool level_given, listed;  // -O, --passes
-    bool emit_given;
+    bool listed;               // --passes was given
     unsigned given[ROW_COUNT]; // how often
     VEC(const Pass *) disabled;
     int operands;
@@ -103,8 +101,10 @@ static bool wrong(OptionReader *r, const char *fmt, ...) {
 
 // "--emit" or "-o", as the messages write it.
 static const char *spelling(const OptionRow *row, char *buffer, size_t size) {
-    if (row->name) snprintf(buffer, size, "--%s", row->name);
-    else snprintf(buffer, size, "-%c", row->letter);
+    if (row->name)
+        snprintf(buffer, size, "--%s", row->name);
+    else
+        snprintf(buffer, size, "-%c", row->letter);
     return buffer;
 }
 
@@ -177,7 +177,7 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
         return true;
     case OPTION_ENTRY: o->entry = value; return true;
     case OPTION_INCLUDE: vec_push(&o->include, value); return true;
-    case OPTION_LEVEL: r->level_given = true; return read_number(r, row, value, 3, &o->level);
+    case OPTION_LEVEL: return read_number(r, row, value, 3, &o->level);
     case OPTION_FP:
         if (!choose(r, row, value, fp_names, &k)) return false;
         o->fp = (CpuFp)k;
@@ -344,9 +344,12 @@ bool options_parse(Options *o, int argc, char *const *argv, Str *message) {
     bool ok = true;
     while (ok && r.next < argc) {
         const char *arg = argv[r.next++];
-        if (r.plain || arg[0] != '-' || !arg[1]) ok = read_operand(&r, arg);
-        else if (!strcmp(arg, "--")) r.plain = true;
-        else ok = read_option(&r, arg);
+        if (r.plain || arg[0] != '-' || !arg[1])
+            ok = read_operand(&r, arg);
+        else if (!strcmp(arg, "--"))
+            r.plain = true;
+        else
+            ok = read_option(&r, arg);
     }
     if (ok && !o->help && !o->version) ok = check_commands(&r) && choose_passes(&r) && check_operands(&r);
     vec_free(&r.disabled);
@@ -397,9 +400,12 @@ static void help_options(Str *out, unsigned commands) {
         group = NULL;
         char left[64];
         const char *value = row->value ? row->value : "";
-        if (!row->name) snprintf(left, sizeof left, "  -%c%s%s", row->letter, row->id == OPTION_LEVEL ? "" : " ", value);
-        else if (row->letter) snprintf(left, sizeof left, "  -%c, --%s", row->letter, row->name);
-        else snprintf(left, sizeof left, "  --%s%s%s", row->name, row->value ? "=" : "", value);
+        if (!row->name)
+            snprintf(left, sizeof left, "  -%c%s%s", row->letter, row->id == OPTION_LEVEL ? "" : " ", value);
+        else if (row->letter)
+            snprintf(left, sizeof left, "  -%c, --%s", row->letter, row->name);
+        else
+            snprintf(left, sizeof left, "  --%s%s%s", row->name, row->value ? "=" : "", value);
         help_row(out, left, row->help);
     }
 }
@@ -413,8 +419,9 @@ void options_help(Str *out, Command command) {
         str_indent(out, 6);
         str_printf(out, "%s\n", command_rows[i].help);
     }
-    str_puts(out, "FILE is an F~ program, values as --emit=ir prints them if its name ends in .ir, or '-' for standard\n"
-                  "input.");
+    str_puts(out,
+             "FILE is an F~ program, values as --emit=ir prints them if its name ends in .ir, or '-' for standard\n"
+             "input.");
     if (command == COMMAND_RUN || command == COMMAND_COST || command == COMMAND_COMPILE)
         str_puts(out, " Arguments of a call are JSON: NAME=VALUE or NAME=@FILE (also NumPy's .npy) for single ones,\n"
                       "the others on standard input as one array in order or one object by name.");
@@ -436,6 +443,8 @@ void options_help(Str *out, Command command) {
             help_row(out, left, p->help);
         }
     }
-    str_puts(out, "\nExit status: 0 on success, 1 for an error in the program or its arguments, 2 for wrong usage, 3 for an\n"
-                  "internal error.\n");
+    str_puts(
+        out,
+        "\nExit status: 0 on success, 1 for an error in the program or its arguments, 2 for wrong usage, 3 for an\n"
+        "internal error.\n");
 }

@@ -49,15 +49,18 @@ static void write_result(Compilation *c, const Func *f, const Tensor *outputs) {
     const char *path = c->opt->output ? c->opt->output : "-";
     compile_stage(c, "print");
     Str out = {0};
-    if (!npy_is(path)) json_print(&out, f->result, outputs);
-    else if (f->noutputs == 1) npy_write(&out, outputs);
-    else diag_error(c->diag, (Span){NULL, 0, 0}, "`%s` can hold one array, but the result has %d", path, f->noutputs);
+    if (!npy_is(path))
+        json_print(&out, f->result, outputs);
+    else if (f->noutputs == 1)
+        npy_write(&out, outputs);
+    else
+        diag_error(c->diag, (Span){NULL, 0, 0}, "`%s` can hold one array, but the result has %d", path, f->noutputs);
     if (out.len) file_write(c->diag, path, &out);
     str_free(&out);
 }
 
 void command_run(Compilation *c) {
-    FuncList funcs;
+    FuncList funcs = {0};
     Tensor *inputs;
     if (!prepare(c, c->opt->engine == ENGINE_INTERP, &funcs, &inputs)) return;
     const Func *f = funcs.f[0];
@@ -72,7 +75,7 @@ void command_run(Compilation *c) {
 }
 
 void command_cost(Compilation *c) {
-    FuncList funcs;
+    FuncList funcs = {0};
     Tensor *inputs;
     if (!prepare(c, false, &funcs, &inputs)) return;
     Tensor *outputs = ARENA_ARRAY(c->arena, Tensor, funcs.f[0]->noutputs + 1);

@@ -271,6 +271,14 @@ static Val argument(Infer *in, const Expr *e) {
     return (Val){c, NULL};
 }
 
+// White space makes an argument of what was meant as an index or as the right side of a difference.
+static void hint_operator(Infer *in, const Expr *arg) {
+    if (arg->kind == EX_BRACKET)
+        infer_note(in, arg->span, "an index has no space before it: `a[i]`");
+    else if (arg->kind == EX_UNARY && arg->unop == UN_NEG)
+        infer_note(in, arg->span, "a difference has a space on both sides of `-`, or on neither");
+}
+
 Val infer_app(Infer *in, const Expr *e) {
     // (f a) b is f a b: functions are never results.
     const Expr *head = e->args[0];
@@ -284,13 +292,16 @@ Val infer_app(Infer *in, const Expr *e) {
     }
     if (names_builtin(in, head, BI_DERIV) && n == 2) return (Val){infer_deriv(in, exprs[0], exprs[1], e->span), NULL};
     bool assertion = names_builtin(in, head, BI_ASSERT);
-    Val f = infer(in, head);
+    Fun *fun = need_fun(in, infer(in, head), head->span);
+    if (!fun) {
+        hint_operator(in, exprs[0]);
+        return (Val){core_error(in, e->span), NULL};
+    }
     Val *args = ARENA_ARRAY(in->arena, Val, n + 1);
     Span *spans = ARENA_ARRAY(in->arena, Span, n + 1);
     for (int i = 0; i < n; i++) {
         args[i] = assertion && i == 1 ? argument(in, exprs[i]) : infer(in, exprs[i]);
         spans[i] = exprs[i]->span;
     }
-    Fun *fun = need_fun(in, f, head->span);
-    return (Val){fun ? apply(in, fun, n, args, spans, e->span) : core_error(in, e->span), NULL};
+    return (Val){apply(in, fun, n, args, spans, e->span), NULL};
 }

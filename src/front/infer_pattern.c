@@ -267,10 +267,10 @@ static Core *entry_param(Infer *in, CoreParam *param, const Pattern *p, int k) {
     Type *type = type_error();
     if (!t && p->kind == PAT_UNIT)
         type = type_unit();
+    else if (!t && p->kind == PAT_NAME)
+        infer_error(in, p->span, "parameter `%s` of an entry needs a type, as in `(%s: Double)`", p->name, p->name);
     else if (!t)
-        infer_error(in, p->span, "parameter %s of an entry needs a type, as in `(%s: Double)`",
-                    p->kind == PAT_NAME ? arena_printf(in->arena, "`%s`", p->name) : "patterns",
-                    p->kind == PAT_NAME ? p->name : "(a, b)");
+        infer_error(in, p->span, "a parameter of an entry needs a type, as in `((a, b): Double * Double)`");
     else if (t->kind == TX_FUN)
         infer_error(in, t->span, "a parameter of an entry cannot be a function");
     else

@@ -170,8 +170,8 @@ static bool leaves_loop(const Region *from, const Region *to) {
     return false;
 }
 
-// The region for a `let`: outside of loops that it does not depend on. A fallible value stays inside its guards; a total
-// one leaves them if that takes it out of a loop, or if `deep` nesting has to be cut.
+// The region for a `let`: outside of loops that it does not depend on. A fallible value stays inside its guards; a
+// total one leaves them if that takes it out of a loop, or if `deep` nesting has to be cut.
 static Region *let_region(const Place *pl, bool deep) {
     Region *r = pl->at;
     bool out = deep || (!pl->e->partial && leaves_loop(r, pl->home));

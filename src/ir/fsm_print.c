@@ -378,7 +378,8 @@ static Exp empty_array(Printer *p, const Node *e) {
     Str s = {0};
     for (int k = 0; k < e->rank; k++)
         str_printf(&s, "build %lld (fun _ -> ", (long long)e->shape[k]->u.num);
-    str_puts(&s, e->kind == KIND_BOOL ? "false" : e->kind == KIND_INT ? "0" : e->kind == KIND_FLOAT ? "float 0.0" : "0.0");
+    static const char *const zero[] = {"false", "0", "float 0.0", "0.0"};
+    str_puts(&s, zero[e->kind]);
     for (int k = 0; k < e->rank; k++) str_putc(&s, ')');
     Exp x = {text(p, arena_strdup(p->arena, str_text(&s))), PREC_APPLY, false};
     str_free(&s);

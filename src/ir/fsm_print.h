@@ -4,8 +4,8 @@
 
 #include "ir/ir.h"
 
-// Appends f as an F̃ `entry` that compiles again to the same values. Its parameters have the names, types and sizes that
-// f records; checks of the arguments follow from these. Adds nodes to f->ir where a result is an array of tuples.
+// Appends f as an F̃ `entry` that compiles again to the same values. Its parameters have the names, types and sizes
+// that f records; checks of the arguments follow from these. Adds nodes to f->ir where a result is an array of tuples.
 void fsm_print(Str *out, const Func *f);
 
 #endif

@@ -234,7 +234,8 @@ static void constrain_atoms(Ir *m, Constraints *c, Poly p, int depth) {
     for (int i = 0; i < p.n; i++)
         for (int k = 0; k < p.term[i].n; k++) {
             Node *a = p.term[i].atom[k];
-            bool index = a->op == OP_var && !a->u.var->is_state, arg = a->op == OP_argmin || a->op == OP_argmax;
+            bool index = a->op == OP_var && !a->u.var->is_state;
+            bool arg = (a->op == OP_argmin || a->op == OP_argmax) && a->u.var->extent->nonneg; // -1 for an empty range
             if ((!index && !arg) || !first_time(c, a)) continue;
             Poly room = poly_add(m, poly_of(m, a->u.var->extent), poly_lit(m, -1));
             constrain(c, poly_add(m, room, poly_scale(m, poly_of(m, a), -1)));

@@ -189,12 +189,13 @@ static int implies(Ir *m, Node *p, Node *q) {
     if (same) {
         if (p->op == OP_lt && q->op == OP_lt && k >= 0) return 1;
         if (p->op == OP_eq) return q->op == OP_eq ? (k == 0 ? 1 : -1) : k > 0 ? 1 : -1;
-        if (q->op == OP_eq && k <= 0) return -1; // dp > 0, dq = dp + k = 0 needs dp = -k
+        if (q->op == OP_eq && k >= 0) return -1; // dp > 0, dq = dp + k = 0 needs dp = -k
     }
     same = poly_const(poly_add(m, dq, dp), &k); // dq = k - dp
     if (same) {
         if (p->op == OP_lt && q->op == OP_lt && k <= 1) return -1;
         if (p->op == OP_eq) return q->op == OP_eq ? (k == 0 ? 1 : -1) : k > 0 ? 1 : -1;
+        if (q->op == OP_eq && k <= 0) return -1; // dp > 0, dq = k - dp = 0 needs dp = k
     }
     return 0;
 }

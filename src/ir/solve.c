@@ -159,8 +159,8 @@ static Node *hoist(Ir *m, Var *v, Node *body) {
     return NULL;
 }
 
-// The sum of all elements of an array with one element that is not zero is that element. It is evaluated as often as the
-// array, whose variables it mentions, and once then.
+// The sum of all elements of an array with one element that is not zero is that element. It is evaluated as often as
+// the array, whose variables it mentions, and once then.
 static Node *sum_of_elements(Ir *m, Var *v, Node *body) {
     Node *g = body->args[0];
     if (body->nargs != 2 || body->args[1] != ir_var(v) || g->op != OP_gen || node_has_var(g, v)) return NULL;

@@ -153,28 +153,46 @@ bool lower_maybe_empty(Lower *l, const Var *v) {
     return !poly_nonneg(l->ir, minus(l->ir, v->extent, ir_int(l->ir, 1), 0));
 }
 
-void lower_demand(Lower *l, Node *e) {
-    Map *seen = &l->scope->demanded;
+static void demand(Lower *l, Node *e, Map *seen);
+
+// What both arms of a select need is needed.
+static void demand_either(Lower *l, Node *a, Node *b, Map *seen) {
+    Map one = {0}, other = {0};
+    demand(l, a, &one);
+    if (one.len) demand(l, b, &other);
+    for (size_t i = 0; i < other.cap; i++)
+        if (other.key[i] && map_get(&one, other.key[i])) map_put(seen, other.key[i], other.value[i]);
+    map_free(&one);
+    map_free(&other);
+}
+
+static void demand(Lower *l, Node *e, Map *seen) {
     if (e->nargs == 0 || map_get(seen, e)) return;
     map_put(seen, e, e);
     switch (e->op) {
-    case OP_select: case OP_bracket: lower_demand(l, e->args[0]); break;
+    case OP_bracket: demand(l, e->args[0], seen); break;
+    case OP_select:
+        demand(l, e->args[0], seen);
+        demand_either(l, e->args[1], e->args[2], seen);
+        break;
     case OP_and: case OP_or: // the second operand is evaluated by need if it may fail
-        lower_demand(l, e->args[0]);
-        if (!e->args[1]->partial) lower_demand(l, e->args[1]);
+        demand(l, e->args[0], seen);
+        if (!e->args[1]->partial) demand(l, e->args[1], seen);
         break;
     case OP_gen: case OP_sum: case OP_argmin: case OP_argmax:
-        lower_demand(l, e->u.var->extent);
-        if (!lower_active(l, e->u.var) && !lower_maybe_empty(l, e->u.var)) lower_demand(l, e->args[0]);
+        demand(l, e->u.var->extent, seen);
+        if (!lower_active(l, e->u.var) && !lower_maybe_empty(l, e->u.var)) demand(l, e->args[0], seen);
         break;
-    case OP_fold: lower_demand(l, e->u.loop->index->extent); // fall through
+    case OP_fold: demand(l, e->u.loop->index->extent, seen); // fall through
     case OP_while:
-        for (int k = 0; k < e->u.loop->n; k++) lower_demand(l, loop_init(e, k));
+        for (int k = 0; k < e->u.loop->n; k++) demand(l, loop_init(e, k), seen);
         break;
     default:
-        for (int i = 0; i < e->nargs; i++) lower_demand(l, e->args[i]);
+        for (int i = 0; i < e->nargs; i++) demand(l, e->args[i], seen);
     }
 }
+
+void lower_demand(Lower *l, Node *e) { demand(l, e, &l->scope->demanded); }
 
 bool lower_likely(const Node *p) {
     if (p->op == OP_var) return !p->u.var->is_state;

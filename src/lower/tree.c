@@ -454,6 +454,7 @@ static void free_block(Block *b) {
 }
 
 void tree_free(Tree *t) {
+    if (t->otherwise) tree_free(t->otherwise);
     free_block(t->body);
     vec_free(&t->temps);
     vec_free(&t->bufs);

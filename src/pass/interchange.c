@@ -102,7 +102,10 @@ static bool widen(Ir *m, Summand *s, Var *const *k, int n) {
 // A sum in the body of gens over k[0..n): the element of a sum of arrays, or NULL.
 // The sum stands under the bracket [guard] (NULL: none), which goes inside with it.
 static Node *outer_sum(Interchange *x, Node *guard, Node *sum, Var *const *k, int n) {
-    Summand s = {sum->u.var, guard ? ir_bracket(x->m, guard, sum->args[0]) : sum->args[0]};
+    // a variable of its own: the sum's may be one of the array's, which it does not mean
+    Var *own = ir_index(x->m, sum->u.var->name, sum->u.var->extent);
+    Summand s = {own, ir_subst1(x->m, sum->args[0], ir_var(sum->u.var), ir_var(own))};
+    if (guard) s.e = ir_bracket(x->m, guard, s.e);
     if (scatters(x->m, s.e, k, n) || !widen(x->m, &s, k, n)) return NULL;
     int first = 0;
     while (first < n && !(node_has_var(s.e, k[first]) &&

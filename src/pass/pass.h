@@ -8,6 +8,8 @@
 // Applies the rules of ir/rules.c and ir/solve.c everywhere again, knowing what the brackets and branches around a term
 // say ([FS] Fig. 8 d).
 void pass_simplify(Func *f);
+// Unrolls sums and arrays of a few elements, where the number is known.
+void pass_unroll(Func *f);
 // Gives loops over equal extents the same variable where neither is inside the other, so that what they share is one
 // node. From here on binders may reuse variables (Ir.planning).
 void pass_unify(Func *f);

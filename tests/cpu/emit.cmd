@@ -1,6 +1,6 @@
 # Every kind of output.
 fsmc --emit=ir --entry=dot arrays.fsm
-fsmc --emit=loops --entry=dot arrays.fsm
+fsmc --emit=loops --entry=dot arrays.fsm | grep "for i"
 fsmc --emit=llvm --entry=dot arrays.fsm | grep -o 'define .*@dot'
 fsmc --emit=llvm -O0 --entry=dot arrays.fsm | grep -o 'define .*@dot'
 fsmc --emit=asm --entry=dot arrays.fsm | grep -c '^dot:'

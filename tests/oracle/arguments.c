@@ -21,18 +21,18 @@ int64_t random_int(Random *r, int64_t low, int64_t high) {
 }
 
 // An extent: an expression of sizes and Int arguments.
-static bool evaluate(const Node *e, const Tensor *inputs, int known, int64_t *out) {
+static bool evaluate(const Node *e, const Tensor *inputs, const Func *f, int64_t *out) {
     int64_t x = 0, y = 0;
     if (e->op == OP_lit) {
         *out = e->u.num;
         return true;
     }
-    if (e->op == OP_input && e->rank == 0 && e->u.num < known) {
+    if (e->op == OP_input && e->rank == 0 && e->u.num < f->ninputs) {
         *out = tensor_get_int(&inputs[e->u.num], 0);
         return true;
     }
-    if (!op_is_elementwise(e->op) || e->kind != KIND_INT || !evaluate(e->args[0], inputs, known, &x)) return false;
-    if (e->nargs > 1 && !evaluate(e->args[1], inputs, known, &y)) return false;
+    if (!op_is_elementwise(e->op) || e->kind != KIND_INT || !evaluate(e->args[0], inputs, f, &x)) return false;
+    if (e->nargs > 1 && !evaluate(e->args[1], inputs, f, &y)) return false;
     if ((e->op == OP_idiv || e->op == OP_irem) && y == 0) return false;
     *out = scalar_op(e->op, KIND_INT, (Scalar){.i = x}, (Scalar){.i = y}).i;
     return true;
@@ -52,13 +52,11 @@ Tensor *arguments_make(Arena *a, const Func *f, int nvalue_inputs, const OracleO
     Tensor *in = ARENA_ARRAY(a, Tensor, f->ninputs + 1);
     OracleOptions unit = *o;
     unit.low = -1, unit.high = 1;
-    int64_t largest = 0;
+    int64_t largest = 0, shape[16];
     for (int k = 0; k < f->ninputs; k++) {
         const Node *e = f->inputs[k];
-        int64_t shape[16];
-        for (int d = 0; d < e->rank; d++)
-            if (!evaluate(e->shape[d], in, f->ninputs, &shape[d]) || shape[d] < 0 || shape[d] > 4096) return NULL;
-        in[k] = tensor_new(a, e->kind, e->rank, shape);
+        if (e->rank > 0) continue;
+        in[k] = tensor_new(a, e->kind, 0, NULL);
         if (k >= f->nsizes) {
             fill(&in[k], k < nvalue_inputs ? o : &unit, largest, r);
             continue;
@@ -66,6 +64,14 @@ Tensor *arguments_make(Arena *a, const Func *f, int nvalue_inputs, const OracleO
         int64_t n = o->sizes[trial == 0 ? 0 : random_int(r, 0, o->nsizes - 1)];
         tensor_set(&in[k], 0, (double)n);
         largest = n > largest ? n : largest;
+    }
+    for (int k = 0; k < f->ninputs; k++) {
+        const Node *e = f->inputs[k];
+        if (e->rank == 0) continue;
+        for (int d = 0; d < e->rank; d++)
+            if (!evaluate(e->shape[d], in, f, &shape[d]) || shape[d] < 0 || shape[d] > 4096) return NULL;
+        in[k] = tensor_new(a, e->kind, e->rank, shape);
+        fill(&in[k], k < nvalue_inputs ? o : &unit, largest, r);
     }
     return in;
 }

@@ -10,6 +10,12 @@ vector() {
     awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++) printf "%s%.3f", i ? "," : "[", (i * 7 % 11 + 1) / 12; print "]" }'
 }
 
+# $1 of them.
+square() {
+    row=$(vector "$1")
+    awk -v n="$1" -v row="$row" 'BEGIN { for (i = 0; i < n; i++) printf "%s%s", i ? "," : "[", row; print "]" }'
+}
+
 costs() {
     n=$1
     shift
@@ -21,7 +27,7 @@ costs() {
         n) value=$n ;;
         vector) value=$(vector "$n") ;;
         vector+*) value=$(vector $((n + ${kind#vector+}))) ;;
-        square) value="[$(row=$(vector "$n"); i=1; printf %s "$row"; while [ $i -lt "$n" ]; do printf ,%s "$row"; i=$((i + 1)); done)]" ;;
+        square) value=$(square "$n") ;;
         *) value=$kind ;;
         esac
         shift
@@ -35,7 +41,11 @@ for n in 10 20 40; do
     line=$(costs $n "$@") || exit
     echo "n = $n: $line"
 done | awk '
-    { print; gsub(/[{},":]/, " "); for (i = 4; i < NF; i += 2) { if (NR == 1) name[++k] = $i; count[NR, $i] = $(i + 1) } }
+    {
+        print
+        gsub(/[{},":]/, " ")
+        for (i = 4; i < NF; i += 2) { if (NR == 1) name[++k] = $i; count[NR, $i] = $(i + 1) }
+    }
     END {
         if (NR != 3) exit 1
         for (i = 1; i <= k; i++) {

@@ -1,14 +1,19 @@
 // The pipeline as a library: stages one by one, the error boundary, the table of passes, options.
+#define _POSIX_C_SOURCE 200809L
 #include "driver/driver.h"
 #include "driver/passes.h"
 
+#include <glob.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static void check(const char *name, bool ok, const char *why) {
-    if (ok) printf("ok %s\n", name);
-    else printf("not ok %s: %s\n", name, why);
+    if (ok)
+        printf("ok %s\n", name);
+    else
+        printf("not ok %s: %s\n", name, why);
 }
 
 static const Source *source(Arena *a, const char *name, const char *text) {
@@ -171,8 +176,43 @@ static void run(const char *name, int (*job)(void *), Options *o) {
     check(name, compile_guarded(job, o, &result) == 0 && result, "failed");
 }
 
+// ---- the file written for a report
+
+static int writes_reproducer(void *data) {
+    Compilation *c = data;
+    c->src = source(c->arena, "test.fsm", "entry f (x: Double) = x\n");
+    driver_write_reproducer(c);
+    return 0;
+}
+
+static void test_reproducer(void) {
+    const char *folder = getenv("FSMC_TEST_TMP");
+    if (!folder) {
+        printf("skip a file for a report: FSMC_TEST_TMP is not set\n");
+        return;
+    }
+    setenv("TMPDIR", folder, 1);
+    Options o;
+    options_init(&o);
+    Compilation *c = compile_new(&o);
+    int left, result;
+    quietly(writes_reproducer, c, &left, &result);
+    char pattern[1024], line[128] = "";
+    snprintf(pattern, sizeof pattern, "%s/fsmc-bug-*", folder);
+    glob_t found = {0};
+    FILE *f = glob(pattern, 0, NULL, &found) == 0 ? fopen(found.gl_pathv[0], "r") : NULL;
+    bool ok = false;
+    while (f && fgets(line, sizeof line, f)) ok |= !strcmp(line, "entry f (x: Double) = x\n");
+    if (f) fclose(f);
+    globfree(&found);
+    check("a file for a report", ok, "there is none with the source in it");
+    compile_delete(c);
+    options_free(&o);
+}
+
 int main(void) {
     test_boundary();
+    test_reproducer();
     test_passes();
     test_options();
     Options o;

@@ -1,0 +1,99 @@
+// Small loops with extents known at compile time disappear: sum i < 3 becomes two additions, gen i < 3 an array literal.
+// What one-hot seeds and other brackets say is then decided for each index, and short vectors live in registers.
+#include "pass/pass.h"
+#include "support/map.h"
+
+enum { MAX_EXTENT = 16, MAX_ELEMENTS = 64, MAX_NODES = 4000 };
+
+typedef struct Unroll {
+    Ir *m;
+    Map memo;
+    uint32_t limit; // no more nodes than this
+} Unroll;
+
+static bool small(const Var *v, int64_t *n) {
+    return ir_is_int_lit(v->extent, n) && *n >= 1 && *n <= MAX_EXTENT;
+}
+
+static Node *element(Ir *m, Node *body, const Var *v, int64_t i) { return ir_subst1(m, body, ir_var(v), ir_int(m, i)); }
+
+static Node *unroll_sum(Ir *m, Var *v, int64_t n, Node *body) {
+    Node *sum = element(m, body, v, 0);
+    for (int64_t i = 1; i < n; i++) sum = ir_add(m, sum, element(m, body, v, i));
+    return sum;
+}
+
+// The elements of a nest of small gens with a scalar body, in row-major order; false if it is not one.
+static bool elements(Ir *m, Node *e, Node **out, int *count, int64_t *extents, int rank) {
+    if (e->rank == 0) {
+        if (*count == MAX_ELEMENTS) return false;
+        out[(*count)++] = e;
+        return true;
+    }
+    int64_t n;
+    if (e->op == OP_pack) {
+        for (int k = 0; k < e->rank; k++) extents[rank + k] = e->shape[k]->u.num;
+        for (int i = 0; i < e->nargs; i++) {
+            if (*count == MAX_ELEMENTS) return false;
+            out[(*count)++] = e->args[i];
+        }
+        return true;
+    }
+    if (e->op != OP_gen || !small(e->u.var, &n)) return false;
+    extents[rank] = n;
+    for (int64_t i = 0; i < n; i++)
+        if (!elements(m, element(m, e->args[0], e->u.var, i), out, count, extents, rank + 1)) return false;
+    return true;
+}
+
+// Does evaluating e run a loop?
+static bool loops(Node *e, Map *seen) {
+    if (e->nargs == 0 || map_get(seen, e)) return false;
+    map_put(seen, e, e);
+    if (e->op == OP_sum || e->op == OP_argmin || e->op == OP_argmax || e->op == OP_final) return true;
+    for (int i = e->op == OP_at; i < e->nargs; i++)
+        if (loops(e->args[i], seen)) return true;
+    return false;
+}
+
+// An array of loops stays: they may be one loop that scatters or adds up all elements.
+static Node *unroll_gen(Ir *m, Node *e) {
+    Map seen = {0};
+    bool keep = loops(e->args[0], &seen);
+    map_free(&seen);
+    if (keep) return e;
+    Node **out = ARENA_ARRAY(m->arena, Node *, MAX_ELEMENTS);
+    int64_t extents[16];
+    int count = 0;
+    if (e->rank > 16 || !elements(m, e, out, &count, extents, 0)) return e;
+    return ir_pack(m, e->kind, e->rank, extents, out);
+}
+
+static Node *unroll(Unroll *u, Node *e) {
+    if (e->nargs == 0) return e;
+    Node *known = map_get(&u->memo, e);
+    if (known) return known;
+    Node *few[8], **args = e->nargs <= 8 ? few : ARENA_ARRAY(u->m->arena, Node *, e->nargs);
+    bool same = true;
+    for (int i = 0; i < e->nargs; i++) {
+        args[i] = unroll(u, e->args[i]);
+        same &= args[i] == e->args[i];
+    }
+    Span keep = u->m->span;
+    u->m->span = e->span;
+    Node *out = same ? e : ir_rebuild(u->m, e, args);
+    int64_t n;
+    if (u->m->next_node < u->limit) {
+        if (out->op == OP_sum && out->rank == 0 && small(out->u.var, &n)) out = unroll_sum(u->m, out->u.var, n, out->args[0]);
+        else if (out->op == OP_gen && small(out->u.var, &n)) out = unroll_gen(u->m, out);
+    }
+    u->m->span = keep;
+    map_put(&u->memo, e, out);
+    return out;
+}
+
+void pass_unroll(Func *f) {
+    Unroll u = {.m = f->ir, .limit = f->ir->next_node + MAX_NODES};
+    for (int i = 0; i < f->noutputs; i++) f->outputs[i] = unroll(&u, f->outputs[i]);
+    map_free(&u.memo);
+}

@@ -1,0 +1,501 @@
+#include "oracle/internal.h"
+
+#include "ad/ad.h"
+#include "driver/passes.h"
+#include "lower/exec.h"
+#include "pass/pass.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const oracle_group_names[ORACLE_GROUPS] = {"engines", "derivatives", "second order"};
+
+enum { MAX_TRIALS = 32, MAX_ENTRIES = 32 };
+
+// What a call gave.
+typedef struct Outcome {
+    int code;
+    const char *error;
+    Tensor *out;
+} Outcome;
+
+typedef struct Entry {
+    const char *name;
+    Family raw;
+    int ntrials;
+    Tensor *in[MAX_TRIALS];
+    Outcome expected[MAX_TRIALS][FORMS]; // by the interpreter, on the program as written
+    const char *why[ORACLE_GROUPS];      // the first thing that is wrong
+} Entry;
+
+typedef struct Oracle {
+    const OracleOptions *o;
+    Options opt;
+    Compilation *c;
+    Arena *arena;
+    int n;
+    Entry entry[MAX_ENTRIES];
+} Oracle;
+
+static char where[256];
+const char *oracle_where(void) { return where; }
+
+static void note_where(const Entry *e, Form form, const char *stage, int trial) {
+    snprintf(where, sizeof where, "%s, %s, %s, trial %d", e->name, form_names[form], stage, trial);
+}
+
+// ---- failures
+
+static void wrong(Oracle *x, Entry *e, Form form, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+static void wrong(Oracle *x, Entry *e, Form form, const char *fmt, ...) {
+    OracleGroup g = form_group(form);
+    if (e->why[g]) return;
+    va_list ap;
+    va_start(ap, fmt);
+    e->why[g] = arena_printf(x->arena, "%s: %s", form_names[form], arena_vprintf(x->arena, fmt, ap));
+    va_end(ap);
+}
+
+static const char *describe(Oracle *x, const Func *f, const Tensor *in) {
+    Str s = {0};
+    for (int k = 0; k < f->ninputs && s.len < 400; k++) {
+        str_printf(&s, "%s%s=", k ? " " : "", f->inputs[k]->name ? f->inputs[k]->name : "?");
+        int64_t n = tensor_count(&in[k]);
+        if (in[k].rank) str_putc(&s, '[');
+        for (int64_t i = 0; i < n && i < 30; i++) {
+            if (i) str_putc(&s, ',');
+            if (kind_is_float(in[k].kind)) str_printf(&s, "%.4g", tensor_get(&in[k], i));
+            else str_printf(&s, "%lld", (long long)tensor_get_int(&in[k], i));
+        }
+        if (in[k].rank) str_putc(&s, ']');
+    }
+    const char *text = arena_strdup(x->arena, str_text(&s));
+    str_free(&s);
+    return text;
+}
+
+// ---- comparing
+
+static double largest(const Tensor *t) {
+    double most = 0;
+    for (int64_t i = 0; i < tensor_count(t); i++) {
+        double a = fabs(tensor_get(t, i));
+        if (a > most && isfinite(a)) most = a;
+    }
+    return most;
+}
+
+static bool close(double a, double b, double allowed) {
+    if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
+    return a == b || fabs(a - b) <= allowed;
+}
+
+// The first element of got that is not near to that of want, or NULL.
+static const char *difference(Arena *a, const Tensor *got, const Tensor *want, double tolerance) {
+    if (got->kind != want->kind || got->rank != want->rank) return "the type differs";
+    for (int d = 0; d < got->rank; d++)
+        if (got->shape[d] != want->shape[d])
+            return arena_printf(a, "extent %d is %lld, not %lld", d, (long long)got->shape[d], (long long)want->shape[d]);
+    if (!kind_is_float(got->kind)) tolerance = 0;
+    if (got->kind == KIND_FLOAT) tolerance = tolerance < 2e-4 ? 2e-4 : tolerance;
+    double allowed = tolerance * (1 + largest(want));
+    for (int64_t i = 0; i < tensor_count(got); i++)
+        if (!close(tensor_get(got, i), tensor_get(want, i), allowed))
+            return arena_printf(a, "element %lld is %.17g, not %.17g", (long long)i, tensor_get(got, i), tensor_get(want, i));
+    return NULL;
+}
+
+static void compare(Oracle *x, Entry *e, Form form, const Func *f, const char *stage, int trial, const Outcome *got) {
+    const Outcome *want = &e->expected[trial][form];
+    const Tensor *in = e->in[trial];
+    if (!got->code != !want->code) {
+        wrong(x, e, form, "%s: %s, but as written: %s, for %s", stage, got->code ? got->error : "no error",
+              want->code ? want->error : "no error", describe(x, f, in));
+        return;
+    }
+    for (int i = 0; !got->code && i < f->noutputs; i++) {
+        const char *d = difference(x->arena, &got->out[i], &want->out[i], x->o->tolerance);
+        if (d) wrong(x, e, form, "%s: result %d, %s, for %s", stage, i, d, describe(x, f, in));
+    }
+}
+
+// ---- as written
+
+static Outcome interpret(Oracle *x, const Func *f, const Tensor *in) {
+    Outcome r = {.out = ARENA_ARRAY(x->arena, Tensor, f->noutputs + 1)};
+    r.code = interp_run(x->arena, f, in, r.out, NULL, &r.error);
+    return r;
+}
+
+static void expect(Oracle *x, Entry *e, Random *r) {
+    const Func *value = e->raw.form[FORM_VALUE], *most = e->raw.form[FORM_TANGENT];
+    e->ntrials = x->o->trials < MAX_TRIALS ? x->o->trials : MAX_TRIALS;
+    for (int t = 0; t < e->ntrials; t++) {
+        e->in[t] = arguments_make(x->arena, most ? most : value, value->ninputs, x->o, t, r);
+        for (Form k = 0; e->in[t] && k < FORMS; k++) {
+            if (!e->raw.form[k]) continue;
+            note_where(e, k, "as written", t);
+            Outcome *got = &e->expected[t][k];
+            *got = interpret(x, e->raw.form[k], e->in[t]);
+            if (got->code && !e->expected[t][FORM_VALUE].code)
+                wrong(x, e, k, "as written: %s, but the value has no error, for %s", got->error,
+                      describe(x, e->raw.form[k], e->in[t]));
+        }
+    }
+}
+
+// ---- identities
+
+static double inner(int n, const Tensor *const *a, const Tensor *b, double *magnitude) {
+    double total = 0;
+    for (int k = 0; k < n; k++)
+        for (int64_t i = 0; i < tensor_count(a[k]); i++) {
+            double p = tensor_get(a[k], i) * tensor_get(&b[k], i);
+            total += p, *magnitude += fabs(p);
+        }
+    return total;
+}
+
+// The floating arguments of the value, and where their directions are among the inputs.
+typedef struct Places {
+    int nx, ny, x[64], first_v, first_w, y[64];
+} Places;
+
+static Places places_of(const Family *f) {
+    Places p = {.first_v = f->form[FORM_VALUE]->ninputs};
+    for (int k = 0; k < p.first_v; k++)
+        if (kind_is_float(f->form[FORM_VALUE]->inputs[k]->kind)) p.x[p.nx++] = k;
+    for (int k = 0; k < f->form[FORM_VALUE]->noutputs; k++)
+        if (kind_is_float(f->form[FORM_VALUE]->outputs[k]->kind)) p.y[p.ny++] = k;
+    p.first_w = p.first_v + p.nx;
+    return p;
+}
+
+static bool single(const Func *f) {
+    for (int k = 0; k < f->ninputs; k++)
+        if (f->inputs[k]->kind == KIND_FLOAT) return true;
+    return false;
+}
+
+static void check_inner_products(Oracle *x, Entry *e, const Places *p, int t) {
+    const Outcome *tan = &e->expected[t][FORM_TANGENT], *adj = &e->expected[t][FORM_ADJOINT];
+    const Tensor *v[64], *w[64];
+    if (!e->raw.form[FORM_ADJOINT] || tan->code || adj->code) return;
+    for (int j = 0; j < p->nx; j++) v[j] = &e->in[t][p->first_v + j];
+    for (int i = 0; i < p->ny; i++) w[i] = &e->in[t][p->first_w + i];
+    double size = 0, a = inner(p->ny, w, tan->out, &size), b = inner(p->nx, v, adj->out, &size);
+    double tolerance = single(e->raw.form[0]) ? 1e-4 : x->o->identity;
+    if (!close(a, b, tolerance * (1 + size)))
+        wrong(x, e, FORM_ADJOINT, "<w, J v> is %.17g, but <v, adjoint of w> is %.17g, for %s", a, b,
+              describe(x, e->raw.form[FORM_ADJOINT], e->in[t]));
+}
+
+static void check_second(Oracle *x, Entry *e, int t) {
+    for (Form k = FORM_RF; k < FORMS; k++) {
+        const Outcome *a = &e->expected[t][FORM_FR], *b = &e->expected[t][k];
+        const Func *f = e->raw.form[FORM_FR];
+        if (!f || !e->raw.form[k] || a->code || b->code) continue;
+        for (int i = 0; i < f->noutputs; i++) {
+            double tolerance = single(f) ? 1e-3 : x->o->identity;
+            const char *d = difference(x->arena, &b->out[i], &a->out[i], tolerance);
+            if (d) wrong(x, e, k, "unlike forward over reverse, result %d, %s, for %s", i, d, describe(x, f, e->in[t]));
+        }
+    }
+}
+
+// The arguments of trial t, moved by h along v.
+static Tensor *moved(Oracle *x, const Entry *e, const Places *p, int t, double h) {
+    int n = e->raw.form[FORM_TANGENT]->ninputs;
+    Tensor *in = arena_copy(x->arena, e->in[t], sizeof *in * (size_t)n);
+    for (int j = 0; j < p->nx; j++) {
+        Tensor *a = &in[p->x[j]];
+        const Tensor *old = &e->in[t][p->x[j]], *v = &e->in[t][p->first_v + j];
+        *a = tensor_new(x->arena, old->kind, old->rank, old->shape);
+        for (int64_t i = 0; i < tensor_count(a); i++) tensor_set(a, i, tensor_get(old, i) + h * tensor_get(v, i));
+    }
+    return in;
+}
+
+// The central difference of result i of f, or of those of its results that want[] has; false if f fails nearby.
+static bool central(Oracle *x, Entry *e, const Func *f, const Places *p, int t, double h, Tensor *out) {
+    Outcome a = interpret(x, f, moved(x, e, p, t, h)), b = interpret(x, f, moved(x, e, p, t, -h));
+    if (a.code || b.code) return false;
+    for (int i = 0; i < f->noutputs; i++) {
+        out[i] = a.out[i];
+        for (int64_t k = 0; kind_is_float(out[i].kind) && k < tensor_count(&out[i]); k++)
+            tensor_set(&out[i], k, (tensor_get(&a.out[i], k) - tensor_get(&b.out[i], k)) / (2 * h));
+    }
+    return true;
+}
+
+// Compares result i of `of` along v with result k of `derivative`. Where differences of two widths disagree, there is a
+// kink between them, and nothing can be said.
+static void check_difference(Oracle *x, Entry *e, Form derivative, int k, const Tensor *wide, const Tensor *narrow, int t) {
+    const Tensor *got = &e->expected[t][derivative].out[k];
+    double scale = 1 + largest(got) + largest(narrow);
+    for (int64_t i = 0; i < tensor_count(got); i++) {
+        double a = tensor_get(wide, i), b = tensor_get(narrow, i), c = (4 * b - a) / 3, d = tensor_get(got, i);
+        if (!(fabs(a - b) <= 1e-3 * scale)) continue;
+        if (!close(c, d, 2e-5 * scale))
+            wrong(x, e, derivative, "element %lld of result %d is %.10g, but differences give %.10g, for %s", (long long)i, k,
+                  d, c, describe(x, e->raw.form[derivative], e->in[t]));
+    }
+}
+
+static void check_differences(Oracle *x, Entry *e, const Places *p, int t, Form of, Form derivative) {
+    const Func *f = e->raw.form[of];
+    if (!f || !e->raw.form[derivative] || e->expected[t][of].code || e->expected[t][derivative].code) return;
+    Tensor *wide = ARENA_ARRAY(x->arena, Tensor, f->noutputs), *narrow = ARENA_ARRAY(x->arena, Tensor, f->noutputs);
+    const double h = 1e-3;
+    if (!central(x, e, f, p, t, h, wide) || !central(x, e, f, p, t, h / 2, narrow)) return;
+    for (int i = 0, k = 0; i < f->noutputs; i++)
+        if (kind_is_float(f->outputs[i]->kind)) check_difference(x, e, derivative, k++, &wide[i], &narrow[i], t);
+}
+
+static void check_identities(Oracle *x, Entry *e) {
+    if (!e->raw.form[FORM_TANGENT]) return;
+    Places p = places_of(&e->raw);
+    for (int t = 0; t < e->ntrials; t++) {
+        if (!e->in[t] || e->expected[t][FORM_VALUE].code) continue;
+        note_where(e, FORM_TANGENT, "identities", t);
+        check_inner_products(x, e, &p, t);
+        check_second(x, e, t);
+        if (!x->o->differences || single(e->raw.form[FORM_VALUE])) continue;
+        check_differences(x, e, &p, t, FORM_VALUE, FORM_TANGENT);
+        check_differences(x, e, &p, t, FORM_ADJOINT, FORM_FR);
+    }
+}
+
+// ---- the optimised programs
+
+typedef struct Batch { // all forms of all entries, in one Ir
+    FuncList funcs;
+    Entry *entry[MAX_ENTRIES * FORMS];
+    Form form[MAX_ENTRIES * FORMS];
+} Batch;
+
+static bool sizes_positive(const Func *f, const Tensor *in) {
+    for (int k = 0; k < f->nsizes; k++)
+        if (tensor_get_int(&in[k], 0) < 1) return false;
+    return true;
+}
+
+static void run_interpreter(Oracle *x, Batch *p, Func *const *funcs, const char *stage) {
+    for (int i = 0; i < p->funcs.n; i++) {
+        Entry *e = p->entry[i];
+        for (int t = 0; funcs[i] && t < e->ntrials; t++) {
+            if (!e->in[t] || (funcs[i]->ir->positive && !sizes_positive(funcs[i], e->in[t]))) continue;
+            note_where(e, p->form[i], stage, t);
+            Outcome got = interpret(x, funcs[i], e->in[t]);
+            compare(x, e, p->form[i], funcs[i], stage, t, &got);
+        }
+    }
+}
+
+static void run_trees(Oracle *x, Batch *p, Tree *const *trees, const char *stage) {
+    for (int i = 0; i < p->funcs.n; i++) {
+        Entry *e = p->entry[i];
+        const Func *f = p->funcs.f[i];
+        tree_verify(trees[i]);
+        for (int t = 0; t < e->ntrials; t++) {
+            if (!e->in[t]) continue;
+            note_where(e, p->form[i], stage, t);
+            Outcome got = {.out = ARENA_ARRAY(x->arena, Tensor, f->noutputs + 1)};
+            got.code = tree_exec(x->arena, trees[i], e->in[t], got.out, NULL, &got.error);
+            compare(x, e, p->form[i], f, stage, t, &got);
+        }
+    }
+}
+
+static void run_compiled(Oracle *x, Batch *p, Tree *const *trees, int level) {
+    char stage[] = "compiled at -O?";
+    stage[sizeof stage - 2] = (char)('0' + level);
+    x->opt.level = level;
+    snprintf(where, sizeof where, "%s", stage);
+    CpuModule *m = compile_module(x->c, p->funcs, trees, true);
+    CpuJit *jit = m ? cpu_jit(m, x->c->diag) : NULL;
+    cpu_delete(m);
+    for (int i = 0; i < p->funcs.n; i++) {
+        Entry *e = p->entry[i];
+        const Func *f = p->funcs.f[i];
+        if (!jit) wrong(x, e, p->form[i], "%s: it does not compile", stage);
+        for (int t = 0; jit && t < e->ntrials; t++) {
+            if (!e->in[t]) continue;
+            note_where(e, p->form[i], stage, t);
+            Outcome got = {.out = ARENA_ARRAY(x->arena, Tensor, f->noutputs + 1)};
+            got.code = cpu_call(x->arena, jit, f, e->in[t], got.out, &got.error);
+            compare(x, e, p->form[i], f, stage, t, &got);
+        }
+    }
+    cpu_jit_delete(jit);
+}
+
+// Elaborates the source and derives all forms in an Ir of their own.
+static bool make_program(Oracle *x, Batch *p) {
+    FuncList list;
+    *p = (Batch){.funcs = {0}};
+    snprintf(where, sizeof where, "elaboration");
+    if (!compile_funcs(x->c, false, &list)) return false;
+    p->funcs.f = ARENA_ARRAY(x->arena, Func *, list.n * FORMS);
+    for (int i = 0; i < list.n && i < x->n; i++) {
+        note_where(&x->entry[i], FORM_VALUE, "derivatives", 0);
+        Family f = family_derive(list.f[i], x->o->groups);
+        for (Form k = 0; k < FORMS; k++) {
+            if (!f.form[k] || !x->entry[i].raw.form[k]) continue;
+            ir_verify(f.form[k]);
+            p->entry[p->funcs.n] = &x->entry[i];
+            p->form[p->funcs.n] = k;
+            p->funcs.f[p->funcs.n++] = f.form[k];
+        }
+    }
+    return true;
+}
+
+static void run_pass(Oracle *x, Batch *p, const Pass *pass, Func *const *funcs, bool positive) {
+    const char *stage = arena_printf(x->arena, "after %s%s", pass->name, positive ? " for sizes >= 1" : "");
+    for (int i = 0; i < p->funcs.n; i++) {
+        if (!funcs[i]) continue;
+        note_where(p->entry[i], p->form[i], stage, -1);
+        pass_run(pass, funcs[i]);
+        ir_verify(funcs[i]);
+    }
+    run_interpreter(x, p, funcs, stage);
+}
+
+// The pipeline of compile_passes, with the interpreter after every pass.
+static void run_passes(Oracle *x, Batch *p) {
+    const Pass *pass = pass_table;
+    FuncList *l = &p->funcs;
+    for (; pass->name && !(pass->establishes & PASS_PLANNED); pass++) run_pass(x, p, pass, l->f, false);
+    l->positive = ARENA_ARRAY(x->arena, Func *, l->n + 1);
+    for (int i = 0; i < l->n; i++) {
+        bool partial = false;
+        for (int k = 0; k < l->f[i]->noutputs; k++) partial |= l->f[i]->outputs[k]->partial;
+        if (!partial || !l->f[i]->nsizes) continue;
+        note_where(p->entry[i], p->form[i], "assuming sizes >= 1", -1);
+        l->positive[i] = pass_assume_positive(l->f[i]);
+        vec_push(&x->c->irs, l->positive[i]->ir);
+    }
+    for (const Pass *q = pass_table; q->name; q++) {
+        if (q >= pass) run_pass(x, p, q, l->f, false);
+        run_pass(x, p, q, l->positive, true);
+    }
+}
+
+static bool run_pipeline(Oracle *x) {
+    Batch p;
+    if (x->o->levels & 1) {
+        if (!make_program(x, &p)) return false;
+        run_interpreter(x, &p, p.funcs.f, "with the rules");
+        snprintf(where, sizeof where, "lowering without passes");
+        Tree **trees = compile_trees(x->c, p.funcs);
+        run_trees(x, &p, trees, "loop tree without passes");
+        run_compiled(x, &p, trees, 0);
+    }
+    if (!make_program(x, &p)) return false;
+    if (!(x->o->levels & 1)) run_interpreter(x, &p, p.funcs.f, "with the rules");
+    run_passes(x, &p);
+    snprintf(where, sizeof where, "lowering");
+    Tree **trees = compile_trees(x->c, p.funcs);
+    run_trees(x, &p, trees, "loop tree");
+    for (int level = 1; level <= 3; level++)
+        if (x->o->levels >> level & 1) run_compiled(x, &p, trees, level);
+    return true;
+}
+
+// ---- the whole
+
+void oracle_options_init(OracleOptions *o) {
+    *o = (OracleOptions){.seed = 1, .trials = 5, .nsizes = 5, .sizes = {3, 1, 2, 5, 0}, .low = -1.5, .high = 1.5,
+                         .int_low = 0, .int_high = -1, .levels = 15, .groups = ORACLE_GROUPS, .differences = true,
+                         .tolerance = 1e-10, .identity = 1e-12};
+}
+
+static bool read_line(OracleOptions *o, const char *line) {
+    char word[32];
+    int used = 0, more;
+    if (sscanf(line, "%31s%n", word, &used) != 1) return false;
+    line += used;
+    if (!strcmp(word, "sizes")) {
+        for (o->nsizes = 0; o->nsizes < 16; o->nsizes++, line += more) {
+            long long n;
+            if (sscanf(line, "%lld%n", &n, &more) != 1) break;
+            o->sizes[o->nsizes] = n;
+        }
+        return o->nsizes > 0;
+    }
+    long long a, b;
+    if (!strcmp(word, "range")) return sscanf(line, "%lf %lf", &o->low, &o->high) == 2;
+    if (!strcmp(word, "tolerance")) return sscanf(line, "%lf", &o->tolerance) == 1;
+    if (!strcmp(word, "identity")) return sscanf(line, "%lf", &o->identity) == 1;
+    if (!strcmp(word, "kinks")) return !(o->differences = false);
+    if (!strcmp(word, "trials")) return sscanf(line, "%d", &o->trials) == 1;
+    if (!strcmp(word, "groups")) return sscanf(line, "%d", &o->groups) == 1;
+    if (!strcmp(word, "seed") && sscanf(line, "%lld", &a) == 1) return o->seed = (uint64_t)a, true;
+    if (strcmp(word, "ints") || sscanf(line, "%lld %lld", &a, &b) != 2) return false;
+    o->int_low = a, o->int_high = b;
+    return true;
+}
+
+bool oracle_options_read(OracleOptions *o, const char *text) {
+    static const char mark[] = "// oracle:";
+    for (const char *p = text; (p = strstr(p, mark)); p += sizeof mark - 1) {
+        const char *end = strchr(p, '\n');
+        char line[256];
+        snprintf(line, sizeof line, "%.*s", (int)(end ? end - p : 200), p);
+        if (!read_line(o, line + sizeof mark - 1)) return false;
+    }
+    return true;
+}
+
+static void finish(Oracle *x, bool ok) {
+    if (!ok) {
+        Str s = {0};
+        diag_print(x->c->diag, &s, false);
+        for (char *line = s.data, *end; line && *line; line = end) {
+            end = line + strcspn(line, "\n");
+            printf("# %.*s\n", (int)(end - line), line);
+            if (*end) end++;
+        }
+        str_free(&s);
+    }
+    compile_delete(x->c);
+    options_free(&x->opt);
+}
+
+bool oracle_check(const Source *src, const OracleOptions *o, OracleReport *report, void *data) {
+    Oracle *x = calloc(1, sizeof *x);
+    FuncList raw;
+    if (!x) diag_out_of_memory();
+    x->o = o;
+    options_init(&x->opt);
+    x->opt.command = COMMAND_RUN, x->opt.file = src->name;
+    x->c = compile_new(&x->opt);
+    x->arena = x->c->arena;
+    snprintf(where, sizeof where, "the front end");
+    bool ok = compile_load(x->c, src) && compile_funcs(x->c, true, &raw);
+    if (ok) x->n = raw.n < MAX_ENTRIES ? raw.n : MAX_ENTRIES;
+    for (int i = 0; i < x->n; i++) {
+        Entry *e = &x->entry[i];
+        Random r = {o->seed * 1000 + (uint64_t)i};
+        e->name = raw.f[i]->name;
+        note_where(e, FORM_VALUE, "derivatives", 0);
+        e->raw = family_derive(raw.f[i], o->groups);
+        expect(x, e, &r);
+        check_identities(x, e);
+    }
+    ok = ok && run_pipeline(x);
+    for (int i = 0; ok && i < x->n; i++) {
+        Entry *e = &x->entry[i];
+        for (int g = 0; g < o->groups; g++) {
+            Form first = g == ORACLE_ENGINES ? FORM_VALUE : g == ORACLE_DERIVATIVES ? FORM_ADJOINT : FORM_FR;
+            const char *none = e->raw.form[first] ? NULL : e->raw.error[first];
+            report(data, e->name, g, e->why[g] ? e->why[g] : none ? arena_printf(x->arena, "skip: %s", none) : NULL);
+        }
+    }
+    finish(x, ok);
+    free(x);
+    return ok;
+}

@@ -1,0 +1,145 @@
+#define _GNU_SOURCE
+#include "random/fuzz.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+// What became of one program: "" if all is well, "compile" if the front end refuses it, else what is wrong.
+typedef struct Verdict {
+    char text[2000];
+    int category; // 0: well, 1: refused, 2: crash, 3: errors differ, 4: values differ, 5: derivatives differ
+} Verdict;
+
+typedef struct Job {
+    const Source *src;
+    const OracleOptions *o;
+    int out;
+    bool failed;
+} Job;
+
+static void send(int out, const char *text) {
+    size_t n = strlen(text);
+    if (write(out, text, n) != (ssize_t)n) _exit(9);
+}
+
+static void on_report(void *data, const char *entry, OracleGroup group, const char *why) {
+    Job *j = data;
+    (void)entry;
+    if (!why || !strncmp(why, "skip", 4) || j->failed) return;
+    j->failed = true;
+    char text[1800];
+    snprintf(text, sizeof text, "%s: %s", oracle_group_names[group], why);
+    send(j->out, text);
+}
+
+static int run_job(void *data) {
+    Job *j = data;
+    if (!oracle_check(j->src, j->o, on_report, j)) {
+        send(j->out, "compile");
+        return 1;
+    }
+    return 0;
+}
+
+static int category_of(const char *text) {
+    if (!*text) return 0;
+    if (!strcmp(text, "compile")) return 1;
+    if (!strncmp(text, "crash", 5)) return 2;
+    if (strstr(text, "error")) return 3;
+    if (strstr(text, "stage") || strstr(text, "result")) return 4;
+    return 5;
+}
+
+static void child(const char *text, const OracleOptions *o, int out, bool quiet) {
+    Source src = {"random.fsm", text, strlen(text)};
+    Job job = {&src, o, out, false};
+    int result = 0;
+    alarm(60);
+    if (quiet && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))) _exit(9);
+    if (compile_guarded(run_job, &job, &result)) {
+        char why[600];
+        snprintf(why, sizeof why, "crash: a broken invariant at %s", oracle_where());
+        send(out, why);
+    }
+    _exit(0);
+}
+
+static Verdict judge(const char *text, const OracleOptions *o, bool quiet) {
+    Verdict v = {"", 0};
+    int fd[2], status;
+    fflush(stdout);
+    if (pipe(fd)) return v;
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(fd[0]);
+        child(text, o, fd[1], quiet);
+    }
+    close(fd[1]);
+    size_t n = 0;
+    for (ssize_t got; n < sizeof v.text - 1 && (got = read(fd[0], v.text + n, sizeof v.text - 1 - n)) > 0;) n += (size_t)got;
+    v.text[n] = 0;
+    close(fd[0]);
+    waitpid(pid, &status, 0);
+    if (!n && WIFSIGNALED(status)) snprintf(v.text, sizeof v.text, "crash: signal %d", WTERMSIG(status));
+    else if (!n && WEXITSTATUS(status)) snprintf(v.text, sizeof v.text, "crash: exit %d", WEXITSTATUS(status));
+    v.category = category_of(v.text);
+    return v;
+}
+
+OracleOptions fuzz_oracle(const FuzzOptions *o, uint64_t seed) {
+    OracleOptions x;
+    oracle_options_init(&x);
+    x.seed = seed;
+    x.trials = 6;
+    x.tolerance = 1e-7, x.identity = 1e-8;
+    x.int_low = -1, x.int_high = 4;
+    if (o->level >= 0) x.levels = 1u | 1u << (1 + seed % 3);
+    return x;
+}
+
+typedef struct Shrinking {
+    OracleOptions o;
+    int category;
+} Shrinking;
+
+static bool fails_alike(void *data, const char *text) {
+    Shrinking *x = data;
+    return judge(text, &x->o, true).category == x->category;
+}
+
+static void report_failure(const FuzzOptions *o, uint64_t seed, Sample *s, const Verdict *v) {
+    printf("seed %llu: %s\n%s", (unsigned long long)seed, v->text, sample_text(s));
+    if (!o->shrink) return;
+    Shrinking x = {fuzz_oracle(o, seed), v->category};
+    sample_shrink(s, fails_alike, &x, o->shrink);
+    Verdict small = judge(sample_text(s), &x.o, true);
+    printf("smaller: %s\n%s", small.text, sample_text(s));
+    fflush(stdout);
+}
+
+int fuzz_run(const FuzzOptions *o, int *done, int *compiled) {
+    int failures = 0;
+    time_t start = time(NULL);
+    *done = *compiled = 0;
+    for (int i = 0; i < o->count; i++) {
+        if (o->seconds && time(NULL) - start >= o->seconds) break;
+        uint64_t seed = o->first + (uint64_t)i;
+        Arena *a = arena_new();
+        Sample *s = sample_new(a, seed, o->size);
+        OracleOptions x = fuzz_oracle(o, seed);
+        if (o->verbose) printf("seed %llu\n%s", (unsigned long long)seed, sample_text(s));
+        Verdict v = judge(sample_text(s), &x, !o->verbose);
+        ++*done;
+        *compiled += v.category != 1;
+        if (v.category > 1) {
+            failures++;
+            report_failure(o, seed, s, &v);
+        }
+        arena_free(a);
+    }
+    return failures;
+}

@@ -1,0 +1,438 @@
+// Random well-typed terms. A term of a wanted type is chosen among the constructs that give one; indices are mostly in
+// range by construction, by a guard, or by being clamped, and sometimes not at all.
+#include "random/term.h"
+
+#include <string.h>
+
+typedef struct Name {
+    const char *name;
+    const Sort *type;
+    const char *extent; // of an index variable: of its loop, else NULL
+} Name;
+
+typedef struct Gen {
+    Sample *s;
+    Arena *arena;
+    Random *r;
+    int budget, nnames, fresh;
+    Name name[256];
+    bool loops;  // sequential folds
+    bool wild;   // indices that may be out of range, sizes that may be negative, assertions
+    bool nested; // derivatives inside
+} Gen;
+
+static const Sort real = {.form = 'r'}, integer = {.form = 'i'}, truth = {.form = 'b'};
+
+static int pick(Gen *g, int n) { return (int)(random_bits(g->r) % (uint64_t)n); }
+static bool chance(Gen *g, int percent) { return pick(g, 100) < percent; }
+
+static const Sort *array_of(Gen *g, const char *extent, const Sort *element) {
+    Sort *t = ARENA_NEW(g->arena, Sort);
+    *t = (Sort){.form = 'a', .extent = extent, .part = element};
+    return t;
+}
+
+static const Sort *pair_of(Gen *g, const Sort *a, const Sort *b) {
+    Sort *t = ARENA_NEW(g->arena, Sort);
+    *t = (Sort){.form = 't', .part = a, .other = b};
+    return t;
+}
+
+static Piece *term(Gen *g, const Sort *type, const char *text, int n, ...) {
+    Piece *t = ARENA_NEW(g->arena, Piece);
+    *t = (Piece){.type = type, .text = text, .n = n};
+    va_list ap;
+    va_start(ap, n);
+    for (int k = 0; k < n; k++) t->part[k] = va_arg(ap, Piece *);
+    va_end(ap);
+    return t;
+}
+
+#define TEXT(...) arena_printf(g->arena, __VA_ARGS__)
+
+static const char *fresh(Gen *g, const char *hint) { return TEXT("%s%d", hint, g->fresh++); }
+
+static void declare(Gen *g, const char *name, const Sort *type, const char *extent) {
+    if (g->nnames < 256) g->name[g->nnames++] = (Name){name, type, extent};
+}
+
+static Piece *gen(Gen *g, const Sort *t);
+static Piece *gen_int(Gen *g);
+static Piece *gen_bool(Gen *g);
+static Piece *gen_real(Gen *g);
+
+// ---- sizes
+
+static const char *index_name(Gen *g) {
+    int found = 0;
+    const char *name = NULL;
+    for (int k = 0; k < g->nnames; k++)
+        if (g->name[k].extent && pick(g, ++found) == 0) name = g->name[k].name;
+    return name;
+}
+
+static const char *gen_extent(Gen *g) {
+    static const char *const plain[] = {"n", "n", "n", "m", "m", "2", "3", "1", "n + 1", "n * m", "2 * n", "0", "4"};
+    const char *i = index_name(g);
+    if (i && chance(g, 12)) return TEXT(chance(g, 70) ? "%s + 1" : "%s", i);
+    if (g->wild && chance(g, 8)) return chance(g, 50) ? "n - 1" : "k";
+    return plain[pick(g, sizeof plain / sizeof *plain)];
+}
+
+static const Sort *gen_array_sort(Gen *g) {
+    const Sort *e = chance(g, 75) ? &real : chance(g, 50) ? &integer : pair_of(g, &real, chance(g, 50) ? &real : &integer);
+    const Sort *t = array_of(g, gen_extent(g), e);
+    return chance(g, 20) ? array_of(g, gen_extent(g), t) : t;
+}
+
+// ---- names and reads
+
+static Piece *gen_name(Gen *g, const Sort *t) {
+    int found = 0;
+    const char *name = NULL;
+    for (int k = 0; k < g->nnames; k++)
+        if (sort_same(g->name[k].type, t) && pick(g, ++found) == 0) name = g->name[k].name;
+    return name ? term(g, t, name, 0) : NULL;
+}
+
+static Piece *gen_index(Gen *g, const char *extent) {
+    int found = 0;
+    const char *name = NULL;
+    for (int k = 0; k < g->nnames; k++)
+        if (g->name[k].extent && !strcmp(g->name[k].extent, extent) && pick(g, ++found) == 0) name = g->name[k].name;
+    if (name && chance(g, 75)) return term(g, &integer, name, 0);
+    if (name && chance(g, 50)) return term(g, &integer, TEXT("(%s - 1 - %s)", extent, name), 0);
+    return NULL;
+}
+
+// The element of array a at a random place, as a term of element type t.
+static Piece *read_array(Gen *g, Piece *a, const char *extent, const Sort *t) {
+    Piece *i = gen_index(g, extent);
+    if (i) return term(g, t, "($0)[$1]", 2, a, i);
+    i = gen_int(g);
+    if (g->wild && chance(g, 30)) return term(g, t, "($0)[$1]", 2, a, i);
+    Piece *other = gen(g, t);
+    if (t->form == 'r' && chance(g, 60))
+        return term(g, t, TEXT("([0 <= $1 && $1 < %s] * ($0)[$1])", extent), 2, a, i);
+    if (chance(g, 40))
+        return term(g, t, TEXT("(if %s > 0 then ($0)[max 0 (min (%s - 1) $1)] else $2)", extent, extent), 3, a, i, other);
+    return term(g, t, TEXT("(if 0 <= $1 && $1 < %s then ($0)[$1] else $2)", extent), 3, a, i, other);
+}
+
+// An element of an array that has a name.
+static Piece *gen_read(Gen *g, const Sort *t) {
+    int found = 0;
+    const Name *name = NULL;
+    for (int k = 0; k < g->nnames; k++) {
+        const Sort *a = g->name[k].type;
+        if (a->form == 'a' && sort_same(a->part, t) && pick(g, ++found) == 0) name = &g->name[k];
+    }
+    if (!name) return NULL;
+    return read_array(g, term(g, name->type, name->name, 0), name->type->extent, t);
+}
+
+// ---- constructs for every type
+
+static Piece *gen_let(Gen *g, const Sort *t) {
+    const Sort *bound = chance(g, 60) ? gen_array_sort(g) : chance(g, 60) ? &real : chance(g, 50) ? &integer : pair_of(g, &real, gen_array_sort(g));
+    int names = g->nnames;
+    Piece *value = gen(g, bound);
+    if (bound->form == 't') {
+        const char *a = fresh(g, "p"), *b = fresh(g, "q");
+        declare(g, a, bound->part, NULL), declare(g, b, bound->other, NULL);
+        Piece *body = gen(g, t);
+        g->nnames = names;
+        return term(g, t, TEXT("(let (%s, %s) = $0 in $1)", a, b), 2, value, body);
+    }
+    const char *v = fresh(g, "v");
+    declare(g, v, bound, NULL);
+    Piece *body = gen(g, t);
+    g->nnames = names;
+    return term(g, t, TEXT("(let %s = $0 in $1)", v), 2, value, body);
+}
+
+static Piece *under_index(Gen *g, const Sort *t, const char *extent, const char **i) {
+    int names = g->nnames;
+    *i = fresh(g, "i");
+    declare(g, *i, &integer, extent);
+    Piece *body = gen(g, t);
+    g->nnames = names;
+    return body;
+}
+
+// What a step does to an array state: `d` is the state, j runs over its extent.
+static Piece *gen_update(Gen *g, const Sort *t, const char *d, const char *i) {
+    const char *j = fresh(g, "j");
+    int names = g->nnames, how = pick(g, 6);
+    if (how == 0) { // anything
+        declare(g, d, t, NULL);
+        Piece *all = gen(g, t);
+        g->nnames = names;
+        return all;
+    }
+    Piece *at = chance(g, 50) ? term(g, &integer, i, 0) : gen_int(g);
+    declare(g, j, &integer, t->extent);
+    if (how != 2 || chance(g, 50)) declare(g, d, t, NULL);
+    Piece *e = gen(g, t->part), *c = gen_bool(g);
+    g->nnames = names;
+    if (how == 1)
+        return term(g, t, TEXT("(build (%s) (fun %s -> if %s = $0 then $1 else %s[%s]))", t->extent, j, j, d, j), 2, at, e);
+    if (how == 2 && t->part->form == 'r')
+        return term(g, t, TEXT("(build (%s) (fun %s -> %s[%s] + [%s = $0] * $1))", t->extent, j, d, j, j), 2, at, e);
+    if (how == 3 && t->part->form == 'r')
+        return term(g, t, TEXT("(build (%s) (fun %s -> 0.5 * %s[%s] + $0))", t->extent, j, d, j), 1, e);
+    if (how == 4)
+        return term(g, t, TEXT("(build (%s) (fun %s -> if $0 then $1 else %s[%s]))", t->extent, j, d, j), 2, c, e);
+    return term(g, t, TEXT("(build (%s) (fun %s -> if %s > 0 then %s[%s - 1] else $0))", t->extent, j, j, d, j), 1, e);
+}
+
+static Piece *gen_step(Gen *g, const Sort *t, const char *s, const char *i) {
+    if (t->form == 'a' && t->part->form != 'a') return gen_update(g, t, s, i);
+    if (t->form == 'r' && chance(g, 70)) {
+        Piece *e = gen_real(g);
+        if (chance(g, 30)) return term(g, t, TEXT("(%s + $0)", s), 1, e);
+        if (chance(g, 30)) return term(g, t, TEXT("(max %s $0)", s), 1, e);
+        if (chance(g, 30)) return term(g, t, TEXT("(if %s = $1 then $0 else %s)", i, s), 2, e, gen_int(g));
+        return term(g, t, TEXT("(0.5 * %s + $0)", s), 1, e);
+    }
+    int names = g->nnames;
+    declare(g, s, t, NULL);
+    Piece *e = gen(g, t);
+    g->nnames = names;
+    return e;
+}
+
+static Piece *gen_fold(Gen *g, const Sort *t) {
+    const char *extent = gen_extent(g), *i = fresh(g, "i"), *s = fresh(g, "s"), *d = fresh(g, "d");
+    Piece *init = gen(g, t);
+    int names = g->nnames;
+    declare(g, i, &integer, extent);
+    if (chance(g, 70)) {
+        Piece *step = gen_step(g, t, s, i);
+        g->nnames = names;
+        return term(g, t, TEXT("(ifold (fun %s %s -> $1) $0 (%s))", s, i, extent), 2, init, step);
+    }
+    const Sort *other = chance(g, 70) ? gen_array_sort(g) : &real;
+    g->nnames = names;
+    Piece *init2 = gen(g, other);
+    declare(g, i, &integer, extent);
+    declare(g, d, other, NULL);
+    Piece *step = gen_step(g, t, s, i);
+    declare(g, s, t, NULL);
+    Piece *step2 = gen_step(g, other, d, i);
+    g->nnames = names;
+    return term(g, t, TEXT("(fst (ifold (fun (%s, %s) %s -> ($2, $3)) ($0, $1) (%s)))", s, d, i, extent), 4, init, init2,
+                step, step2);
+}
+
+// A term of type t by a construct that every type has; NULL: none this time.
+static Piece *gen_common(Gen *g, const Sort *t) {
+    switch (pick(g, 8)) {
+    case 0: return term(g, t, "(if $0 then $1 else $2)", 3, gen_bool(g), gen(g, t), gen(g, t));
+    case 1:
+    case 2: return gen_let(g, t);
+    case 3: return g->loops ? gen_fold(g, t) : NULL;
+    case 4: return gen_read(g, t);
+    case 5:
+        if (chance(g, 30)) return term(g, t, chance(g, 50) ? "(fst ($0, $1))" : "(snd ($1, $0))", 2, gen(g, t), gen_real(g));
+        return NULL;
+    case 6:
+        if (g->wild && chance(g, 10)) return term(g, t, "(assert $0 \"wrong\" $1)", 2, gen_bool(g), gen(g, t));
+        return NULL;
+    default: return gen_name(g, t);
+    }
+}
+
+// ---- scalars
+
+static Piece *gen_bool(Gen *g) {
+    if (--g->budget < 0) return term(g, &truth, "true", 0);
+    switch (pick(g, 8)) {
+    case 0: return term(g, &truth, "($0 < $1)", 2, gen_real(g), gen_real(g));
+    case 1: return term(g, &truth, "($0 && $1)", 2, gen_bool(g), gen_bool(g));
+    case 2: return term(g, &truth, "($0 || $1)", 2, gen_bool(g), gen_bool(g));
+    case 3: return term(g, &truth, "(not $0)", 1, gen_bool(g));
+    case 4: return term(g, &truth, "($0 = $1)", 2, gen_int(g), gen_int(g));
+    case 5: return term(g, &truth, "($0 <= $1)", 2, gen_int(g), gen_int(g));
+    case 6: return term(g, &truth, "($0 <> $1)", 2, gen_int(g), gen_int(g));
+    default: return term(g, &truth, "($0 < $1)", 2, gen_int(g), gen_int(g));
+    }
+}
+
+static Piece *int_leaf(Gen *g) {
+    static const char *const lit[] = {"0", "1", "2", "(-1)", "3", "n", "(n - 1)", "m"};
+    Piece *t = chance(g, 75) ? gen_name(g, &integer) : NULL;
+    return t ? t : term(g, &integer, lit[pick(g, sizeof lit / sizeof *lit)], 0);
+}
+
+static Piece *gen_int(Gen *g) {
+    static const char *const two[] = {"($0 + $1)", "($0 - $1)", "(min $0 $1)", "(max $0 $1)", "($0 * $1)"};
+    static const char *const one[] = {"($0 + 1)", "($0 - 1)", "($0 / 2)", "($0 % 3)", "(2 * $0)", "(abs $0)", "(-$0)"};
+    if (--g->budget < 0 || chance(g, 45)) return int_leaf(g);
+    const char *i, *extent;
+    Piece *t;
+    switch (pick(g, 7)) {
+    case 0: return term(g, &integer, two[pick(g, 5)], 2, gen_int(g), gen_int(g));
+    case 1:
+    case 2: return term(g, &integer, one[pick(g, 7)], 1, gen_int(g));
+    case 3: t = gen_read(g, &integer); return t ? t : int_leaf(g);
+    case 4:
+        if (g->wild && chance(g, 20)) return term(g, &integer, "($0 / $1)", 2, gen_int(g), gen_int(g));
+        t = chance(g, 30) ? gen_common(g, &integer) : NULL;
+        return t ? t : int_leaf(g);
+    case 5:
+        if (chance(g, 50)) return int_leaf(g);
+        extent = gen_extent(g);
+        t = under_index(g, &integer, extent, &i);
+        return term(g, &integer, TEXT("(sum (%s) (fun %s -> $0))", extent, i), 1, t);
+    default:
+        if (chance(g, 50)) return int_leaf(g);
+        t = gen(g, array_of(g, gen_extent(g), &real));
+        return term(g, &integer, chance(g, 60) ? "(argmax $0)" : chance(g, 50) ? "(argmin $0)" : "(length $0)", 1, t);
+    }
+}
+
+static Piece *real_leaf(Gen *g) {
+    static const char *const lit[] = {"0.5", "1.5", "(-0.7)", "2.0", "1.0", "0.0", "s"};
+    Piece *t = chance(g, 40) ? gen_name(g, &real) : gen_read(g, &real);
+    return t ? t : term(g, &real, lit[pick(g, sizeof lit / sizeof *lit)], 0);
+}
+
+static Piece *gen_sum(Gen *g) {
+    const char *i, *extent = gen_extent(g);
+    Piece *body = under_index(g, &real, extent, &i);
+    if (chance(g, 25)) body = term(g, &real, "([$0] * $1)", 2, gen_bool(g), body);
+    return term(g, &real, TEXT("(sum (%s) (fun %s -> $0))", extent, i), 1, body);
+}
+
+// A derivative with respect to a fresh scalar or array, as a scalar.
+static Piece *gen_derivative(Gen *g) {
+    const char *z = fresh(g, "z");
+    int names = g->nnames, kept = g->budget;
+    bool nested = g->nested, loops = g->loops;
+    g->budget = kept < 8 ? kept : 8;
+    g->nested = g->loops = false;
+    const Sort *t = chance(g, 50) ? &real : array_of(g, chance(g, 70) ? "n" : "2", &real);
+    Piece *x = gen(g, t);
+    declare(g, z, t, NULL);
+    declare(g, z, t, NULL);
+    Piece *body = gen_real(g);
+    g->nnames = names, g->nested = nested, g->loops = loops;
+    g->budget = kept - 8;
+    if (t->form == 'r') {
+        if (chance(g, 50)) return term(g, &real, TEXT("(grad (fun %s -> $0) $1)", z), 2, body, x);
+        return term(g, &real, TEXT("(jvp (fun %s -> $0) $1 $2)", z), 3, body, x, gen_real(g));
+    }
+    if (chance(g, 60))
+        return read_array(g, term(g, t, TEXT("(grad (fun %s -> $0) $1)", z), 2, body, x), t->extent, &real);
+    return term(g, &real, TEXT("(jvp (fun %s -> $0) $1 $2)", z), 3, body, x, gen(g, t));
+}
+
+static Piece *gen_real(Gen *g) {
+    static const char *const one[] = {"(sin $0)",         "(cos $0)",           "(tanh $0)",      "(exp (sin $0))",
+                                      "(log (1.0 + $0 * $0))", "(sqrt (1.0 + $0 * $0))", "(atan $0)", "(-$0)",
+                                      "($0 ** 2)",        "($0 / (2.0 + $0 * $0))", "(abs $0)",   "(0.5 * $0)"};
+    static const char *const two[] = {"($0 + $1)", "($0 - $1)", "($0 * $1)", "($0 / (1.0 + $1 * $1))", "(max $0 $1)", "(min $0 $1)"};
+    if (--g->budget < 0 || chance(g, 12)) return real_leaf(g);
+    Piece *t = NULL;
+    switch (pick(g, 12)) {
+    case 0:
+    case 1: return term(g, &real, one[pick(g, sizeof one / sizeof *one)], 1, gen_real(g));
+    case 2:
+    case 3:
+    case 4: return term(g, &real, two[pick(g, sizeof two / sizeof *two)], 2, gen_real(g), gen_real(g));
+    case 5:
+    case 6: return gen_sum(g);
+    case 7: return term(g, &real, chance(g, 50) ? "([$0] * $1)" : "([$0] * $1 * $1)", 2, gen_bool(g), gen_real(g));
+    case 8: return term(g, &real, "(double $0)", 1, gen_int(g));
+    case 9:
+        if (g->nested && chance(g, 60)) return gen_derivative(g);
+        break;
+    case 10: t = gen(g, gen_array_sort(g)); if (t->type->part->form == 'r') return read_array(g, t, t->type->extent, &real); t = NULL; break;
+    default: break;
+    }
+    t = gen_common(g, &real);
+    return t ? t : real_leaf(g);
+}
+
+// ---- arrays and pairs
+
+static Piece *gen_build(Gen *g, const Sort *t) {
+    const char *i;
+    Piece *e = under_index(g, t->part, t->extent, &i);
+    return term(g, t, TEXT("(build (%s) (fun %s -> $0))", t->extent, i), 1, e);
+}
+
+static Piece *gen_histogram(Gen *g, const Sort *t) {
+    const char *i = fresh(g, "i"), *b = fresh(g, "b"), *extent = gen_extent(g);
+    int names = g->nnames;
+    declare(g, i, &integer, extent);
+    Piece *at = gen_int(g), *e = gen_real(g);
+    g->nnames = names;
+    return term(g, t, TEXT("(build (%s) (fun %s -> sum (%s) (fun %s -> [$0 = %s] * $1)))", t->extent, b, extent, i, b), 2, at, e);
+}
+
+static Piece *gen_array(Gen *g, const Sort *t) {
+    if (--g->budget < 0) {
+        Piece *x = gen_name(g, t);
+        return x ? x : piece_simplest(g->arena, t);
+    }
+    if (chance(g, 25)) {
+        Piece *x = gen_common(g, t);
+        if (x) return x;
+    }
+    if (t->part->form == 'r' && chance(g, 8)) return gen_histogram(g, t);
+    if (t->part->form == 'r' && chance(g, 6)) return term(g, t, "(map2 (*) $0 $1)", 2, gen(g, t), gen(g, t));
+    if (t->part->form == 'r' && chance(g, 5)) return term(g, t, TEXT("($0[1 .. (%s)])", t->extent), 1, gen(g, array_of(g, TEXT("(%s) + 1", t->extent), &real)));
+    if (t->part->form == 'a' && chance(g, 15))
+        return term(g, t, "(transpose $0)", 1, gen(g, array_of(g, t->part->extent, array_of(g, t->extent, t->part->part))));
+    return gen_build(g, t);
+}
+
+static Piece *gen(Gen *g, const Sort *t) {
+    switch (t->form) {
+    case 'r': return gen_real(g);
+    case 'i': return gen_int(g);
+    case 'b': return gen_bool(g);
+    case 'a': return gen_array(g, t);
+    default: {
+        Piece *x = chance(g, 20) && --g->budget > 0 ? gen_common(g, t) : NULL;
+        return x ? x : term(g, t, "($0, $1)", 2, gen(g, t->part), gen(g, t->other));
+    }
+    }
+}
+
+// ---- programs
+
+static void add_param(Gen *g, const char *name, const Sort *type) {
+    g->s->param[g->s->nparams++] = (Param){name, type, false};
+    declare(g, name, type, NULL);
+}
+
+Sample *sample_new(Arena *a, uint64_t seed, int size) {
+    Sample *s = ARENA_NEW(a, Sample);
+    *s = (Sample){.arena = a, .random = {seed}};
+    Gen *g = ARENA_NEW(a, Gen);
+    *g = (Gen){.s = s, .arena = a, .r = &s->random};
+    g->budget = size / 3 + pick(g, size);
+    g->wild = chance(g, 25), g->loops = chance(g, 35), g->nested = chance(g, 20);
+    const Sort *vector = array_of(g, "n", &real), *ints = array_of(g, "n", &integer);
+    add_param(g, "x", vector);
+    add_param(g, "y", array_of(g, "m", &real));
+    add_param(g, "a", array_of(g, "n", array_of(g, "m", &real)));
+    add_param(g, "c", array_of(g, "n", array_of(g, "n", &real)));
+    add_param(g, "s", &real);
+    add_param(g, "is", ints);
+    add_param(g, "js", array_of(g, "m", &integer));
+    add_param(g, "k", &integer);
+    static const char *const extents[] = {"n", "m", "2", "n + 1", "n"};
+    const Sort *t = &real;
+    switch (pick(g, 4)) {
+    case 0: break;
+    case 1: t = array_of(g, extents[pick(g, 5)], &real); break;
+    case 2: t = array_of(g, extents[pick(g, 5)], array_of(g, extents[pick(g, 5)], &real)); break;
+    default: t = pair_of(g, array_of(g, extents[pick(g, 5)], &real), &real);
+    }
+    s->body = gen(g, t);
+    return s;
+}
