@@ -645,20 +645,6 @@ static void emit_block(Body *p, const Block *block) {
 
 // ---- functions
 
-// How many statements at the start compute and check sizes only: arrays are checked after them, since how long an array
-// must be is known only when the sizes are right.
-static int size_checks(const Block *block) {
-    int n = 0;
-    for (int i = 0; i < block->stmts.len; i++) {
-        StmtKind k = block->stmts.data[i]->kind;
-        if (k == ST_CHECK)
-            n = i + 1;
-        else if (k != ST_LIT && k != ST_ARG && k != ST_OP && k != ST_CONV && k != ST_SELECT)
-            break;
-    }
-    return n;
-}
-
 static Body *body_new(Emitter *e, const Tree *tree, LLVMValueRef function) {
     Body *p = ARENA_NEW(e->arena, Body);
     int ntemps = tree->temps.len + 1, nbufs = 1;
@@ -702,7 +688,7 @@ static void emit_version(Emitter *e, const Tree *tree, const char *name, bool in
     if (internal) LLVMSetLinkage(function, LLVMInternalLinkage);
     Body *p = body_new(e, tree, function);
     const char **names = cpu_parameter_names(e->arena, tree->func);
-    int stamp = 0, split = size_checks(tree->body);
+    int stamp = 0, split = tree->prologue;
     survey(p, tree->body, &stamp);
     p->slots = new_block(p, "entry");
     LLVMBasicBlockRef start = new_block(p, "start");
@@ -710,7 +696,7 @@ static void emit_version(Emitter *e, const Tree *tree, const char *name, bool in
     declare_parameters(p, names);
     if (!internal) check_context(p);
     emit_range(p, tree->body, 0, split);
-    if (!internal) check_arrays(p, names);
+    if (!internal) check_arrays(p, names); // how long an array must be is known only when the sizes are right
     if (tree->otherwise) emit_otherwise(p, tree, otherwise);
     emit_range(p, tree->body, split, tree->body->stmts.len);
     return_code(p, LLVMConstNull(e->type_i32));

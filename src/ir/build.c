@@ -251,9 +251,18 @@ Node *ir_at(Ir *m, Node *a, int n, Node **idx) {
     return ir_intern(m, &proto, n + 1, args);
 }
 
+// Is v bound again inside body where it must not be? When planning it may be, except by gens directly inside each other,
+// which are spoken of by their variables.
+static bool shadowed(const Ir *m, Op op, const Var *v, const Node *body) {
+    if (!m->planning) return ir_binds(body, v);
+    for (; op == OP_gen && body->op == OP_gen; body = body->args[0])
+        if (body->u.var == v) return true;
+    return false;
+}
+
 // A binder's variable must not be bound again inside its body: rename it there if it is.
-static Node *unshadowed(Ir *m, Var **v, Node *body) {
-    if (m->planning || !ir_binds(body, *v)) return body;
+static Node *unshadowed(Ir *m, Op op, Var **v, Node *body) {
+    if (!shadowed(m, op, *v, body)) return body;
     Var *w = ir_index(m, (*v)->name, (*v)->extent);
     body = ir_subst1(m, body, ir_var(*v), ir_var(w));
     *v = w;
@@ -261,7 +270,7 @@ static Node *unshadowed(Ir *m, Var **v, Node *body) {
 }
 
 Node *ir_binder_plain(Ir *m, Op op, Var *v, Node *body) {
-    body = unshadowed(m, &v, body);
+    body = unshadowed(m, op, &v, body);
     Node proto = {.op = op, .kind = body->kind, .u.var = v};
     if (op == OP_sum) {
         proto.nonneg = body->nonneg;

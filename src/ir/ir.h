@@ -188,6 +188,8 @@ static inline Node *ir_subst1(Ir *m, Node *e, Node *from, Node *to) { return ir_
 Node *ir_replace(Ir *m, Node *e, Node *from, Node *to);
 // e with its operands replaced by `args` (same number): goes through the builder of its kind. Binders keep their variable.
 Node *ir_rebuild(Ir *m, Node *e, Node **args);
+// e with f applied to each operand; e itself if none changes.
+Node *ir_map(Ir *m, Node *e, Node *(*f)(Node *e, void *data), void *data);
 // e rebuilt bottom-up by the builders of m with fresh bound variables; also copies from one Ir into another.
 Node *ir_copy(Ir *m, Node *e);
 // Structural equality up to bound names across one Ir is pointer equality.
@@ -216,6 +218,14 @@ Node *ir_solve(Ir *m, Node *p, const Var *v);
 // If body is [p]*e with conjuncts that bound v linearly: a variable w over the narrower range, *lo such that v = w + lo,
 // and *rest, the body in terms of w without those conjuncts. NULL if nothing bounds v.
 Var *ir_narrow(Ir *m, Var *v, Node *body, Node **lo, Node **rest);
+
+// If e, a value with indices v, is zero except where some of them have values computed without any of them (sums around a
+// bracket with such equalities): fixed[k] gets that value or NULL. Lowering scatters such terms.
+bool ir_scatters(Ir *m, Node *e, Var *const *v, int n, Node **fixed);
+// The indices (at most 16) of a nest of gens and the terms of its scalar floating-point body; 0 if it has none.
+int ir_terms(Ir *m, Node *e, Var **v, int *n, Node ***term);
+// Does the array e have terms that scatter?
+bool ir_has_scatter(Ir *m, Node *e);
 
 // ---- functions
 // The structure of a parameter or result as the user wrote it; its leaves (depth first; an array of tuples is a tuple of

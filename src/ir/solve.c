@@ -193,3 +193,54 @@ Node *rule_sum(Ir *m, Var *v, Node *body) {
     default: return NULL;
     }
 }
+
+// ---- arrays that are zero except at computed indices
+
+bool ir_scatters(Ir *m, Node *e, Var *const *v, int n, Node **fixed) {
+    Conj c = {0};
+    for (; e->op == OP_sum || e->op == OP_neg; e = e->args[0])
+        for (int k = 0; k < n; k++)
+            if (e->op == OP_sum && e->u.var == v[k]) return false; // what is inside speaks of another v[k]
+    if (e->op != OP_bracket || !collect(e->args[0], &c)) return false;
+    bool any = false;
+    for (int k = 0; k < n; k++) {
+        fixed[k] = NULL;
+        for (int j = 0; j < c.n && !fixed[k]; j++) {
+            Node *a = ir_solve(m, c.p[j], v[k]);
+            for (int q = 0; a && q < n; q++)
+                if (node_has_var(a, v[q])) a = NULL;
+            fixed[k] = a;
+        }
+        any |= fixed[k] != NULL;
+    }
+    return any;
+}
+
+static int addends(Ir *m, Node *e, bool negative, Node **out, int max) {
+    if ((e->op == OP_add || e->op == OP_sub) && max > 1) {
+        int n = addends(m, e->args[0], negative, out, max - 1);
+        return n + addends(m, e->args[1], negative != (e->op == OP_sub), out + n, max - n);
+    }
+    if (e->op == OP_neg) return addends(m, e->args[0], !negative, out, max);
+    out[0] = negative ? ir_neg(m, e) : e;
+    return 1;
+}
+
+enum { MAX_TERMS = 256, MAX_RANK = 16 };
+
+int ir_terms(Ir *m, Node *e, Var **v, int *n, Node ***term) {
+    *n = 0;
+    for (; e->op == OP_gen && *n < MAX_RANK; e = e->args[0]) v[(*n)++] = e->u.var;
+    if (*n == 0 || e->rank || !kind_is_float(e->kind)) return 0;
+    *term = ARENA_ARRAY(m->arena, Node *, MAX_TERMS);
+    return addends(m, e, false, *term, MAX_TERMS);
+}
+
+bool ir_has_scatter(Ir *m, Node *e) {
+    Var *v[MAX_RANK];
+    Node **term, *fixed[MAX_RANK];
+    int n, terms = ir_terms(m, e, v, &n, &term);
+    for (int i = 0; i < terms; i++)
+        if (ir_scatters(m, term[i], v, n, fixed)) return true;
+    return false;
+}

@@ -39,6 +39,16 @@ Node *ir_rebuild(Ir *m, Node *e, Node **args) {
     }
 }
 
+Node *ir_map(Ir *m, Node *e, Node *(*f)(Node *e, void *data), void *data) {
+    Node *few[8], **args = e->nargs <= 8 ? few : ARENA_ARRAY(m->arena, Node *, e->nargs);
+    bool same = true;
+    for (int i = 0; i < e->nargs; i++) {
+        args[i] = f(e->args[i], data);
+        same &= args[i] == e->args[i];
+    }
+    return same ? e : ir_rebuild(m, e, args);
+}
+
 // A scope of a rewriting: the outermost replaces the given leaves; each renamed binder inside adds one.
 typedef struct Scope {
     struct Scope *outer;

@@ -64,7 +64,7 @@ static void plan_update(Ir *m, Node *state, Node *step, bool lone, Plan *p) {
     Own own = {state, p->v, p->n, false};
     if (body->op == OP_select && own_read(body->args[2], &own)) {
         Node *put = ir_bracket_plain(m, body->args[0], body->args[1]);
-        if (lower_scatters(m, put, p->v, p->n, p->fixed) &&
+        if (ir_scatters(m, put, p->v, p->n, p->fixed) &&
             (all_fixed(p->fixed, p->n) || !reads_elsewhere(put, p->v, p->n, state))) {
             p->how = UPDATE_PUT, p->e = put;
             return;
@@ -73,7 +73,7 @@ static void plan_update(Ir *m, Node *state, Node *step, bool lone, Plan *p) {
     for (int side = 0; body->op == OP_add && side < 2; side++) {
         Node *rest = body->args[1 - side];
         if (!own_read(body->args[side], &own)) continue;
-        bool one = rest->op == OP_bracket && lower_scatters(m, rest, p->v, p->n, p->fixed) && all_fixed(p->fixed, p->n);
+        bool one = rest->op == OP_bracket && ir_scatters(m, rest, p->v, p->n, p->fixed) && all_fixed(p->fixed, p->n);
         if (one || !node_has_var(rest, state->u.var)) {
             p->how = UPDATE_ADD, p->e = rest;
             return;
@@ -179,7 +179,7 @@ LoopResult *lower_loop(Lower *l, Node *loop) {
             continue;
         }
         r->buf[k] = lower_new_array(l, init);
-        Task t = {.kind = TASK_STORE, .buf = r->buf[k], .e = init, .scatters = lower_has_scatter(l, init)};
+        Task t = {.kind = TASK_STORE, .buf = r->buf[k], .e = init, .scatters = ir_has_scatter(l->ir, init)};
         lower_task(l, &t);
     }
     plan_all(l, loop, r->buf, plan);

@@ -38,6 +38,7 @@ typedef struct Scope {
     Node *fact;     // Bool known to hold inside, or NULL
     Map values;     // Node -> Temp + 1
     Map arrays;     // Node -> Buf
+    Map lazy;       // Node -> what holds it once it was needed
     Map demanded;   // Node: evaluated whenever this scope is entered
     VEC(Node *) loops;    // sums and arrays whose home this is and that its tasks need: candidates for sharing a loop
     VEC(Task) tasks;    // not yet done
@@ -65,6 +66,13 @@ Temp lower_get(Lower *l, Temp cell);
 void lower_set(Lower *l, Temp cell, Temp value);
 Buf *lower_buf(Lower *l, BufKind where, Kind kind, int rank, Temp *extent, const char *name);
 void lower_check(Lower *l, Temp cond, int code, const char *text, Span span, int nvalues, const Temp *values);
+
+// A branch whose condition says `fact` (or NULL): opens its scope; lower_end_if closes it and appends the statement.
+void lower_begin_if(Lower *l, Node *fact);
+void lower_end_if(Lower *l, Temp cond);
+// If e is a bracket, what it says that mentions none of the variables and is no mere condition on indices, or NULL; *inner
+// is e without that. (loops.c)
+Node *lower_split_guard(Lower *l, Node *e, Var *const *v, int n, Node **inner);
 
 // ---- scopes (lower.c)
 Scope *scope_open(Lower *l);
@@ -105,14 +113,9 @@ void lower_end_for(Lower *l, Stmt *s);
 void lower_task(Lower *l, Task *t);        // one task, now (loops.c)
 // A buffer for e in the current scope, its extents checked. (loops.c)
 Buf *lower_new_array(Lower *l, Node *e);
-// If e, a value with indices v, is zero except where some of them have values computed without them: fixed[k] gets that
-// value or NULL. (scatter.c)
-bool lower_scatters(Ir *m, Node *e, Var *const *v, int n, Node **fixed);
-// Adds (or puts) such a term into place. (scatter.c)
+// Adds (or puts) a term that scatters (ir_scatters) into place. (scatter.c)
 void lower_scatter_term(Lower *l, const Task *t, Node *e, bool negative, Var *const *v, int n, Node **fixed);
-// Does the gen e have such terms? (scatter.c)
-bool lower_has_scatter(Lower *l, Node *e);
-// Does a task that has: the dense rest first. (scatter.c)
+// Does a task with such terms: the dense rest first. (scatter.c)
 void lower_scatter(Lower *l, Task *t);
 void lower_zero(Lower *l, Task *t); // stores zeros everywhere in the task's place (loops.c)
 

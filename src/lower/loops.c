@@ -21,7 +21,7 @@ static void find_loops(Lower *l, Node *e, bool inside, Map *seen) {
     bool here = scope_of_vars(l, e->fv) == l->scope;
     bool loops = e->op == OP_sum || e->op == OP_gen;
     bool safe = !e->partial || map_get(&l->scope->demanded, e);
-    if (loops && inside && here && safe && !lower_has_scatter(l, e)) vec_push(&l->scope->loops, e);
+    if (loops && inside && here && safe && !ir_has_scatter(l->ir, e)) vec_push(&l->scope->loops, e);
     bool guards = e->op == OP_bracket || e->op == OP_select;
     if (ir_is_binder(e) && lower_active(l, e->u.var)) return; // its body speaks of another variable
     int first = guards && !lower_likely(e->args[0]) ? 1 : e->nargs;
@@ -100,15 +100,11 @@ static Task inside(Lower *l, const Task *t) {
 static void emit_scalar_task(Lower *l, Task *t) {
     if (t->e->op == OP_bracket && t->kind != TASK_STORE) { // nothing to do where the bracket does not hold
         Temp c = lower_value(l, t->e->args[0]);
-        scope_open(l);
-        l->scope->branch = true;
-        l->scope->fact = t->e->args[0];
-        l->scope->likely = lower_likely(t->e->args[0]);
         Task u = *t;
         u.e = t->e->args[1];
+        lower_begin_if(l, t->e->args[0]);
         lower_tasks(l, 1, &u);
-        Block *body = scope_close(l);
-        lower_stmt(l, ST_IF, -1, 1, &c)->body = body;
+        lower_end_if(l, c);
         return;
     }
     Temp *args = ARENA_ARRAY(l->arena, Temp, t->nidx + 1);
@@ -286,6 +282,39 @@ static void emit_loop_task(Lower *l, Task *t) {
 
 // ---- the tasks of a scope
 
+Node *lower_split_guard(Lower *l, Node *e, Var *const *v, int n, Node **inner) {
+    Node *c[64], *outer = NULL, *rest = ir_bool(l->ir, true);
+    int count = 0;
+    if (e->op != OP_bracket || !ir_conjuncts(e->args[0], c, &count, 64)) return NULL;
+    for (int i = 0; i < count; i++) {
+        bool varies = lower_likely(c[i]);
+        for (int k = 0; k < n; k++) varies |= node_has_var(c[i], v[k]);
+        if (varies) rest = ir_and(l->ir, rest, c[i]);
+        else outer = outer ? ir_and(l->ir, outer, c[i]) : c[i];
+    }
+    *inner = ir_bracket(l->ir, rest, e->args[1]);
+    return outer;
+}
+
+// Adding an array under a condition that is the same for all its elements: the condition is tested once.
+static bool emit_guarded(Lower *l, Task *t) {
+    Var *v[16];
+    int n = 0;
+    Node *body = t->e, *inner;
+    if (t->kind == TASK_STORE) return false;
+    for (; body->op == OP_gen && n < 16; body = body->args[0]) v[n++] = body->u.var;
+    Node *outer = n ? lower_split_guard(l, body, v, n, &inner) : NULL;
+    if (!outer) return false;
+    Task u = *t;
+    u.e = inner;
+    for (int k = n; k-- > 0;) u.e = ir_binder_plain(l->ir, OP_gen, v[k], u.e);
+    Temp c = lower_value(l, outer);
+    lower_begin_if(l, outer);
+    lower_tasks(l, 1, &u);
+    lower_end_if(l, c);
+    return true;
+}
+
 // A task that only adds need not visit the indices at which a bracket is false.
 static void narrow(Lower *l, Task *t) {
     if (t->kind == TASK_STORE || t->e->op != OP_gen || t->shift) return;
@@ -317,6 +346,7 @@ void lower_task(Lower *l, Task *t) {
         t->kind = TASK_ADD;
     }
     if (t->scatters) lower_scatter(l, t);
+    else if (emit_guarded(l, t)) return;
     else if (loop_var(t)) emit_loop_task(l, t);
     else emit_scalar_task(l, t);
 }
@@ -325,7 +355,7 @@ void lower_task(Lower *l, Task *t) {
 static Task prepare(Lower *l, Task t) {
     if (t.e->rank && t.e->op != OP_gen && t.e->op != OP_sum && t.e->op != OP_pack && t.nidx) t.e = as_gen(l->ir, t.e);
     narrow(l, &t);
-    t.scatters = lower_has_scatter(l, t.e);
+    t.scatters = ir_has_scatter(l->ir, t.e);
     t.done = false;
     return t;
 }
@@ -406,7 +436,7 @@ Buf *lower_fill(Lower *l, Node *e) {
         LoopResult *r = lower_loop(l, e->args[0]);
         return r->buf[e->u.num];
     }
-    bool scatters = lower_has_scatter(l, e);
+    bool scatters = ir_has_scatter(l->ir, e);
     if ((e->op == OP_gen && !scatters) || e->op == OP_sum) {
         emit_shared(l, e);
         return map_get(&l->scope->arrays, e);

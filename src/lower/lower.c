@@ -5,6 +5,7 @@
 #include "lower/internal.h"
 
 #include "fsmc/runtime.h"
+#include "pass/pass.h"
 
 #include <string.h>
 
@@ -102,7 +103,7 @@ Block *scope_close(Lower *l) {
     l->scope = s->outer;
     for (int i = 0; i < s->rebound.len; i++) l->bound.data[s->rebound.data[i].var->id] = s->rebound.data[i].before;
     vec_free(&s->rebound);
-    map_free(&s->values), map_free(&s->arrays), map_free(&s->demanded);
+    map_free(&s->values), map_free(&s->arrays), map_free(&s->demanded), map_free(&s->lazy);
     vec_free(&s->loops), vec_free(&s->tasks), vec_free(&s->busy);
     return s->block;
 }
@@ -131,23 +132,7 @@ static Poly minus(Ir *m, Node *a, Node *b, int64_t k) { // a - b + k
     return poly_of(m, ir_add(m, ir_sub(m, a, b), ir_int(m, k)));
 }
 
-enum { DEAR = 12, VERY_DEAR = 1000 };
-
-static int cost_of(Lower *l, Node *e) {
-    intptr_t known = (intptr_t)map_get(&l->cost, e);
-    if (known) return (int)known - 1;
-    int cost = op_info[e->op].cost;
-    if (e->op == OP_sum || e->op == OP_argmin || e->op == OP_argmax || e->op == OP_fold || e->op == OP_while ||
-        e->op == OP_gen)
-        cost = VERY_DEAR;
-    else if (e->op == OP_at) cost = 1;
-    for (int i = 0; i < e->nargs && cost < VERY_DEAR; i++) cost += cost_of(l, e->args[i]);
-    if (cost > VERY_DEAR) cost = VERY_DEAR;
-    map_put(&l->cost, e, (void *)(intptr_t)(cost + 1));
-    return cost;
-}
-
-bool lower_dear(Lower *l, Node *e) { return cost_of(l, e) > DEAR; }
+bool lower_dear(Lower *l, Node *e) { return pass_cost_memo(e, &l->cost) > PASS_COST_DEAR; }
 
 bool lower_maybe_empty(Lower *l, const Var *v) {
     return !poly_nonneg(l->ir, minus(l->ir, v->extent, ir_int(l->ir, 1), 0));
@@ -248,42 +233,67 @@ static bool crosses_loop(const Scope *from, const Scope *to) {
 
 static Temp emit(Lower *l, Node *e);
 
-static void begin_if(Lower *l, Node *fact) {
+void lower_begin_if(Lower *l, Node *fact) {
     scope_open(l);
     l->scope->branch = true;
     l->scope->fact = fact;
     l->scope->likely = fact && lower_likely(fact);
 }
 
-static void end_if(Lower *l, Temp cond, Block *other) {
+void lower_end_if(Lower *l, Temp cond) {
     Block *body = scope_close(l);
     Stmt *s = lower_stmt(l, ST_IF, -1, 1, &cond);
-    s->body = body, s->other = other;
+    s->body = body;
 }
 
-// Opens the home scope for emission from inside; close by restoring l->scope.
-static Temp emit_by_need(Lower *l, Node *e, Scope *home) {
+// The cell or buffer in e's home that holds e once something has needed it.
+typedef struct Lazy {
+    Temp ready, value;
+    Buf *buf;
+} Lazy;
+
+static Lazy *lazy_in(Lower *l, Node *e, Scope *home) {
+    Lazy *z = map_get(&home->lazy, e);
+    if (z) return z;
     Scope *here = l->scope;
     l->scope = home;
-    Temp ready = lower_cell(l, KIND_BOOL, lower_value(l, ir_bool(l->ir, false)));
-    Temp value = lower_cell(l, e->kind, lower_value(l, ir_zero(l->ir, e->kind)));
+    z = ARENA_NEW(l->arena, Lazy);
+    z->ready = lower_cell(l, KIND_BOOL, lower_value(l, ir_bool(l->ir, false)));
+    if (e->rank == 0) {
+        z->value = lower_cell(l, e->kind, lower_value(l, ir_zero(l->ir, e->kind)));
+    } else {
+        Temp *extent = ARENA_ARRAY(l->arena, Temp, e->rank);
+        lower_values(l, e->rank, e->shape, extent);
+        z->buf = lower_buf(l, BUF_TEMP, e->kind, e->rank, extent, NULL);
+    }
     l->scope = here;
-    Temp is_ready = lower_get(l, ready), missing = lower_temp(l, KIND_BOOL, NULL);
+    map_put(&home->lazy, e, z);
+    return z;
+}
+
+static Lazy *emit_by_need(Lower *l, Node *e, Scope *home) {
+    Lazy *z = lazy_in(l, e, home);
+    Temp is_ready = lower_get(l, z->ready), missing = lower_temp(l, KIND_BOOL, NULL);
     lower_stmt(l, ST_OP, missing, 1, &is_ready)->op = OP_not;
-    begin_if(l, NULL);
-    lower_demand(l, e);
-    lower_set(l, value, emit(l, e));
-    lower_set(l, ready, lower_value(l, ir_bool(l->ir, true)));
-    end_if(l, missing, NULL);
-    return lower_get(l, value);
+    lower_begin_if(l, NULL);
+    if (e->rank == 0) {
+        lower_demand(l, e);
+        lower_set(l, z->value, emit(l, e));
+    } else {
+        Task t = {.kind = TASK_STORE, .buf = z->buf, .e = e};
+        lower_tasks(l, 1, &t);
+    }
+    lower_set(l, z->ready, lower_value(l, ir_bool(l->ir, true)));
+    lower_end_if(l, missing);
+    return z;
 }
 
 // What evaluating e here would cost beyond what is known already, up to a bound.
 static int fresh_cost(Lower *l, Node *e, int bound) {
     if (e->nargs == 0 || (e->rank == 0 && known_value(l, e) >= 0)) return 0;
     int cost = op_info[e->op].cost;
-    if (ir_is_binder(e) || e->op == OP_final) return VERY_DEAR;
-    if (e->op == OP_at) cost = e->args[0]->op == OP_input || known_array(l, e->args[0]) ? 1 : VERY_DEAR;
+    if (ir_is_binder(e) || e->op == OP_final) return PASS_COST_LOOP;
+    if (e->op == OP_at) cost = e->args[0]->op == OP_input || known_array(l, e->args[0]) ? 1 : PASS_COST_LOOP;
     for (int i = e->op == OP_at ? 1 : 0; i < e->nargs && cost <= bound; i++)
         cost += fresh_cost(l, e->args[i], bound - cost);
     return cost;
@@ -293,11 +303,11 @@ static int fresh_cost(Lower *l, Node *e, int bound) {
 static bool keep_by_need(Lower *l, Node *e) {
     if (!lower_dear(l, e)) return false;
     bool strict = op_is_elementwise(e->op) && e->op != OP_and && e->op != OP_or;
-    if (strict && op_info[e->op].cost <= DEAR) {
+    if (strict && op_info[e->op].cost <= PASS_COST_DEAR) {
         for (int i = 0; i < e->nargs; i++) lower_value(l, e->args[i]);
         return false;
     }
-    return fresh_cost(l, e, DEAR) > DEAR;
+    return fresh_cost(l, e, PASS_COST_DEAR) > PASS_COST_DEAR;
 }
 
 Temp lower_value(Lower *l, Node *e) {
@@ -313,7 +323,7 @@ Temp lower_value(Lower *l, Node *e) {
         return t;
     }
     l->scope = at;
-    t = emit_by_need(l, e, home);
+    t = lower_get(l, emit_by_need(l, e, home)->value);
     l->scope = here;
     remember(at, e, t);
     return t;
@@ -360,7 +370,7 @@ static Temp emit_op(Lower *l, Node *e) {
 }
 
 static Block *arm(Lower *l, Node *fact, Temp cell, Node *e) {
-    begin_if(l, fact);
+    lower_begin_if(l, fact);
     lower_demand(l, e);
     lower_set(l, cell, lower_value(l, e));
     return scope_close(l);
@@ -446,26 +456,6 @@ static Temp emit(Lower *l, Node *e) {
 
 // ---- arrays
 
-static Buf *array_by_need(Lower *l, Node *e, Scope *home) {
-    Scope *here = l->scope;
-    l->scope = home;
-    Temp ready = lower_cell(l, KIND_BOOL, lower_value(l, ir_bool(l->ir, false)));
-    Temp *extent = ARENA_ARRAY(l->arena, Temp, e->rank);
-    lower_values(l, e->rank, e->shape, extent);
-    Buf *kept = lower_buf(l, BUF_TEMP, e->kind, e->rank, extent, NULL);
-    l->scope = here;
-    Temp is_ready = lower_get(l, ready), missing = lower_temp(l, KIND_BOOL, NULL);
-    lower_stmt(l, ST_OP, missing, 1, &is_ready)->op = OP_not;
-    begin_if(l, NULL);
-    lower_demand(l, e);
-    Buf *made = lower_fill(l, e);
-    Stmt *copy = lower_stmt(l, ST_COPY, -1, 0, NULL);
-    copy->buf = kept, copy->src = made;
-    lower_set(l, ready, lower_value(l, ir_bool(l->ir, true)));
-    end_if(l, missing, NULL);
-    return kept;
-}
-
 Buf *lower_array(Lower *l, Node *e) {
     Buf *b = known_array(l, e);
     if (b) return b;
@@ -473,7 +463,7 @@ Buf *lower_array(Lower *l, Node *e) {
     l->scope = at;
     bool shape_outside = true; // the extents can be computed where the buffer is to live
     for (int k = 0; k < e->rank; k++) shape_outside &= simple(l, e->shape[k]);
-    if (at != home && crosses_loop(at, home) && shape_outside) b = array_by_need(l, e, home);
+    if (at != home && crosses_loop(at, home) && shape_outside) b = emit_by_need(l, e, home)->buf;
     else b = lower_fill(l, e);
     l->scope = here;
     map_put(&at->arrays, e, b);
@@ -549,6 +539,7 @@ static Tree *lower_version(Arena *arena, const Func *f) {
     l->root = scope_open(l);
     t->body = l->root->block;
     lower_func_checks(l, f);
+    t->prologue = t->body->stmts.len;
     lower_inputs(l, f);
     make_outputs(l, f);
     lower_outputs(l, f);

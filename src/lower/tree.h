@@ -80,6 +80,7 @@ typedef struct Tree {
     VEC(TempInfo) temps;
     VEC(Buf *) bufs;
     Block *body;
+    int prologue;           // how many statements at the start only check the arguments
     struct Tree *otherwise; // what runs instead if a size of the function is 0, or NULL: body is right for that, too
 } Tree;
 

@@ -1,13 +1,12 @@
 #include "pass/pass.h"
-#include "support/map.h"
 
-static int cost_rec(Node *e, Map *memo) {
+int pass_cost_memo(Node *e, Map *memo) {
     intptr_t known = (intptr_t)map_get(memo, e);
     if (known) return (int)known - 1;
     int cost = op_info[e->op].cost;
     if (ir_is_binder(e) || e->op == OP_fold || e->op == OP_while) cost = PASS_COST_LOOP;
     else if (e->op == OP_at) cost = 1;
-    for (int i = 0; i < e->nargs && cost < PASS_COST_LOOP; i++) cost += cost_rec(e->args[i], memo);
+    for (int i = 0; i < e->nargs && cost < PASS_COST_LOOP; i++) cost += pass_cost_memo(e->args[i], memo);
     if (cost > PASS_COST_LOOP) cost = PASS_COST_LOOP;
     map_put(memo, e, (void *)(intptr_t)(cost + 1));
     return cost;
@@ -15,7 +14,7 @@ static int cost_rec(Node *e, Map *memo) {
 
 int pass_cost(Node *e) {
     Map memo = {0};
-    int cost = cost_rec(e, &memo);
+    int cost = pass_cost_memo(e, &memo);
     map_free(&memo);
     return cost;
 }

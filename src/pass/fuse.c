@@ -1,5 +1,5 @@
 // Fusion ([FS] Fig. 8 c): an array whose elements are read in one place, each once, is not stored. Reading it elsewhere
-// too, or in a loop that would compute an element again, keeps it; so does a gather, whose index arithmetic is dear.
+// too, or in a loop that would compute an element again, keeps it; so does an array that is scattered into.
 #include "pass/occurs.h"
 #include "pass/pass.h"
 
@@ -67,7 +67,7 @@ static bool fuse_one(Func *f) {
     bool changed = false;
     for (int i = n.all.len; i-- > 0 && !changed;) {
         Node *g = n.all.data[i];
-        if (g->op != OP_gen) continue;
+        if (g->op != OP_gen || ir_has_scatter(f->ir, g)) continue;
         Node *read = single_read(&n, g, f);
         if (!read || !reads_each_once(&n, g, read)) continue;
         Node *e = element(f->ir, g, read);

@@ -9,38 +9,27 @@ enum { MAX_RANK = 16 };
 
 typedef struct Interchange {
     Ir *m;
-    Map memo;
+    Map memo, cost;
 } Interchange;
 
 // Is there a dear part of e that depends on v but not on k? Parts inside inner binders count.
-static bool wasted(Node *e, const Var *v, const Var *k, Map *seen) {
+static bool wasted(Interchange *x, Node *e, const Var *v, const Var *k, Map *seen) {
     if (!node_has_var(e, v) || map_get(seen, e)) return false;
     map_put(seen, e, e);
-    if (!node_has_var(e, k) && pass_cost(e) > PASS_COST_DEAR) return true;
+    if (!node_has_var(e, k) && pass_cost_memo(e, &x->cost) > PASS_COST_DEAR) return true;
     for (int i = 0; i < e->nargs; i++)
-        if (wasted(e->args[i], v, k, seen)) return true;
+        if (wasted(x, e->args[i], v, k, seen)) return true;
     return false;
 }
 
-static bool repeats(Node *e, const Var *v, const Var *k) {
+static bool repeats(Interchange *x, Node *e, const Var *v, const Var *k) {
     Map seen = {0};
-    bool r = wasted(e, v, k, &seen);
+    bool r = wasted(x, e, v, k, &seen);
     map_free(&seen);
     return r;
 }
 
-static bool scatters(Ir *m, Node *e, Var *const *k, int n) { // an equality with one of the indices: left to lowering
-    Node *c[64];
-    int count = 0;
-    while (e->op == OP_sum || e->op == OP_neg) e = e->args[0];
-    if (e->op != OP_bracket || !ir_conjuncts(e->args[0], c, &count, 64)) return false;
-    for (int j = 0; j < count; j++)
-        for (int i = 0; i < n; i++)
-            if (ir_solve(m, c[j], k[i])) return true;
-    return false;
-}
-
-static Node *interchange(Interchange *x, Node *e);
+static Node *interchange(Node *e, void *data);
 
 // Which way do the indexings in e run? `along` counts those that are contiguous in k and strided in v, `across` those the
 // other way round.
@@ -99,6 +88,23 @@ static bool widen(Ir *m, Summand *s, Var *const *k, int n) {
     return true;
 }
 
+// e as an array over those of k that it mentions; idx gets them, *count their number. NULL if it is not rectangular.
+static Node *gens_over(Ir *m, Node *e, Var *const *k, int n, Node **idx, int *count) {
+    Var *inner[MAX_RANK];
+    Node *array = e;
+    *count = 0;
+    for (int i = 0; i < n; i++)
+        if (node_has_var(e, k[i])) inner[(*count)++] = k[i];
+    for (int i = *count; i-- > 0;) {
+        if (!inner[i]->extent->nonneg) return NULL;
+        for (int j = 0; j < i; j++)
+            if (node_has_var(inner[i]->extent, inner[j])) return NULL;
+        array = ir_binder_plain(m, OP_gen, inner[i], array);
+        idx[i] = ir_var(inner[i]);
+    }
+    return array;
+}
+
 // A sum in the body of gens over k[0..n): the element of a sum of arrays, or NULL.
 // The sum stands under the bracket [guard] (NULL: none), which goes inside with it.
 static Node *outer_sum(Interchange *x, Node *guard, Node *sum, Var *const *k, int n) {
@@ -106,30 +112,31 @@ static Node *outer_sum(Interchange *x, Node *guard, Node *sum, Var *const *k, in
     Var *own = ir_index(x->m, sum->u.var->name, sum->u.var->extent);
     Summand s = {own, ir_subst1(x->m, sum->args[0], ir_var(sum->u.var), ir_var(own))};
     if (guard) s.e = ir_bracket(x->m, guard, s.e);
-    if (scatters(x->m, s.e, k, n) || !widen(x->m, &s, k, n)) return NULL;
+    Node *fixed[MAX_RANK];
+    if (ir_scatters(x->m, s.e, k, n, fixed) || !widen(x->m, &s, k, n)) return NULL;
     int first = 0;
     while (first < n && !(node_has_var(s.e, k[first]) &&
-                          (repeats(s.e, s.v, k[first]) || runs_along(s.e, s.v, k[first]))))
+                          (repeats(x, s.e, s.v, k[first]) || runs_along(s.e, s.v, k[first]))))
         first++;
-    Node *array = s.e, *idx[MAX_RANK];
-    Var *inner[MAX_RANK];
-    int count = 0;
-    for (int i = first; i < n; i++)
-        if (node_has_var(s.e, k[i])) inner[count++] = k[i];
-    if (count == 0) return NULL;
-    for (int i = count; i-- > 0;) {
-        if (!inner[i]->extent->nonneg) return NULL;
-        for (int j = 0; j < i; j++)
-            if (node_has_var(inner[i]->extent, inner[j])) return NULL;
-        array = ir_binder_plain(x->m, OP_gen, inner[i], array);
-        idx[i] = ir_var(inner[i]);
-    }
-    array = ir_binder_plain(x->m, OP_sum, s.v, interchange(x, array));
+    Node *idx[MAX_RANK];
+    int count;
+    Node *array = gens_over(x->m, s.e, k + first, n - first, idx, &count);
+    if (!array || count == 0) return NULL;
+    array = ir_binder_plain(x->m, OP_sum, s.v, interchange(array, x));
     return ir_at(x->m, array, count, idx);
 }
 
-// The body of gens over k, each sum in it that had better be outside replaced. Binders inside are not entered.
-static Node *body_of(Interchange *x, Node *e, Var *const *k, int n, Map *memo) {
+// A sum that lowering can scatter if it is an array of its own: gen k (sum i ([k = f i] * e)), indexed.
+static Node *own_array(Interchange *x, Node *sum, Var *const *k, int n) {
+    Node *idx[MAX_RANK];
+    int count;
+    Node *array = gens_over(x->m, sum, k, n, idx, &count);
+    return array ? ir_at(x->m, array, count, idx) : NULL;
+}
+
+// The body of gens over k, each sum in it that had better be outside replaced. Binders inside are not entered. `top`: e is
+// a term of the body, where lowering scatters it into the array itself.
+static Node *body_of(Interchange *x, Node *e, Var *const *k, int n, bool top, Map *memo) {
     if (e->nargs == 0 || e->op == OP_fold || e->op == OP_while) return e;
     Node *known = map_get(memo, e);
     if (known) return known;
@@ -137,14 +144,19 @@ static Node *body_of(Interchange *x, Node *e, Var *const *k, int n, Map *memo) {
     bool mentions = false;
     for (int i = 0; i < n; i++) mentions |= node_has_var(e, k[i]);
     bool guarded = e->op == OP_bracket && e->args[1]->op == OP_sum && !e->args[0]->partial;
-    Node *outer = NULL;
-    if (e->op == OP_sum && mentions) outer = outer_sum(x, NULL, e, k, n);
-    else if (guarded && mentions) outer = outer_sum(x, e->args[0], e->args[1], k, n);
+    Node *outer = NULL, *fixed[MAX_RANK];
+    if (e->op == OP_sum && mentions) {
+        outer = outer_sum(x, NULL, e, k, n);
+        if (!outer && !top && ir_scatters(x->m, e, k, n, fixed)) outer = own_array(x, e, k, n);
+    } else if (guarded && mentions) {
+        outer = outer_sum(x, e->args[0], e->args[1], k, n);
+    }
     if (outer) {
         out = outer;
     } else if (mentions && !ir_is_binder(e)) {
+        bool terms = e->op == OP_add || e->op == OP_sub || e->op == OP_neg;
         Node *few[8], **args = e->nargs <= 8 ? few : ARENA_ARRAY(x->m->arena, Node *, e->nargs);
-        for (int i = 0; i < e->nargs; i++) args[i] = body_of(x, e->args[i], k, n, memo);
+        for (int i = 0; i < e->nargs; i++) args[i] = body_of(x, e->args[i], k, n, top && terms, memo);
         out = ir_rebuild(x->m, e, args);
     }
     map_put(memo, e, out);
@@ -158,38 +170,28 @@ static Node *interchange_gen(Interchange *x, Node *e) {
     for (; body->op == OP_gen && n < MAX_RANK; body = body->args[0]) k[n++] = body->u.var;
     if (body->rank == 0) {
         Map memo = {0};
-        body = body_of(x, body, k, n, &memo);
+        body = body_of(x, body, k, n, true, &memo);
         map_free(&memo);
     }
-    body = interchange(x, body);
+    body = interchange(body, x);
     for (int i = n; i-- > 0;) body = ir_gen(x->m, k[i], body);
     return body;
 }
 
-static Node *interchange(Interchange *x, Node *e) {
+static Node *interchange(Node *e, void *data) {
+    Interchange *x = data;
     if (e->nargs == 0) return e;
     Node *known = map_get(&x->memo, e);
     if (known) return known;
-    Node *out;
-    if (e->op == OP_gen) {
-        out = interchange_gen(x, e);
-    } else {
-        Node *few[8], **args = e->nargs <= 8 ? few : ARENA_ARRAY(x->m->arena, Node *, e->nargs);
-        bool same = true;
-        for (int i = 0; i < e->nargs; i++) {
-            args[i] = interchange(x, e->args[i]);
-            same &= args[i] == e->args[i];
-        }
-        if (same) out = e;
-        else out = ir_is_binder(e) ? ir_binder_plain(x->m, e->op, e->u.var, args[0]) : ir_rebuild(x->m, e, args);
-    }
+    Node *out = e->op == OP_gen ? interchange_gen(x, e) : ir_map(x->m, e, interchange, x);
     map_put(&x->memo, e, out);
     return out;
 }
 
 void pass_interchange(Func *f) {
     Interchange x = {.m = f->ir};
-    for (int i = 0; i < f->noutputs; i++) f->outputs[i] = interchange(&x, f->outputs[i]);
+    for (int i = 0; i < f->noutputs; i++) f->outputs[i] = interchange(f->outputs[i], &x);
     map_free(&x.memo);
+    map_free(&x.cost);
     pass_unify(f); // the loops that came into being
 }

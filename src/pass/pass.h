@@ -4,6 +4,7 @@
 #define PASS_PASS_H
 
 #include "ir/ir.h"
+#include "support/map.h"
 
 // Applies the rules of ir/rules.c and ir/solve.c everywhere again, knowing what the brackets and branches around a term
 // say ([FS] Fig. 8 d).
@@ -27,5 +28,6 @@ Func *pass_assume_positive(const Func *f);
 // The cost of evaluating e once, without what its loops repeat; saturates at PASS_COST_LOOP if it holds a loop.
 enum { PASS_COST_LOOP = 1000, PASS_COST_DEAR = 12 };
 int pass_cost(Node *e);
+int pass_cost_memo(Node *e, Map *memo); // the same, remembering the costs of e's parts
 
 #endif

@@ -21,30 +21,18 @@ static Var *canonical(Unify *u, const Var *like, Node *binder) {
     return v;
 }
 
-static Node *unify(Unify *u, Node *e);
-
-static Node *unify_binder(Unify *u, Node *e) {
-    Var *v = e->u.var, *w = canonical(u, v, e);
-    Node *body = e->args[0];
-    if (w != v) body = ir_subst1(u->m, body, ir_var(v), ir_var(w));
-    return ir_binder_plain(u->m, e->op, w, unify(u, body));
-}
-
-static Node *unify(Unify *u, Node *e) {
+static Node *unify(Node *e, void *data) {
+    Unify *u = data;
     if (e->nargs == 0) return e;
     Node *known = map_get(&u->memo, e);
     if (known) return known;
     Node *out;
     if (ir_is_binder(e)) {
-        out = unify_binder(u, e);
+        Var *v = e->u.var, *w = canonical(u, v, e);
+        Node *body = w == v ? e->args[0] : ir_subst1(u->m, e->args[0], ir_var(v), ir_var(w));
+        out = ir_binder_plain(u->m, e->op, w, unify(body, u));
     } else {
-        Node *few[8], **args = e->nargs <= 8 ? few : ARENA_ARRAY(u->m->arena, Node *, e->nargs);
-        bool same = true;
-        for (int i = 0; i < e->nargs; i++) {
-            args[i] = unify(u, e->args[i]);
-            same &= args[i] == e->args[i];
-        }
-        out = same ? e : ir_rebuild(u->m, e, args);
+        out = ir_map(u->m, e, unify, u);
     }
     map_put(&u->memo, e, out);
     return out;
@@ -53,7 +41,7 @@ static Node *unify(Unify *u, Node *e) {
 void pass_unify(Func *f) {
     Unify u = {.m = f->ir};
     f->ir->planning = true;
-    for (int i = 0; i < f->noutputs; i++) f->outputs[i] = unify(&u, f->outputs[i]);
+    for (int i = 0; i < f->noutputs; i++) f->outputs[i] = unify(f->outputs[i], &u);
     map_free(&u.memo);
     vec_free(&u.vars);
 }

@@ -69,19 +69,14 @@ static Node *unroll_gen(Ir *m, Node *e) {
     return ir_pack(m, e->kind, e->rank, extents, out);
 }
 
-static Node *unroll(Unroll *u, Node *e) {
+static Node *unroll(Node *e, void *data) {
+    Unroll *u = data;
     if (e->nargs == 0) return e;
     Node *known = map_get(&u->memo, e);
     if (known) return known;
-    Node *few[8], **args = e->nargs <= 8 ? few : ARENA_ARRAY(u->m->arena, Node *, e->nargs);
-    bool same = true;
-    for (int i = 0; i < e->nargs; i++) {
-        args[i] = unroll(u, e->args[i]);
-        same &= args[i] == e->args[i];
-    }
     Span keep = u->m->span;
     u->m->span = e->span;
-    Node *out = same ? e : ir_rebuild(u->m, e, args);
+    Node *out = ir_map(u->m, e, unroll, u);
     int64_t n;
     if (u->m->next_node < u->limit) {
         if (out->op == OP_sum && out->rank == 0 && small(out->u.var, &n)) out = unroll_sum(u->m, out->u.var, n, out->args[0]);
@@ -94,6 +89,6 @@ static Node *unroll(Unroll *u, Node *e) {
 
 void pass_unroll(Func *f) {
     Unroll u = {.m = f->ir, .limit = f->ir->next_node + MAX_NODES};
-    for (int i = 0; i < f->noutputs; i++) f->outputs[i] = unroll(&u, f->outputs[i]);
+    for (int i = 0; i < f->noutputs; i++) f->outputs[i] = unroll(f->outputs[i], &u);
     map_free(&u.memo);
 }
