@@ -7,6 +7,7 @@
 #include <string.h>
 
 typedef struct FuncBuilder {
+    Node **array; // by number of input: those that are arrays
     Elab *el;
     const CoreEntry *entry;
     Func *f;
@@ -66,7 +67,7 @@ static SigType *make_arrays(FuncBuilder *b, int k, int *leaf, Type *t, const Siz
         sig->kind = t->kind;
         int i = (*leaf)++, number = b->f->params[k].first + i;
         const char *name = v->value.n == 1 ? v->name : arena_printf(el->arena, "%s_%d", v->name, i);
-        if (dim) v->value.leaf[i] = ir_input(el->m, number, name, t->kind, dim, shape);
+        if (dim) b->array[number] = ir_input(el->m, number, name, t->kind, dim, shape);
         return sig;
     }
     sig->form = t->form == TYPE_ARRAY ? SIG_ARRAY : SIG_TUPLE;
@@ -98,10 +99,14 @@ static void make_inputs(FuncBuilder *b) {
         make_scalars(b, k, number);
         number += f->params[k].count;
     }
+    b->array = ARENA_ARRAY(el->arena, Node *, number + 1);
     for (int k = 0; k < e->nparams; k++) {
         int leaf = 0;
         f->params[k].type = make_arrays(b, k, &leaf, e->params[k].var->type, e->params[k].spec, NULL, 0);
     }
+    for (int k = 0; k < e->nparams; k++) // only now: no extent can read an array
+        for (int i = 0; i < f->params[k].count; i++)
+            if (b->array[f->params[k].first + i]) e->params[k].var->value.leaf[i] = b->array[f->params[k].first + i];
     f->ninputs = number;
     f->inputs = ARENA_ARRAY(el->arena, Node *, number + 1);
     for (int i = 0; i < e->nsizes; i++) f->inputs[i] = e->sizes[i]->value.leaf[0];

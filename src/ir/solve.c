@@ -127,7 +127,7 @@ static Node *sum_of_bracket(Ir *m, Var *v, Node *body) {
     if (!collect(body->args[0], &all)) return NULL;
     Node *outer = ir_bool(m, true), *e = body->args[1], *a;
     for (int i = 0; i < all.n; i++) {
-        if (node_has_var(all.p[i], v)) inner.p[inner.n++] = all.p[i];
+        if (node_has_var(all.p[i], v) || all.p[i]->partial) inner.p[inner.n++] = all.p[i];
         else outer = ir_and(m, outer, all.p[i]);
     }
     if (inner.n < all.n) return ir_bracket(m, outer, ir_sum(m, v, ir_bracket(m, conjunction(m, &inner, -1), e)));

@@ -24,6 +24,8 @@ static void find_foreign(Node *e, Own *o, Map *seen) {
     if (o->foreign || map_get(seen, e) || !node_has_var(e, o->state->u.var)) return;
     map_put(seen, e, e);
     if (e == o->state) o->foreign = true;
+    for (int k = 0; k < o->n && ir_is_binder(e); k++)
+        if (e->u.var == o->v[k]) o->foreign = true; // inside, that is another index
     if (own_read(e, o)) return;
     for (int i = 0; i < e->nargs; i++) find_foreign(e->args[i], o, seen);
 }

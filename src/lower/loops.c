@@ -223,6 +223,13 @@ static Member member_for(Lower *l, Node *e) {
     return mb;
 }
 
+// A sum of arrays is zero first, and then added up in place.
+static void add_up(Lower *l, Task *t) {
+    if (t->kind != TASK_STORE || t->e->op != OP_sum || t->e->rank == 0) return;
+    lower_zero(l, t);
+    t->kind = TASK_ADD;
+}
+
 static void gather(Lower *l, Var *v, Members *group) {
     Scope *s = l->scope;
     for (int i = 0; i < s->tasks.len; i++) {
@@ -230,6 +237,7 @@ static void gather(Lower *l, Var *v, Members *group) {
         Var *w = t->done || t->scatters ? NULL : loop_var(t);
         if (!w || w->extent != v->extent || !independent(l, t->e, group)) continue;
         t->done = true;
+        add_up(l, t);
         vec_push(group, ((Member){.task = *t}));
     }
     for (int i = 0; i < s->loops.len; i++) {
@@ -341,10 +349,7 @@ void lower_task(Lower *l, Task *t) {
         store_pack(l, t);
         return;
     }
-    if (t->e->rank && t->e->op == OP_sum && t->kind == TASK_STORE) { // into place, then added up
-        lower_zero(l, t);
-        t->kind = TASK_ADD;
-    }
+    add_up(l, t);
     if (t->scatters) lower_scatter(l, t);
     else if (emit_guarded(l, t)) return;
     else if (loop_var(t)) emit_loop_task(l, t);
@@ -354,8 +359,8 @@ void lower_task(Lower *l, Task *t) {
 // The form in which a task waits for its turn.
 static Task prepare(Lower *l, Task t) {
     if (t.e->rank && t.e->op != OP_gen && t.e->op != OP_sum && t.e->op != OP_pack && t.nidx) t.e = as_gen(l->ir, t.e);
-    narrow(l, &t);
     t.scatters = ir_has_scatter(l->ir, t.e);
+    if (!t.scatters) narrow(l, &t);
     t.done = false;
     return t;
 }

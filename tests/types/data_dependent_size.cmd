@@ -1,0 +1,1 @@
+fsmc check data_dependent_size.fsm
