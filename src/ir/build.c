@@ -230,6 +230,14 @@ Node *ir_zeros_like(Ir *m, Node *a) {
 
 // ---- arrays
 
+const char *ir_bounds_text(const Node *index, int *nvalues) {
+    *nvalues = 0;
+    if (index->op == OP_argmin) return "an empty array has no smallest element";
+    if (index->op == OP_argmax) return "an empty array has no largest element";
+    *nvalues = 2;
+    return "index %d is out of range for an array of %d elements";
+}
+
 Node *ir_at(Ir *m, Node *a, int n, Node **idx) {
     if (n == 0) return a;
     if (n < a->rank) {

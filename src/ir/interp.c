@@ -334,9 +334,11 @@ static Status eval_at(Interp *m, Node *e, Scalar *out) {
     TRY(array(m, e->args[0], &a));
     for (int k = 0; k + 1 < e->nargs; k++) {
         TRY(scalar(m, e->args[k + 1], &i));
-        if (i.i < 0 || i.i >= a->shape[k])
-            return fail(m, FSM_ERROR_BOUNDS, "index %lld is out of range 0..%lld", (long long)i.i,
-                        (long long)a->shape[k] - 1);
+        if (i.i < 0 || i.i >= a->shape[k]) {
+            int n;
+            const char *text = ir_bounds_text(e->args[k + 1], &n);
+            return fail(m, FSM_ERROR_BOUNDS, "%s", check_text(m->arena, text, n, (int64_t[]){i.i, a->shape[k]}));
+        }
         flat = flat * a->shape[k] + i.i;
     }
     TRY(element(m, a, flat, out));

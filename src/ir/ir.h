@@ -301,6 +301,8 @@ bool poly_nonneg(Ir *m, Poly p);
 bool poly_nonneg_given(Ir *m, Poly p, int nfacts, const Poly *facts);
 // What the truth of condition p says about Int values, as polynomials >= 0; returns how many (at most max).
 int poly_facts(Ir *m, Node *p, Poly *out, int max);
+// The text of the error that an index is out of range; its values are the index and the number of elements, or none.
+const char *ir_bounds_text(const Node *index, int *nvalues);
 // Can evaluating e not fail where the facts hold?
 bool ir_safe_given(Ir *m, Node *e, int nfacts, const Poly *facts);
 // Is 0 <= i < n, likewise?

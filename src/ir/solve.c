@@ -82,11 +82,16 @@ static bool solves(Ir *m, Node *p, const Var *v, Node **a) {
     return true;
 }
 
-// v = a determines the only term: [0 <= a < n] * (the rest at v = a).
+// v = a determines the only term: [0 <= a < n] * (the rest at v = a). Conditions keep their order, since one may guard the
+// next: that a is in range is said before the first that mentions v.
 static Node *eliminate(Ir *m, Var *v, const Conj *c, int which, Node *a, Node *e) {
+    Node *p = a->partial ? ir_lt(m, ir_int(m, 0), v->extent) : ir_bool(m, true);
     Node *inside = ir_and(m, ir_le(m, ir_int(m, 0), a), ir_lt(m, a, v->extent));
-    Node *rest = ir_subst1(m, conjunction(m, c, which), ir_var(v), a);
-    return ir_bracket(m, ir_and(m, inside, rest), ir_subst1(m, e, ir_var(v), a));
+    for (int i = 0, done = 0; i < c->n; i++) {
+        if (!done && node_has_var(c->p[i], v)) p = ir_and(m, p, inside), done = 1;
+        if (i != which) p = ir_and(m, p, ir_subst1(m, c->p[i], ir_var(v), a));
+    }
+    return ir_bracket(m, p, ir_subst1(m, e, ir_var(v), a));
 }
 
 // Conjuncts that bound v linearly: *lo <= v < *hi gather them; returns the conjunction of all others.

@@ -295,7 +295,7 @@ Node *lower_split_guard(Lower *l, Node *e, Var *const *v, int n, Node **inner) {
     int count = 0;
     if (e->op != OP_bracket || !ir_conjuncts(e->args[0], c, &count, 64)) return NULL;
     for (int i = 0; i < count; i++) {
-        bool varies = lower_likely(c[i]);
+        bool varies = lower_likely(c[i]) || c[i]->partial;
         for (int k = 0; k < n; k++) varies |= node_has_var(c[i], v[k]);
         if (varies) rest = ir_and(l->ir, rest, c[i]);
         else outer = outer ? ir_and(l->ir, outer, c[i]) : c[i];

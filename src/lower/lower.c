@@ -350,8 +350,10 @@ static void check_index(Lower *l, Node *e, Node *i, Node *extent) {
     if (low && high) return;
     Node *cond = ir_and(m, low ? ir_bool(m, true) : ir_le(m, ir_int(m, 0), i),
                         high ? ir_bool(m, true) : ir_lt(m, i, extent));
-    Temp values[] = {lower_value(l, i), lower_value(l, ir_sub(m, extent, ir_int(m, 1)))};
-    lower_check(l, lower_value(l, cond), FSM_ERROR_BOUNDS, "index %d is out of range 0..%d", e->span, 2, values);
+    int n;
+    const char *text = ir_bounds_text(i, &n);
+    Temp values[] = {lower_value(l, i), lower_value(l, extent)};
+    lower_check(l, lower_value(l, cond), FSM_ERROR_BOUNDS, text, e->span, n, values);
 }
 
 // ---- scalar values

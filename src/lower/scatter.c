@@ -20,6 +20,8 @@ static Node *condition(Ir *m, Node *p, Var *const *v, int n, Node **fixed, int c
     int nc = 0;
     bool checked[16] = {false};
     ir_conjuncts(p, c, &nc, 64);
+    for (int k = 0; k < n && p->partial; k++) // an empty array evaluates nothing
+        if (fixed[k]) all = ir_and(m, all, ir_lt(m, ir_int(m, 0), v[k]->extent));
     for (int j = 0; j < nc; j++) {
         for (int k = 0; k < n; k++) {
             if (!fixed[k] || checked[k] || !node_has_var(c[j], v[k])) continue;

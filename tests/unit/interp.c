@@ -102,17 +102,17 @@ static const Case cases[] = {
     // ---- arrays
     {"at", FVI("f64", "return (at x[i])"), "3; [3] 1 2 4; 2", "4", "0 0 0 0 1 0"},
     {"at beyond the end", FVI("f64", "return (at x[i])"), "5; [5] 0 0 0 0 0; 5",
-     "error 3: index 5 is out of range 0..4", NULL},
-    {"at a negative index", FVI("f64", "return (at x[i])"), "1; [1] 0; -1", "error 3: index -1 is out of range 0..0",
+     "error 3: index 5 is out of range for an array of 5 elements", NULL},
+    {"at a negative index", FVI("f64", "return (at x[i])"), "1; [1] 0; -1", "error 3: index -1 is out of range for an array of 1 elements",
      NULL},
-    {"at of an empty array", FVI("f64", "return (at x[i])"), "0; [0]; 0", "error 3: index 0 is out of range 0..-1",
+    {"at of an empty array", FVI("f64", "return (at x[i])"), "0; [0]; 0", "error 3: index 0 is out of range for an array of 0 elements",
      NULL},
     {"at of a matrix",
      "func f(n: i64 size, m: i64 size, a: f64[n, m], i: i64, j: i64) -> f64 {\n return (at a[i, j])\n}\n",
      "2; 3; [2 3] 1 2 3 4 5 6; 1; 2", "6", NULL},
     {"at of a matrix, second index",
      "func f(n: i64 size, m: i64 size, a: f64[n, m], i: i64, j: i64) -> f64 {\n return (at a[i, j])\n}\n",
-     "2; 3; [2 3] 1 2 3 4 5 6; 1; 3", "error 3: index 3 is out of range 0..2", NULL},
+     "2; 3; [2 3] 1 2 3 4 5 6; 1; 3", "error 3: index 3 is out of range for an array of 3 elements", NULL},
     {"row of a matrix", "func f(n: i64 size, m: i64 size, a: f64[n, m]) -> f64[m] {\n return (at a[1])\n}\n",
      "2; 3; [2 3] 1 2 3 4 5 6", "[4 5 6]", NULL},
     {"gen", FV("f64[n]", "%1 = gen i < n {\n yield (mul (at x[i]) 2.0)\n }\n return %1"), "3; [3] 1 2 3", "[2 4 6]",
@@ -137,7 +137,7 @@ static const Case cases[] = {
     {"only the element asked for", FVI("f64", "%1 = gen j < 4 { yield (at x[(add i j)]) }\n return (at %1[1])"),
      "2; [2] 3 4; 0", "4", NULL},
     {"an element that fails", FVI("f64", "%1 = gen j < 4 { yield (at x[(add i j)]) }\n return (at %1[2])"),
-     "2; [2] 3 4; 0", "error 3: index 2 is out of range 0..1", NULL},
+     "2; [2] 3 4; 0", "error 3: index 2 is out of range for an array of 2 elements", NULL},
     {"elements are computed once",
      FVI("f64", "%1 = gen j < n { yield (exp (at x[j])) }\n return (add (at %1[i]) (at %1[(irem i n)]))"),
      "2; [2] 0 1; 0", "2", "1 0 1 1 3 1"},
@@ -170,7 +170,7 @@ static const Case cases[] = {
      "4; [4] 2 nan -1 nan", "1; 1", NULL},
     {"argmin of nothing", FV("i64", "%1 = argmin i < n { yield (at x[i]) }\n return %1"), "0; [0]", "-1", NULL},
     {"the least of nothing", FV("f64", "%1 = argmin i < n { yield (at x[i]) }\n return (at x[%1])"), "0; [0]",
-     "error 3: index -1 is out of range 0..-1", NULL},
+     "error 3: index -1 is out of range for an array of 0 elements", NULL},
     {"argmax of ints",
      "func f(n: i64 size, a: i64[n]) -> i64 {\n %1 = argmax i < n { yield (at a[i]) }\n return %1\n}\n",
      "3; [3] -5 -2 -9", "1", NULL},
@@ -199,7 +199,7 @@ static const Case cases[] = {
      FV("f64", "%1 = fold i < 5, s: f64 = 0.0, u: f64 = 0.0 {\n"
                " yield (add s 1.0), (exp (at x[i]))\n }\n"
                " return (select (lt n 2) (final %1 0) (final %1 1))"),
-     "2; [2] 0 0", "error 3: index 4 is out of range 0..1", NULL},
+     "2; [2] 0 0", "error 3: index 4 is out of range for an array of 2 elements", NULL},
     {"state that fails and is not read",
      FV("f64", "%1 = fold i < 5, s: f64 = 0.0, u: f64 = 0.0 {\n"
                " yield (add s 1.0), (exp (at x[i]))\n }\n"
@@ -214,7 +214,7 @@ static const Case cases[] = {
      FVI("f64", "%1 = fold t < 2, a: f64[3] = (pack f64[3] 0.0 0.0 0.0) {\n"
                 " %2 = gen j < 3 { yield (add (at a[j]) (at x[j])) }\n yield %2\n"
                 " }\n return (at (final %1 0)[i])"),
-     "2; [2] 3 4; 2", "error 3: index 2 is out of range 0..1", NULL},
+     "2; [2] 3 4; 2", "error 3: index 2 is out of range for an array of 2 elements", NULL},
     {"fold inside a gen",
      "func f(n: i64 size) -> i64[n] {\n %1 = gen k < n {\n"
      " %2 = fold i < k, p: i64 = 1 { yield (mul p (add i 1)) }\n yield (final %2 0)\n }\n return %1\n}\n",
