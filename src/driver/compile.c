@@ -163,6 +163,9 @@ void compile_passes(Compilation *c, FuncList *funcs, bool plan) {
     int simple = 0; // passes before the first that arranges for loops
     while (simple < o->npasses && !(o->passes[simple]->establishes & PASS_PLANNED)) simple++;
     for (int k = 0; k < simple; k++) run_pass(c, o->passes[k], funcs->n, funcs->f);
+    for (int k = simple; k < o->npasses && !plan; k++)
+        if (!((o->passes[k]->requires | o->passes[k]->establishes) & PASS_PLANNED))
+            run_pass(c, o->passes[k], funcs->n, funcs->f);
     if (!plan || !o->npasses) return;
     funcs->positive = ARENA_ARRAY(c->arena, Func *, funcs->n + 1);
     for (int i = 0; i < funcs->n; i++) funcs->positive[i] = assume_positive(c, funcs->f[i]);

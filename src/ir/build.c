@@ -354,7 +354,9 @@ static void fresh_loop_vars(Ir *m, Var **index, int n, Var **states, Node **init
 }
 
 static Node *loop_plain(Ir *m, Op op, Var *index, int n, Var **states, Node **inits, Node *cond, Node **steps) {
-    states = arena_copy(m->arena, states, sizeof *states * (size_t)n);
+    Var **vars = ARENA_ARRAY(m->arena, Var *, n + 1);
+    memcpy(vars + 1, states, sizeof *states * (size_t)n);
+    states = vars + 1;
     steps = arena_copy(m->arena, steps, sizeof *steps * (size_t)n);
     fresh_loop_vars(m, &index, n, states, inits, steps, cond ? &cond : NULL);
     int extra = cond ? 1 : 0;
@@ -363,6 +365,7 @@ static Node *loop_plain(Ir *m, Op op, Var *index, int n, Var **states, Node **in
     if (cond) args[n] = cond;
     memcpy(args + n + extra, steps, sizeof *args * (size_t)n);
     Loop *l = ARENA_NEW(m->arena, Loop);
+    vars[0] = index;
     *l = (Loop){index, n, states};
     Node proto = {.op = op, .kind = KIND_BOOL, .partial = op == OP_while, .u.loop = l};
     return ir_intern(m, &proto, 2 * n + extra, args);

@@ -165,16 +165,16 @@ typedef struct Frame {
     Map memo;
 } Frame;
 
-enum { MAX_STATES = 256 };
-
-static int node_vars(const Node *e, Var **out) {
-    int n = 0;
-    if (ir_is_binder(e)) out[n++] = e->u.var;
-    if (is_loop(e)) {
-        if (e->u.loop->index) out[n++] = e->u.loop->index;
-        for (int i = 0; i < e->u.loop->n; i++) out[n++] = e->u.loop->state[i];
+// The variables that e binds; *vars gets them.
+static int node_vars(const Node *e, Var *const **vars) {
+    if (ir_is_binder(e)) {
+        *vars = &e->u.var;
+        return 1;
     }
-    return n;
+    if (!is_loop(e)) return 0;
+    bool index = e->u.loop->index != NULL; // it stands before the states
+    *vars = e->u.loop->state - index;
+    return e->u.loop->n + index;
 }
 
 // The innermost frame one of whose variables is free in e.
@@ -205,8 +205,8 @@ static uint64_t hash_under(Frame *f, const Node *e);
 
 // The hash of e's own level; its operands are hashed under the frames around it.
 static uint64_t hash_node(Frame *outer, const Node *e) {
-    Var *vars[MAX_STATES + 1];
-    int n = node_vars(e, vars);
+    Var *const *vars;
+    int n = node_vars(e, &vars);
     uint64_t h = key_hash(e);
     if (n == 0) {
         for (int i = 0; i < e->nargs; i++) h = mix(h, hash_under(outer, e->args[i]));
@@ -265,9 +265,9 @@ static bool same_key(const Node *a, const Node *b) {
 
 static bool equal_level(Frame *outer, const Node *a, const Node *b) {
     if (!same_key(a, b)) return false;
-    Var *va[MAX_STATES + 1], *vb[MAX_STATES + 1];
-    int n = node_vars(a, va), inits = is_loop(a) ? a->u.loop->n : 0;
-    node_vars(b, vb);
+    Var *const *va, *const *vb;
+    int n = node_vars(a, &va), inits = is_loop(a) ? a->u.loop->n : 0;
+    node_vars(b, &vb);
     if (n == 0) {
         for (int i = 0; i < a->nargs; i++)
             if (!equal_under(outer, a->args[i], b->args[i])) return false;
@@ -343,8 +343,8 @@ static void derive_sets(Ir *m, Node *e) {
         if (v->extent) fv = varset_union(m, fv, v->extent->fv);
         for (int i = 0; i < v->rank; i++) fv = varset_union(m, fv, v->shape[i]->fv);
     }
-    Var *vars[MAX_STATES + 1];
-    int n = node_vars(e, vars);
+    Var *const *vars;
+    int n = node_vars(e, &vars);
     for (int i = n - 1; i >= 0; i--) {
         fv = varset_remove(m, fv, vars[i]);
         bound |= bloom(vars[i]);
@@ -362,11 +362,11 @@ static void derive_sets(Ir *m, Node *e) {
 
 // Equality with the names of bound variables, for planning.
 static bool equal_exactly(const Node *a, const Node *b) {
-    Var *va[MAX_STATES + 1], *vb[MAX_STATES + 1];
+    Var *const *va, *const *vb;
     if (!same_key(a, b)) return false;
-    int n = node_vars(a, va);
-    node_vars(b, vb);
-    return !memcmp(va, vb, sizeof *va * (size_t)n) && !memcmp(a->args, b->args, sizeof *a->args * (size_t)a->nargs);
+    int n = node_vars(a, &va);
+    node_vars(b, &vb);
+    return (n == 0 || !memcmp(va, vb, sizeof *va * (size_t)n)) && !memcmp(a->args, b->args, sizeof *a->args * (size_t)a->nargs);
 }
 
 Node *ir_intern(Ir *m, const Node *proto, int nargs, Node *const *args) {

@@ -79,7 +79,7 @@ struct Var {
 typedef struct Loop {
     Var *index; // fold; NULL for while
     int n;
-    Var **state;
+    Var **state; // state[-1] is the index
 } Loop;
 
 struct Node {

@@ -1,124 +1,59 @@
-// Sequential loops. Scalar states are cells; array states are buffers, updated in place where the step permits: where
-// it changes one computed element (or row), adds to the old value, or reads the old array only at its own index.
-// Otherwise the new array is made beside the old one and copied back.
-#include "ir/internal.h"
+// Sequential loops. Scalar states are cells; array states are buffers, updated in place where the step permits
+// (update.c). Otherwise the new array is made beside the old one and copied back.
 #include "lower/internal.h"
 
-typedef enum Update { UPDATE_NONE, UPDATE_PUT, UPDATE_ADD, UPDATE_MAP, UPDATE_COPY } Update;
-
-typedef struct Own {
-    const Node *state;
-    Var *const *v;
-    int n;
-    bool foreign; // the state is read elsewhere than at its own index
-} Own;
-
-static bool own_read(const Node *e, const Own *o) {
-    if (e->op != OP_at || e->args[0] != o->state) return false;
-    for (int k = 0; k < o->n; k++)
-        if (e->args[k + 1] != ir_var(o->v[k])) return false;
-    return true;
-}
-
-static void find_foreign(Node *e, Own *o, Map *seen) {
-    if (o->foreign || map_get(seen, e) || !node_has_var(e, o->state->u.var)) return;
-    map_put(seen, e, e);
-    if (e == o->state) o->foreign = true;
-    for (int k = 0; k < o->n && ir_is_binder(e); k++)
-        if (e->u.var == o->v[k]) o->foreign = true; // inside, that is another index
-    if (own_read(e, o)) return;
-    for (int i = 0; i < e->nargs; i++) find_foreign(e->args[i], o, seen);
-}
-
-static bool reads_elsewhere(Node *e, Var *const *v, int n, const Node *state) {
-    Own o = {state, v, n, false};
-    Map seen = {0};
-    find_foreign(e, &o, &seen);
-    map_free(&seen);
-    return o.foreign;
-}
-
-static bool all_fixed(Node *const *fixed, int n) {
-    for (int k = 0; k < n; k++)
-        if (!fixed[k]) return false;
-    return true;
-}
-
-typedef struct Plan {
-    Update how;
-    Var *v[16];
-    int n;
-    Node *e; // what to put, add, or store
-    Node *fixed[16];
-    Buf *next; // UPDATE_COPY
-} Plan;
-
-// How an array state is updated in place; `lone`: no other array step reads it.
-static void plan_update(Ir *m, Node *state, Node *step, bool lone, Plan *p) {
-    p->how = UPDATE_COPY, p->n = 0, p->e = step;
-    if (step == state) {
-        p->how = UPDATE_NONE;
-        return;
+// An array state whose old value no other state's step is yet to read, or -1: its turn to be updated.
+static int next_state(Node *loop, const bool *waiting) {
+    Loop *p = ir_loop(loop);
+    for (int k = 0; k < p->n; k++) {
+        bool read = false;
+        for (int j = 0; j < p->n; j++) read |= j != k && waiting[j] && node_has_var(loop_step(loop, j), p->state[k]);
+        if (waiting[k] && !read) return k;
     }
-    Node *body = step;
-    for (; body->op == OP_gen && p->n < 16; body = body->args[0]) p->v[p->n++] = body->u.var;
-    if (!lone || body->rank || p->n == 0) return;
-    Own own = {state, p->v, p->n, false};
-    if (body->op == OP_select && own_read(body->args[2], &own)) {
-        Node *put = ir_bracket_plain(m, body->args[0], body->args[1]);
-        if (ir_scatters(m, put, p->v, p->n, p->fixed) &&
-            (all_fixed(p->fixed, p->n) || !reads_elsewhere(put, p->v, p->n, state))) {
-            p->how = UPDATE_PUT, p->e = put;
-            return;
-        }
-    }
-    for (int side = 0; body->op == OP_add && side < 2; side++) {
-        Node *rest = body->args[1 - side];
-        if (!own_read(body->args[side], &own)) continue;
-        bool one = rest->op == OP_bracket && ir_scatters(m, rest, p->v, p->n, p->fixed) && all_fixed(p->fixed, p->n);
-        if (one || !node_has_var(rest, state->u.var)) {
-            p->how = UPDATE_ADD, p->e = rest;
-            return;
-        }
-    }
-    if (!reads_elsewhere(body, p->v, p->n, state)) p->how = UPDATE_MAP;
+    return -1;
 }
 
-static void apply_update(Lower *l, Plan *p, Buf *buf) {
-    Task t = {.kind = TASK_STORE, .buf = buf, .e = p->e};
-    if (p->how == UPDATE_PUT) {
-        t.kind = TASK_PUT;
-        lower_scatter_term(l, &t, p->e, false, p->v, p->n, p->fixed);
-        return;
+// The array states in the order in which they are updated. Those that read each other are copied.
+static int plan_order(Lower *l, Node *loop, Buf *const *buf, int *order, Update **plan) {
+    Loop *p = ir_loop(loop);
+    int count = 0;
+    bool *waiting = ARENA_ARRAY(l->arena, bool, p->n);
+    for (int k = 0; k < p->n; k++) waiting[k] = buf[k];
+    for (;;) {
+        int k = next_state(loop, waiting);
+        bool in_place = k >= 0;
+        for (int j = 0; k < 0 && j < p->n; j++)
+            if (waiting[j]) k = j;
+        if (k < 0) return count;
+        waiting[k] = false;
+        plan[k] = lower_plan_update(l, ir_var(p->state[k]), loop_step(loop, k), in_place);
+        order[count++] = k;
+        if (plan[k]->how != UPDATE_COPY) continue;
+        plan[k]->next = lower_buf(l, BUF_TEMP, buf[k]->kind, buf[k]->rank, buf[k]->extent, NULL);
     }
-    if (p->how == UPDATE_ADD) {
-        t.kind = TASK_ADD;
-        for (int k = p->n; k-- > 0;) t.e = ir_binder_plain(l->ir, OP_gen, p->v[k], t.e);
-    }
-    lower_tasks(l, 1, &t);
 }
 
-static void steps(Lower *l, Node *loop, const Temp *cell, Buf *const *buf, Plan *plan) {
-    int n = ir_loop(loop)->n;
+static void steps(Lower *l, Node *loop, const Temp *cell, Buf *const *buf) {
+    int n = ir_loop(loop)->n, *order = ARENA_ARRAY(l->arena, int, n);
     Temp *next = ARENA_ARRAY(l->arena, Temp, n);
+    Update **plan = ARENA_ARRAY(l->arena, Update *, n);
     for (int k = 0; k < n; k++) lower_demand(l, loop_step(loop, k));
     for (int k = 0; k < n; k++)
         if (!buf[k]) next[k] = lower_value(l, loop_step(loop, k));
-    for (int k = 0; k < n; k++) {
-        if (!buf[k] || plan[k].how != UPDATE_COPY) continue;
-        Task t = {.kind = TASK_STORE, .buf = plan[k].next, .e = loop_step(loop, k)};
-        lower_tasks(l, 1, &t);
+    int arrays = plan_order(l, loop, buf, order, plan);
+    for (int i = 0; i < arrays; i++) {
+        Update *u = plan[order[i]];
+        Task t = {.kind = TASK_STORE, .buf = u->next, .e = u->step};
+        if (u->how == UPDATE_COPY) lower_tasks(l, 1, &t);
+    }
+    for (int i = 0; i < arrays; i++) lower_update(l, plan[order[i]], buf[order[i]]);
+    for (int i = 0; i < arrays; i++) {
+        if (plan[order[i]]->how != UPDATE_COPY) continue;
+        Stmt *s = lower_stmt(l, ST_COPY, -1, 0, NULL);
+        s->buf = buf[order[i]], s->src = plan[order[i]]->next;
     }
     for (int k = 0; k < n; k++)
-        if (buf[k] && plan[k].how != UPDATE_COPY && plan[k].how != UPDATE_NONE) apply_update(l, &plan[k], buf[k]);
-    for (int k = 0; k < n; k++) {
-        if (!buf[k]) {
-            lower_set(l, cell[k], next[k]);
-        } else if (plan[k].how == UPDATE_COPY) {
-            Stmt *s = lower_stmt(l, ST_COPY, -1, 0, NULL);
-            s->buf = buf[k], s->src = plan[k].next;
-        }
-    }
+        if (!buf[k]) lower_set(l, cell[k], next[k]);
 }
 
 static void bind_states(Lower *l, Loop *p, const Temp *cell, Buf *const *buf) {
@@ -130,26 +65,14 @@ static void bind_states(Lower *l, Loop *p, const Temp *cell, Buf *const *buf) {
     }
 }
 
-static void plan_all(Lower *l, Node *loop, Buf *const *buf, Plan *plan) {
-    Loop *p = ir_loop(loop);
-    for (int k = 0; k < p->n; k++) {
-        if (!buf[k]) continue;
-        bool lone = true;
-        for (int j = 0; j < p->n; j++)
-            lone &= j == k || !buf[j] || !node_has_var(loop_step(loop, j), p->state[k]);
-        plan_update(l->ir, ir_var(p->state[k]), loop_step(loop, k), lone, &plan[k]);
-        if (plan[k].how == UPDATE_COPY) plan[k].next = lower_buf(l, BUF_TEMP, buf[k]->kind, buf[k]->rank, buf[k]->extent, NULL);
-    }
-}
-
-static void emit_fold(Lower *l, Node *loop, const Temp *cell, Buf *const *buf, Plan *plan) {
+static void emit_fold(Lower *l, Node *loop, const Temp *cell, Buf *const *buf) {
     Stmt *s = lower_begin_for(l, ir_loop(loop)->index);
     bind_states(l, ir_loop(loop), cell, buf);
-    steps(l, loop, cell, buf, plan);
+    steps(l, loop, cell, buf);
     lower_end_for(l, s);
 }
 
-static void emit_while(Lower *l, Node *loop, const Temp *cell, Buf *const *buf, Plan *plan) {
+static void emit_while(Lower *l, Node *loop, const Temp *cell, Buf *const *buf) {
     Stmt *s = ARENA_NEW(l->arena, Stmt);
     *s = (Stmt){.kind = ST_LOOP, .dst = -1};
     s->body = scope_open(l)->block;
@@ -158,7 +81,7 @@ static void emit_while(Lower *l, Node *loop, const Temp *cell, Buf *const *buf, 
     lower_demand(l, loop_cond(loop));
     Temp more = lower_value(l, loop_cond(loop));
     lower_stmt(l, ST_BREAK, -1, 1, &more);
-    steps(l, loop, cell, buf, plan);
+    steps(l, loop, cell, buf);
     scope_close(l);
     vec_push(&l->scope->block->stmts, s);
 }
@@ -173,7 +96,6 @@ LoopResult *lower_loop(Lower *l, Node *loop) {
     LoopResult *r = ARENA_NEW(l->arena, LoopResult);
     r->value = ARENA_ARRAY(l->arena, Temp, p->n);
     r->buf = ARENA_ARRAY(l->arena, Buf *, p->n);
-    Plan *plan = ARENA_ARRAY(l->arena, Plan, p->n);
     for (int k = 0; k < p->n; k++) {
         Node *init = loop_init(loop, k);
         if (init->rank == 0) {
@@ -184,9 +106,8 @@ LoopResult *lower_loop(Lower *l, Node *loop) {
         Task t = {.kind = TASK_STORE, .buf = r->buf[k], .e = init, .scatters = ir_has_scatter(l->ir, init)};
         lower_task(l, &t);
     }
-    plan_all(l, loop, r->buf, plan);
-    if (loop->op == OP_fold) emit_fold(l, loop, cell, r->buf, plan);
-    else emit_while(l, loop, cell, r->buf, plan);
+    if (loop->op == OP_fold) emit_fold(l, loop, cell, r->buf);
+    else emit_while(l, loop, cell, r->buf);
     for (int k = 0; k < p->n; k++)
         if (!r->buf[k]) r->value[k] = lower_get(l, cell[k]);
     map_put(&l->scope->arrays, loop, r);

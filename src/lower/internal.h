@@ -5,9 +5,9 @@
 #include "lower/lower.h"
 #include "support/map.h"
 
-// Something to be done in a scope for its effect: value `e` is stored into or added to an element or a part of a buffer
-// (put: stored where its bracket holds, the rest left alone), or added to a cell.
-typedef enum TaskKind { TASK_STORE, TASK_PUT, TASK_ADD, TASK_ACC } TaskKind;
+// Something to be done in a scope for its effect: value `e` is stored into or added to an element or a part of a buffer,
+// or added to a cell.
+typedef enum TaskKind { TASK_STORE, TASK_ADD, TASK_ACC } TaskKind;
 typedef struct Task {
     TaskKind kind;
     Buf *buf;
@@ -113,10 +113,65 @@ void lower_end_for(Lower *l, Stmt *s);
 void lower_task(Lower *l, Task *t);        // one task, now (loops.c)
 // A buffer for e in the current scope, its extents checked. (loops.c)
 Buf *lower_new_array(Lower *l, Node *e);
-// Adds (or puts) a term that scatters (ir_scatters) into place. (scatter.c)
-void lower_scatter_term(Lower *l, const Task *t, Node *e, bool negative, Var *const *v, int n, Node **fixed);
-// Does a task with such terms: the dense rest first. (scatter.c)
+// Does a task with terms that scatter (ir_scatters): the dense rest first. (scatter.c)
 void lower_scatter(Lower *l, Task *t);
 void lower_zero(Lower *l, Task *t); // stores zeros everywhere in the task's place (loops.c)
+// Computes values in the current scope, those that can share a loop in one. (loops.c)
+void lower_now(Lower *l, int n, Node *const *e);
+
+// ---- regions (region.c)
+
+enum { RANK_MAX = 16 };
+
+// The indices for which a condition holds, as loops: equalities fix an index, inequalities narrow a loop.
+typedef struct Region {
+    int n, nloops;
+    Node *idx[RANK_MAX];       // in terms of the loops
+    Var *loop[RANK_MAX];       // fresh
+    Node *guard[RANK_MAX + 1]; // what else must hold: guard[k] inside of k loops
+} Region;
+// The region of an array, whose indices are v, where pred holds.
+void lower_region(Ir *m, Var *const *v, int n, Node *pred, Region *r);
+// e, a term in v, in terms of the loops.
+Node *lower_region_value(Ir *m, Var *const *v, const Region *r, Node *e);
+// Does t everywhere in the region.
+void lower_region_task(Lower *l, const Region *r, Task *t);
+
+// ---- updates in place (update.c)
+
+typedef enum UpdateKind {
+    UPDATE_NONE,  // nothing changes
+    UPDATE_ADD,   // `rest` is added
+    UPDATE_PARTS, // some regions, or all, get new values
+    UPDATE_COPY   // the new array is made elsewhere and copied
+} UpdateKind;
+
+typedef struct Part {
+    Node *pred; // in terms of the array's indices
+    Region region;
+    Node *value; // in terms of the region's loops
+    bool staged; // computed before anything is written
+} Part;
+
+enum { PARTS_MAX = 16, BEFORE_MAX = 64 };
+
+typedef struct Update {
+    UpdateKind how;
+    struct Update *first; // done before: makes `base` in the buffer; NULL if it is there
+    const Var *state;
+    Node *base, *step; // the array in the buffer, and the one that takes its place
+    Var *v[RANK_MAX];  // indices of an element
+    int n;
+    Node *rest;
+    Part *part;
+    int nparts;
+    Node *before[BEFORE_MAX]; // evaluated before anything is written
+    int nbefore;
+    Buf *next; // UPDATE_COPY
+} Update;
+// How `state` becomes `step` in the body of its loop, the current scope; in_place: nothing reads the old state later.
+Update *lower_plan_update(Lower *l, Node *state, Node *step, bool in_place);
+// Does it, unless it is UPDATE_NONE or UPDATE_COPY.
+void lower_update(Lower *l, Update *u, Buf *buf);
 
 #endif

@@ -49,6 +49,7 @@ Stmt *lower_begin_for(Lower *l, Var *v) {
     *s = (Stmt){.kind = ST_FOR, .dst = i, .nargs = 1, .args = arena_copy(l->arena, &n, sizeof n)};
     bool maybe_empty = lower_maybe_empty(l, v);
     scope_open(l);
+    l->temp_depth.data[i] = l->scope->depth; // it has no value outside
     l->scope->loop = true;
     l->scope->maybe_empty = maybe_empty;
     s->body = l->scope->block;
@@ -382,6 +383,16 @@ void lower_tasks(Lower *l, int n, Task *tasks) {
         Task t = s->tasks.data[i];
         s->tasks.data[i].done = true;
         lower_task(l, &t);
+    }
+}
+
+void lower_now(Lower *l, int n, Node *const *e) {
+    Map seen = {0};
+    for (int i = 0; i < n; i++) find_loops(l, e[i], true, &seen);
+    map_free(&seen);
+    for (int i = 0; i < n; i++) {
+        if (e[i]->rank) lower_array(l, e[i]);
+        else lower_value(l, e[i]);
     }
 }
 

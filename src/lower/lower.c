@@ -138,22 +138,39 @@ bool lower_maybe_empty(Lower *l, const Var *v) {
     return !poly_nonneg(l->ir, minus(l->ir, v->extent, ir_int(l->ir, 1), 0));
 }
 
-static void demand(Lower *l, Node *e, Map *seen);
+// What is known to be needed: by all, and, inside the arms of selects, by the arm.
+typedef struct Demand {
+    const struct Demand *outer;
+    Map *seen;
+    int arms;
+} Demand;
+
+// Deeper in selects within selects nothing is looked for: each arm is walked on its own.
+enum { MAX_ARMS = 4 };
+
+static bool is_demanded(const Demand *d, const Node *e) {
+    for (; d; d = d->outer)
+        if (map_get(d->seen, e)) return true;
+    return false;
+}
+
+static void demand(Lower *l, Node *e, Demand *d);
 
 // What both arms of a select need is needed.
-static void demand_either(Lower *l, Node *a, Node *b, Map *seen) {
+static void demand_either(Lower *l, Node *a, Node *b, Demand *d) {
+    if (d->arms == MAX_ARMS) return;
     Map one = {0}, other = {0};
-    demand(l, a, &one);
-    if (one.len) demand(l, b, &other);
+    demand(l, a, &(Demand){d, &one, d->arms + 1});
+    if (one.len) demand(l, b, &(Demand){d, &other, d->arms + 1});
     for (size_t i = 0; i < other.cap; i++)
-        if (other.key[i] && map_get(&one, other.key[i])) map_put(seen, other.key[i], other.value[i]);
+        if (other.key[i] && map_get(&one, other.key[i])) map_put(d->seen, other.key[i], other.value[i]);
     map_free(&one);
     map_free(&other);
 }
 
-static void demand(Lower *l, Node *e, Map *seen) {
-    if (e->nargs == 0 || map_get(seen, e)) return;
-    map_put(seen, e, e);
+static void demand(Lower *l, Node *e, Demand *seen) {
+    if (e->nargs == 0 || is_demanded(seen, e)) return;
+    map_put(seen->seen, e, e);
     switch (e->op) {
     case OP_bracket: demand(l, e->args[0], seen); break;
     case OP_select:
@@ -177,7 +194,7 @@ static void demand(Lower *l, Node *e, Map *seen) {
     }
 }
 
-void lower_demand(Lower *l, Node *e) { demand(l, e, &l->scope->demanded); }
+void lower_demand(Lower *l, Node *e) { demand(l, e, &(Demand){NULL, &l->scope->demanded, 0}); }
 
 bool lower_likely(const Node *p) {
     if (p->op == OP_var) return !p->u.var->is_state;

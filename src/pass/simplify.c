@@ -3,11 +3,12 @@
 #include "pass/pass.h"
 #include "support/map.h"
 
-enum { MAX_FACTS = 64 };
+enum { MAX_FACTS = 64, MAX_NODES = 2000 };
 
 typedef struct Simplify {
     Ir *m;
     Map memo;
+    uint32_t limit; // no more nodes than this: where decisions follow each other, every path would get a copy of what follows
 } Simplify;
 
 // e where each conjunct of p holds.
@@ -32,12 +33,13 @@ static Node *simplify(Simplify *s, Node *e) {
         args[i] = simplify(s, e->args[i]);
         same &= args[i] == e->args[i];
     }
-    if (e->op == OP_bracket || e->op == OP_select) {
+    bool assumes = s->m->next_node < s->limit;
+    if (assumes && (e->op == OP_bracket || e->op == OP_select)) {
         Node *a = assume(s->m, args[0], args[1]);
         same &= a == args[1];
         args[1] = a;
     }
-    if (e->op == OP_select) {
+    if (assumes && e->op == OP_select) {
         Node *b = refuse(s->m, args[0], args[2]);
         same &= b == args[2];
         args[2] = b;
@@ -50,8 +52,15 @@ static Node *simplify(Simplify *s, Node *e) {
     return out;
 }
 
+static void count(Node *e, void *data) {
+    (void)e;
+    ++*(uint32_t *)data;
+}
+
 void pass_simplify(Func *f) {
-    Simplify s = {.m = f->ir};
+    uint32_t size = 0;
+    ir_walk(f->noutputs, f->outputs, count, &size);
+    Simplify s = {.m = f->ir, .limit = f->ir->next_node + size + MAX_NODES};
     for (int i = 0; i < f->noutputs; i++) f->outputs[i] = simplify(&s, f->outputs[i]);
     map_free(&s.memo);
 }

@@ -1,0 +1,369 @@
+// How a step of a loop updates an array state in its buffer. A step is taken apart into the old array and *parts*:
+// regions of indices with new values. Only the regions are visited. A value that reads what has been overwritten by then
+// is computed beforehand (*staged*), as large as its region; if that is the whole array, it is copied back.
+#include "ir/internal.h"
+#include "lower/internal.h"
+
+// ---- taking a step apart
+
+static bool is_own(const Node *e, const Update *u) {
+    if (e->op != OP_at || e->args[0] != u->base) return false;
+    for (int k = 0; k < u->n; k++)
+        if (e->args[k + 1] != ir_var(u->v[k])) return false;
+    return true;
+}
+
+// If e is the old element plus something: that, else NULL. Only --fp=precise keeps the order of sums.
+static Node *added(Ir *m, Node *e, const Update *u) {
+    if (e->op != OP_add && e->op != OP_sub) return NULL;
+    Node *a = e->args[0], *b = e->args[1];
+    bool any = !m->strict || e->kind == KIND_INT;
+    Node *rest = is_own(a, u) ? ir_zero(m, e->kind) : any ? added(m, a, u) : NULL;
+    if (rest) return ir_op(m, e->op, rest, b);
+    if (e->op == OP_sub) return NULL;
+    rest = is_own(b, u) ? ir_zero(m, e->kind) : any ? added(m, b, u) : NULL;
+    return rest ? ir_add(m, a, rest) : NULL;
+}
+
+static Node *added_bracket(Ir *m, Node *e, const Update *u) {
+    Node *rest = added(m, e, u);
+    return rest && (rest->op == OP_bracket || (rest->op == OP_neg && rest->args[0]->op == OP_bracket)) ? rest : NULL;
+}
+
+static bool keeps_own(Ir *m, Node *e, const Update *u) {
+    if (is_own(e, u)) return true;
+    if (e->op == OP_select) return keeps_own(m, e->args[1], u) || keeps_own(m, e->args[2], u);
+    return (e->op == OP_bracket && keeps_own(m, e->args[1], u)) || added_bracket(m, e, u);
+}
+
+static bool add_part(Ir *m, Update *u, Node *pred, Node *value) {
+    if (u->nparts == PARTS_MAX) return false;
+    Part *p = &u->part[u->nparts++];
+    *p = (Part){.pred = pred, .value = value};
+    lower_region(m, u->v, u->n, pred, &p->region);
+    p->value = lower_region_value(m, u->v, &p->region, value);
+    return true;
+}
+
+// The parts of e, the new value of an element where pred holds.
+static bool collect(Ir *m, Update *u, Node *pred, Node *e) {
+    if (is_own(e, u)) return true;
+    if (!keeps_own(m, e, u)) return add_part(m, u, pred, e);
+    if (e->op == OP_select)
+        return collect(m, u, ir_and(m, pred, e->args[0]), e->args[1]) &&
+               collect(m, u, ir_and(m, pred, ir_not(m, e->args[0])), e->args[2]);
+    if (e->op == OP_bracket)
+        return collect(m, u, ir_and(m, pred, e->args[0]), e->args[1]) &&
+               add_part(m, u, ir_and(m, pred, ir_not(m, e->args[0])), ir_zero(m, e->kind));
+    Node *rest = added_bracket(m, e, u), *b = rest->op == OP_neg ? rest->args[0] : rest, *idx[RANK_MAX];
+    for (int k = 0; k < u->n; k++) idx[k] = ir_var(u->v[k]);
+    Node *old = ir_at(m, u->base, u->n, idx);
+    return add_part(m, u, ir_and(m, pred, b->args[0]), ir_op(m, b == rest ? OP_add : OP_sub, old, b->args[1]));
+}
+
+// ---- what is read
+
+enum { MAX_FACTS = 32, MAX_CONJUNCTS = 64 };
+
+// A walk over a term that is evaluated for the elements of a part.
+typedef struct Reads {
+    Lower *l;
+    Update *u;
+    const Part *part;
+    int upto;            // the parts before it are written already
+    VEC(Var *) inner;    // variables of the region's loops, and those bound around the walk
+    Node *given[MAX_CONJUNCTS]; // what holds in the region
+    int ngiven;
+    Poly fact[MAX_FACTS]; // the same
+    int nfacts;
+    Map seen;
+    bool clash; // the term reads what has been written
+} Reads;
+
+static bool not_negative(Reads *r, Poly p) { return poly_nonneg_given(r->l->ir, p, r->nfacts, r->fact); }
+
+static bool implied(Reads *r, Node *c) {
+    if (c->op == OP_lit) return c->u.num;
+    for (int i = 0; i < r->ngiven; i++)
+        if (r->given[i] == c) return true;
+    Poly f[4];
+    int n = poly_facts(r->l->ir, c, f, 4), held = 0;
+    while (held < n && not_negative(r, f[held])) held++;
+    return n > 0 && held == n;
+}
+
+static bool refuted(Reads *r, Node *c) {
+    Ir *m = r->l->ir;
+    if (c->op == OP_lit) return !c->u.num;
+    if (c->op == OP_not) {
+        Node *q[MAX_CONJUNCTS];
+        int n = 0, held = 0;
+        if (!ir_conjuncts(c->args[0], q, &n, MAX_CONJUNCTS)) return false;
+        while (held < n && implied(r, q[held])) held++;
+        return held == n;
+    }
+    Poly f[4];
+    int n = poly_facts(m, c, f, 4);
+    for (int i = 0; i < n; i++) // f >= 0 does not hold if -1 - f >= 0
+        if (not_negative(r, poly_add(m, poly_scale(m, f[i], -1), poly_of(m, ir_int(m, -1))))) return true;
+    return false;
+}
+
+// Are the indices idx outside of the region of part p?
+static bool outside(Reads *r, const Part *p, Node **idx) {
+    Ir *m = r->l->ir;
+    Node *c[MAX_CONJUNCTS], *from[RANK_MAX];
+    int n = 0;
+    for (int k = 0; k < r->u->n; k++) from[k] = ir_var(r->u->v[k]);
+    if (!ir_conjuncts(ir_subst(m, p->pred, r->u->n, from, idx), c, &n, MAX_CONJUNCTS)) return false;
+    for (int i = 0; i < n; i++)
+        if (refuted(r, c[i])) return true;
+    return false;
+}
+
+static bool read_allowed(Reads *r, Node **idx) {
+    const Region *own = &r->part->region;
+    bool same = true;
+    for (int k = 0; k < r->u->n; k++) same &= idx[k] == own->idx[k];
+    if (!same && own->nloops > 0 && !outside(r, r->part, idx)) return false;
+    for (int i = 0; i < r->upto; i++)
+        if (!outside(r, &r->u->part[i], idx)) return false;
+    return true;
+}
+
+// Can e be computed once, before anything is written? Not what is dear and may turn out not to be needed.
+static bool beforehand(Reads *r, Node *e) {
+    Update *u = r->u;
+    if (u->nbefore == BEFORE_MAX) return false;
+    for (int i = 0; i < r->inner.len; i++)
+        if (node_has_var(e, r->inner.data[i])) return false;
+    bool needed = map_get(&r->l->scope->demanded, e);
+    if (!needed && (e->partial || (lower_dear(r->l, e) && !lower_likely(r->part->region.guard[0])))) return false;
+    u->before[u->nbefore++] = e;
+    return true;
+}
+
+static void read(Reads *r, Node *e) {
+    Ir *m = r->l->ir;
+    if (r->clash || !node_has_var(e, r->u->state) || map_get(&r->seen, e)) return;
+    map_put(&r->seen, e, e);
+    if (e == r->u->base) {
+        r->clash = true;
+        return;
+    }
+    if (beforehand(r, e)) return;
+    int first = 0;
+    if (e->op == OP_at && e->args[0] == r->u->base) {
+        r->clash |= !read_allowed(r, e->args + 1);
+        first = 1;
+    }
+    if (ir_is_binder(e)) {
+        Var *w = ir_index(m, e->u.var->name, e->u.var->extent);
+        vec_push(&r->inner, w);
+        read(r, ir_subst1(m, e->args[0], ir_var(e->u.var), ir_var(w)));
+        r->inner.len--;
+        return;
+    }
+    if (e->op == OP_fold || e->op == OP_while) { // its steps are in terms of variables of its own
+        r->clash = true;
+        return;
+    }
+    for (int i = first; i < e->nargs; i++) read(r, e->args[i]);
+}
+
+// May `e`, evaluated for the elements of part k, stand as it is when the parts before it have been written?
+static bool in_order(Lower *l, Update *u, int k, Node *e) {
+    const Part *p = &u->part[k];
+    Reads r = {.l = l, .u = u, .part = p, .upto = k};
+    for (int i = 0; i < p->region.nloops; i++) vec_push(&r.inner, p->region.loop[i]);
+    Node *holds = lower_region_value(l->ir, u->v, &p->region, p->pred);
+    r.nfacts = poly_facts(l->ir, holds, r.fact, MAX_FACTS);
+    if (!ir_conjuncts(holds, r.given, &r.ngiven, MAX_CONJUNCTS)) r.ngiven = 0;
+    int keep = u->nbefore;
+    read(&r, e);
+    map_free(&r.seen);
+    vec_free(&r.inner);
+    if (r.clash) u->nbefore = keep;
+    return !r.clash;
+}
+
+// ---- planning
+
+// Does the region leave out elements by its loops?
+static bool is_smaller(const Update *u, const Region *r) {
+    if (r->nloops < u->n) return true;
+    for (int k = 0; k < r->nloops; k++)
+        if (r->loop[k]->extent != u->v[k]->extent) return true;
+    return false;
+}
+
+static bool is_rectangular(const Region *r) {
+    for (int k = 0; k < r->nloops; k++)
+        for (int i = 0; i < k; i++)
+            if (node_has_var(r->loop[k]->extent, r->loop[i])) return false;
+    return true;
+}
+
+static bool plan_parts(Lower *l, Update *u, Node *body) {
+    Ir *m = l->ir;
+    u->nparts = 0;
+    if (!collect(m, u, ir_bool(m, true), body)) return false;
+    bool narrow = false;
+    for (int k = 0; k < u->nparts; k++) {
+        Part *p = &u->part[k];
+        for (int i = 0; i <= p->region.nloops; i++)
+            if (!in_order(l, u, k, p->region.guard[i])) return false;
+        for (int i = 0; i < p->region.nloops; i++)
+            if (!in_order(l, u, k, p->region.loop[i]->extent)) return false;
+        for (int i = 0; i < u->n; i++)
+            if (!in_order(l, u, k, p->region.idx[i])) return false;
+        p->staged = !in_order(l, u, k, p->value);
+        if (p->staged && (!is_smaller(u, &p->region) || !is_rectangular(&p->region))) return false;
+        narrow |= is_smaller(u, &p->region);
+    }
+    return narrow;
+}
+
+// The whole array in one part.
+static bool plan_map(Lower *l, Update *u, Node *body) {
+    u->nparts = 0;
+    return add_part(l->ir, u, ir_bool(l->ir, true), body) && in_order(l, u, 0, u->part[0].value);
+}
+
+static Update *plan(Lower *l, const Var *state, Node *base, Node *step);
+
+// An array from which the step makes the new one, reading the old one in no other way: it takes the old one's place.
+static Node *link(Node *e, const Update *u) {
+    if (e->op == OP_at) {
+        Node *b = e->args[0];
+        if (b == u->base || b->op != OP_gen || b->kind != u->base->kind || b->rank != u->n) return NULL;
+        if (!node_has_var(b, u->state)) return NULL;
+        for (int k = 0; k < u->n; k++)
+            if (e->args[k + 1] != ir_var(u->v[k]) || b->shape[k] != u->base->shape[k]) return NULL;
+        return b;
+    }
+    Node *b = NULL;
+    if (e->op == OP_select || e->op == OP_bracket || e->op == OP_add || e->op == OP_sub)
+        for (int i = e->op == OP_select || e->op == OP_bracket; i < e->nargs && !b; i++) b = link(e->args[i], u);
+    return b;
+}
+
+static bool only_through(Node *e, const Node *b, const Node *base, Map *seen) {
+    if (e == base) return false;
+    if (e == b || map_get(seen, e)) return true;
+    map_put(seen, e, e);
+    for (int i = 0; i < e->nargs; i++)
+        if (!only_through(e->args[i], b, base, seen)) return false;
+    return true;
+}
+
+static bool plan_chain(Lower *l, Update *u, Node *step, Node *body) {
+    Node *b = link(body, u);
+    if (!b) return false;
+    Map seen = {0};
+    bool ok = only_through(body, b, u->base, &seen);
+    map_free(&seen);
+    if (!ok) return false;
+    Update *first = plan(l, u->state, u->base, b);
+    if (first->how == UPDATE_COPY) return false;
+    Update *second = plan(l, u->state, b, step);
+    if (second->how == UPDATE_COPY) return false;
+    Update *head = second;
+    while (head->first) head = head->first;
+    head->first = first;
+    *u = *second;
+    return true;
+}
+
+// How the buffer that holds `base` is made to hold `step`.
+static Update *plan(Lower *l, const Var *state, Node *base, Node *step) {
+    Update *u = ARENA_NEW(l->arena, Update);
+    *u = (Update){.how = UPDATE_COPY, .state = state, .base = base, .step = step};
+    u->part = ARENA_ARRAY(l->arena, Part, PARTS_MAX);
+    if (step == base) {
+        u->how = UPDATE_NONE;
+        return u;
+    }
+    Node *body = step;
+    for (; body->op == OP_gen && u->n < RANK_MAX; body = body->args[0]) u->v[u->n++] = body->u.var;
+    if (body->rank || u->n != base->rank) return u;
+    Node *rest = added(l->ir, body, u);
+    if (rest && !node_has_var(rest, state)) {
+        u->how = UPDATE_ADD, u->rest = rest;
+        return u;
+    }
+    if (plan_chain(l, u, step, body)) return u;
+    if (plan_parts(l, u, body)) {
+        u->how = UPDATE_PARTS;
+        return u;
+    }
+    u->nbefore = 0;
+    if (plan_map(l, u, body)) u->how = UPDATE_PARTS;
+    return u;
+}
+
+Update *lower_plan_update(Lower *l, Node *state, Node *step, bool in_place) {
+    if (in_place || step == state) return plan(l, state->u.var, state, step);
+    Update *u = ARENA_NEW(l->arena, Update);
+    *u = (Update){.how = UPDATE_COPY, .state = state->u.var, .base = state, .step = step};
+    return u;
+}
+
+// ---- doing it
+
+// The values of a part as an array over its region, in memory.
+static Node *stage(Lower *l, Part *p) {
+    Ir *m = l->ir;
+    Region *r = &p->region;
+    Node *e = p->value, *idx[RANK_MAX];
+    for (int k = r->nloops; k >= 0; k--) e = ir_bracket(m, r->guard[k], e);
+    if (r->nloops == 0) {
+        lower_value(l, e);
+        return e;
+    }
+    for (int k = r->nloops; k-- > 0;) e = ir_binder_plain(m, OP_gen, r->loop[k], e), idx[k] = ir_var(r->loop[k]);
+    lower_array(l, e);
+    bool raw = m->raw;
+    m->raw = true; // the rules would turn it back into the value
+    Node *at = ir_at(m, e, r->nloops, idx);
+    m->raw = raw;
+    return at;
+}
+
+static void apply_parts(Lower *l, Update *u, Buf *buf) {
+    lower_now(l, u->nbefore, u->before);
+    for (int k = 0; k < u->nparts; k++)
+        if (u->part[k].staged) u->part[k].value = stage(l, &u->part[k]);
+    for (int k = 0; k < u->nparts; k++) {
+        Part *p = &u->part[k];
+        Task t = {.kind = TASK_STORE, .buf = buf, .e = p->value, .nidx = u->n, .idx = p->region.idx};
+        lower_region_task(l, &p->region, &t);
+    }
+}
+
+static void apply_add(Lower *l, Update *u, Buf *buf) {
+    Ir *m = l->ir;
+    Node *e = u->rest;
+    bool negative = e->op == OP_neg;
+    if (negative) e = e->args[0];
+    if (e->op == OP_bracket) {
+        Region r;
+        lower_region(m, u->v, u->n, e->args[0], &r);
+        Node *value = lower_region_value(m, u->v, &r, negative ? ir_neg(m, e->args[1]) : e->args[1]);
+        Task t = {.kind = TASK_ADD, .buf = buf, .e = value, .nidx = u->n, .idx = r.idx};
+        lower_region_task(l, &r, &t);
+        return;
+    }
+    Task t = {.kind = TASK_ADD, .buf = buf, .e = u->rest};
+    for (int k = u->n; k-- > 0;) t.e = ir_binder_plain(m, OP_gen, u->v[k], t.e);
+    lower_tasks(l, 1, &t);
+}
+
+void lower_update(Lower *l, Update *u, Buf *buf) {
+    if (u->first) {
+        lower_update(l, u->first, buf);
+        map_put(&l->scope->arrays, u->base, buf);
+    }
+    if (u->how == UPDATE_ADD) apply_add(l, u, buf);
+    else if (u->how == UPDATE_PARTS) apply_parts(l, u, buf);
+}
