@@ -125,9 +125,13 @@ int fsm_enter(fsm_context *ctx, int64_t ninputs, int64_t noutputs, const fsm_arr
     int64_t n = ninputs + noutputs;
     ctx->error[0] = 0;
     fsm_release(ctx, 0);
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        const char *what = i < ninputs ? "argument" : "output";
+        if (arrays[i].bytes < 0)
+            return fail_named(ctx, FSM_ERROR_SIZE, "%s '%s' is too large to be addressed", what, names[i]);
         if (!arrays[i].data && arrays[i].bytes > 0)
-            return fail_named(ctx, FSM_ERROR_NULL, "%s '%s' is NULL", i < ninputs ? "argument" : "output", names[i]);
+            return fail_named(ctx, FSM_ERROR_NULL, "%s '%s' is NULL", what, names[i]);
+    }
     for (int64_t i = ninputs; i < n; i++)
         for (int64_t j = 0; j < i; j++)
             if (overlap(&arrays[i], &arrays[j]))

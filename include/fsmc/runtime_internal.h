@@ -8,14 +8,15 @@
 extern "C" {
 #endif
 
-// An array argument or an output: where it lies and how long it is (<= 0: it has no elements).
+// An array argument or an output: where it lies and how long it is (0: it has no elements; < 0: that does not fit into
+// int64_t).
 typedef struct fsm_array {
     const void *data;
     int64_t bytes;
 } fsm_array;
 
 // Starts a call: forgets the last error and the scratch memory of the last call, then checks the arrays (inputs first,
-// then outputs; names has the name of each). Returns FSM_OK, FSM_ERROR_NULL, FSM_ERROR_OVERLAP or FSM_ERROR_CANCELLED.
+// then outputs; names has the name of each). Returns FSM_OK or FSM_ERROR_SIZE, _NULL, _OVERLAP or _CANCELLED.
 int fsm_enter(fsm_context *ctx, int64_t ninputs, int64_t noutputs, const fsm_array *arrays, const char *const *names);
 // Sets the error text to "where: text" (without "where: " if it is empty), each "%d" of text replaced by the next of
 // the nvalues int64_t values, and returns code.

@@ -114,15 +114,27 @@ static LLVMValueRef size_value(Body *p, Node *n) {
     return v;
 }
 
-// The bytes of an array of the signature; 0 if they cannot be told on entry.
+// *product times factor; sets *over where that does not fit.
+static void multiply_checked(Emitter *e, LLVMValueRef *product, LLVMValueRef factor, LLVMValueRef *over) {
+    LLVMValueRef args[] = {*product, factor};
+    LLVMValueRef pair = emit_intrinsic(e, "llvm.smul.with.overflow", 1, &e->type_i64, 2, args);
+    *product = LLVMBuildExtractValue(e->builder, pair, 0, "");
+    *over = LLVMBuildOr(e->builder, *over, LLVMBuildExtractValue(e->builder, pair, 1, ""), "");
+}
+
+// The bytes of an array of the signature: 0 if they cannot be told on entry, -1 if they do not fit into int64_t.
 static LLVMValueRef array_bytes(Body *p, const Node *n) {
-    LLVMValueRef bytes = emit_int(p->e, (int64_t)kind_size(n->kind));
+    Emitter *e = p->e;
+    LLVMValueRef bytes = emit_int(e, (int64_t)kind_size(n->kind)), zero = emit_int(e, 0);
+    LLVMValueRef over = LLVMConstNull(e->type_i1), empty = over;
     for (int k = 0; k < n->rank; k++) {
         LLVMValueRef extent = size_value(p, n->shape[k]);
-        if (!extent) return emit_int(p->e, 0);
-        bytes = LLVMBuildMul(p->e->builder, bytes, at_least_zero(p->e, extent), "");
+        if (!extent) return zero;
+        empty = LLVMBuildOr(e->builder, empty, LLVMBuildICmp(e->builder, LLVMIntSLE, extent, zero, ""), "");
+        multiply_checked(e, &bytes, at_least_zero(e, extent), &over);
     }
-    return bytes;
+    bytes = LLVMBuildSelect(e->builder, over, emit_int(e, -1), bytes, "");
+    return LLVMBuildSelect(e->builder, empty, zero, bytes, "");
 }
 
 // ---- entry
@@ -312,10 +324,7 @@ static LLVMValueRef checked_count(Body *p, const Buf *buf) {
             n = extent;
             continue;
         }
-        LLVMValueRef args[] = {n, extent};
-        LLVMValueRef pair = emit_intrinsic(e, "llvm.smul.with.overflow", 1, &e->type_i64, 2, args);
-        n = LLVMBuildExtractValue(e->builder, pair, 0, "");
-        over = LLVMBuildOr(e->builder, over, LLVMBuildExtractValue(e->builder, pair, 1, ""), "");
+        multiply_checked(e, &n, extent, &over);
     }
     return LLVMBuildSelect(e->builder, over, emit_int(e, -1), n, "");
 }

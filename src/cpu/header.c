@@ -6,7 +6,7 @@
 
 // ---- names
 
-// Words of C and C++, and macros that common headers or compilers define.
+// Words of C and C++, and macros and types that common headers or compilers define.
 static const char *const c_words[] = {"alignas",      "alignof",   "and",
                                       "and_eq",       "asm",       "assert",
                                       "atomic",       "auto",      "bitand",
@@ -44,14 +44,40 @@ static const char *const c_words[] = {"alignas",      "alignof",   "and",
                                       "unix",         "unsigned",  "using",
                                       "virtual",      "void",      "volatile",
                                       "wchar_t",      "while",     "xor",
-                                      "xor_eq",       NULL};
+                                      "xor_eq",       "INT64_C",   "INT64_MAX",
+                                      "INT64_MIN",    "SIZE_MAX",  "max_align_t",
+                                      "offsetof",     "ptrdiff_t", "va_list",
+                                      "intptr_t",     "uintptr_t", "intmax_t",
+                                      "uintmax_t",    "int8_t",    "int16_t",
+                                      "int32_t",      "uint16_t",  "uint32_t",
+                                      "uint64_t",     NULL};
 
-// Functions that compiled code or a C program needs under their own name, besides those of ops.def; of the
-// mathematical ones also with the suffixes f and l.
-static const char *const c_functions[] = {"abort",  "calloc",  "exit",   "exp2",   "fabs",    "fma",    "fmax",
-                                          "fmin",   "fmod",    "free",   "frexp",  "ldexp",   "log10",  "log2",
-                                          "main",   "malloc",  "memcmp", "memcpy", "memmove", "memset", "modf",
-                                          "printf", "realloc", "sincos", "tgamma", NULL};
+// Functions of the C library besides those of ops.def. Some are needed by compiled code; the others would replace those
+// of the program that the object is linked into, or clash with their declarations. Of <math.h>, also with the suffixes f
+// and l:
+static const char c_maths[] =
+    " acosh asinh atanh ceil copysign drem exp10 exp2 fabs fdim finite floor fma fmax fmin fmod fpclassify frexp gamma "
+    "hypot ilogb isfinite isinf isnan isnormal j0 j1 jn ldexp lgamma lgamma_r llrint llround log10 log1p log2 logb lrint "
+    "lround modf nan nearbyint nextafter nexttoward pow pow10 remainder remquo rint round roundeven scalb scalbln scalbn "
+    "signbit significand sincos tgamma trunc y0 y1 yn ";
+static const char c_functions[] =
+    // <stdlib.h>, <string.h>
+    " abort abs aligned_alloc alloca atexit atof atoi atol atoll bcmp bcopy bsearch bzero calloc div exit ffs free getenv "
+    "index labs ldiv llabs lldiv malloc memccpy memchr memcmp memcpy memmove memset mkstemp mktemp putenv qsort rand "
+    "random realloc rindex setenv srand srandom stpcpy strcat strchr strcmp strcoll strcpy strcspn strdup strerror strlen "
+    "strncat strncmp strncpy strndup strpbrk strrchr strsep strspn strstr strtod strtof strtok strtol strtold strtoll "
+    "strtoul strtoull strxfrm system "
+    // <stdio.h>, <time.h>, <setjmp.h>, <signal.h>
+    "clearerr clock ctime difftime fclose feof ferror fflush fgetc fgets fopen fprintf fputc fputs fread freopen fscanf "
+    "fseek ftell fwrite getc getchar getline gets gmtime localtime longjmp mktime perror printf putc putchar puts raise "
+    "remove rename rewind scanf setbuf setjmp setvbuf signal snprintf sprintf sscanf strftime time tmpfile tmpnam ungetc "
+    "vfprintf vprintf vsnprintf vsprintf "
+    // <unistd.h>, <sys/socket.h>, …
+    "accept access acct alarm bind brk chdir close connect dup dup2 environ execl execv execve fork getopt getpid ioctl "
+    "kill link listen lseek mmap munmap nice open pause pipe poll read recv sbrk select send shutdown sleep socket stat "
+    "sync syscall truncate unlink usleep wait waitpid write "
+    // symbols of the start-up code and the linker
+    "_end _fini _init _start edata end etext main ";
 static const char *const op_functions[] = {
 #define INS(f, i)                                                             NULL
 #define CMPI(f, i)                                                            NULL
@@ -66,7 +92,7 @@ static const char *const op_functions[] = {
 static bool is_c_word(const char *name) {
     for (int i = 0; c_words[i]; i++)
         if (!strcmp(c_words[i], name)) return true;
-    return name[0] == '_' && (name[1] == '_' || isupper((unsigned char)name[1]));
+    return !strncmp(name, "FSM_", 4) || (name[0] == '_' && (name[1] == '_' || isupper((unsigned char)name[1])));
 }
 
 // Equal, or equal with the suffix f or l.
@@ -76,16 +102,28 @@ static bool same_function(const char *function, const char *name) {
     return !name[n] || ((name[n] == 'f' || name[n] == 'l') && !name[n + 1]);
 }
 
+// Whether one of the words of a list is the first n bytes of name.
+static bool is_listed(const char *words, const char *name, size_t n) {
+    for (const char *s = words; (s = strchr(s, *name)); s++)
+        if (s[-1] == ' ' && !strncmp(s, name, n) && s[n] == ' ') return n > 0;
+    return false;
+}
+
+static bool is_c_function(const char *name) {
+    size_t n = strlen(name);
+    bool suffix = n && (name[n - 1] == 'f' || name[n - 1] == 'l');
+    return is_listed(c_maths, name, n) || (suffix && is_listed(c_maths, name, n - 1)) || is_listed(c_functions, name, n);
+}
+
 bool cpu_name_reserved(const char *name) {
     static const char caller[] = "__call";
     size_t n = strlen(name);
     if (is_c_word(name) || !strncmp(name, "fsm_", 4)) return true;
     if (n >= sizeof caller && !strcmp(name + n + 1 - sizeof caller, caller)) return true;
-    for (int i = 0; c_functions[i]; i++)
-        if (same_function(c_functions[i], name)) return true;
+    if (is_c_function(name)) return true;
     for (size_t i = 0; i < sizeof op_functions / sizeof *op_functions; i++)
         if (op_functions[i] && same_function(op_functions[i], name)) return true;
-    return !strcmp(name, "lgamma") || !strcmp(name, "lgammaf") || !strcmp(name, "lgammal");
+    return false;
 }
 
 const char *cpu_c_name(Arena *a, const char *name) {

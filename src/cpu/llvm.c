@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 // ---- the target
 
@@ -158,7 +159,42 @@ void cpu_delete(CpuModule *m) {
     LLVMOrcDisposeThreadSafeContext(m->owner);
 }
 
-// ---- output
+// ---- optimisation
+
+// Beyond these numbers, of blocks in a function and of instructions in a block, LLVM's time grows with their square and
+// faster. Such functions come from chains of thousands of `if`s, and from arrays and tuples written out element by element.
+enum { MANY_BLOCKS = 2000, LONG_BLOCK = 5000 };
+
+static bool is_huge(LLVMValueRef function) {
+    if (LLVMCountBasicBlocks(function) > MANY_BLOCKS) return true;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+        int n = 0;
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            if (++n > LONG_BLOCK) return true;
+    }
+    return false;
+}
+
+// Runs some passes that take linear time, and keeps the huge functions from all others.
+static LLVMErrorRef tidy_huge_functions(LLVMModuleRef module, LLVMTargetMachineRef machine,
+                                        LLVMPassBuilderOptionsRef options) {
+    static const char *const attributes[] = {"noinline", "optnone"};
+    LLVMContextRef context = LLVMGetModuleContext(module);
+    bool tidied = false;
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+        if (!is_huge(f)) continue;
+        LLVMErrorRef error = NULL;
+        if (!tidied) error = LLVMRunPasses(module, "function(sroa,early-cse,simplifycfg,gvn,adce)", machine, options);
+        if (error) return error;
+        tidied = true;
+        for (int i = 0; i < 2; i++) {
+            unsigned kind = LLVMGetEnumAttributeKindForName(attributes[i], strlen(attributes[i]));
+            LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                    LLVMCreateEnumAttribute(context, kind, 0));
+        }
+    }
+    return NULL;
+}
 
 LLVMModuleRef cpu_optimised(CpuModule *m) {
     if (m->optimised) return m->optimised;
@@ -169,7 +205,8 @@ LLVMModuleRef cpu_optimised(CpuModule *m) {
     LLVMPassBuilderOptionsSetLoopVectorization(options, level >= 2);
     LLVMPassBuilderOptionsSetSLPVectorization(options, level >= 2);
     LLVMPassBuilderOptionsSetLoopInterleaving(options, level >= 2);
-    LLVMErrorRef error = LLVMRunPasses(module, pipelines[level], m->machine, options);
+    LLVMErrorRef error = level ? tidy_huge_functions(module, m->machine, options) : NULL;
+    if (!error) error = LLVMRunPasses(module, pipelines[level], m->machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (error) {
         diag_current_pass = "llvm";
@@ -178,6 +215,8 @@ LLVMModuleRef cpu_optimised(CpuModule *m) {
     verify(m, module);
     return m->optimised = module;
 }
+
+// ---- output
 
 void cpu_print_llvm(CpuModule *m, Str *out, bool optimised) {
     char *text = LLVMPrintModuleToString(optimised ? cpu_optimised(m) : m->plain);
@@ -217,6 +256,7 @@ bool cpu_write_object(CpuModule *m, Diag *diag, const char *path) {
     LLVMDisposeMemoryBuffer(object);
     if (ok) return true;
     diag_error(diag, (Span){NULL, 0, 0}, "cannot write '%s': %s", path, strerror(cause));
-    if (file) remove(path);
+    struct stat st;
+    if (file && !stat(path, &st) && S_ISREG(st.st_mode)) remove(path);
     return false;
 }

@@ -107,17 +107,36 @@ Node *ir_op_plain(Ir *m, Op op, Kind kind, Node *a, Node *b) {
         proto.partial = !(ir_is_int_lit(b, &k) && k != 0);
         proto.nonneg = a->nonneg && b->nonneg;
     } else if (kind == KIND_INT) {
-        bool both = a->nonneg && b && b->nonneg;
-        proto.nonneg = op == OP_abs || ((op == OP_add || op == OP_mul || op == OP_min) && both) ||
+        const int64_t limit = INT64_C(1) << 32; // beyond, overflow is to be expected
+        bool huge = (ir_is_int_lit(a, &k) && k > limit) || (b && ir_is_int_lit(b, &k) && k > limit);
+        bool both = a->nonneg && b && b->nonneg && (!huge || op == OP_min);
+        proto.nonneg = ((op == OP_add || op == OP_mul || op == OP_min) && both) ||
                        (op == OP_max && (a->nonneg || b->nonneg));
     }
     return ir_intern(m, &proto, b ? 2 : 1, args);
 }
 
+static int degree(Poly p) {
+    int n = 0;
+    for (int i = 0; i < p.n; i++)
+        if (p.term[i].n > n) n = p.term[i].n;
+    return n;
+}
+
+enum { MAX_PRODUCT_TERMS = 64, MAX_DEGREE = 24 };
+
+static Node *int_mul(Ir *m, Node *a, Node *b) {
+    Poly p = poly_of(m, a), q = poly_of(m, b);
+    bool large = p.n > 1 && q.n > 1 && p.n * q.n > MAX_PRODUCT_TERMS;
+    if (!large && degree(p) + degree(q) <= MAX_DEGREE) return poly_node(m, poly_mul(m, p, q));
+    Node *args[] = {a->id <= b->id ? a : b, a->id <= b->id ? b : a};
+    return ir_intern(m, &(Node){.op = OP_mul, .kind = KIND_INT, .opaque = true}, 2, args);
+}
+
 static Node *int_arith(Ir *m, Op op, Node *a, Node *b) {
+    if (op == OP_mul) return int_mul(m, a, b);
     Poly p = poly_of(m, a);
     if (op == OP_neg) p = poly_scale(m, p, -1);
-    else if (op == OP_mul) p = poly_mul(m, p, poly_of(m, b));
     else p = poly_add(m, p, op == OP_sub ? poly_scale(m, poly_of(m, b), -1) : poly_of(m, b));
     return poly_node(m, p);
 }
@@ -135,7 +154,7 @@ Node *ir_op(Ir *m, Op op, Node *a, Node *b) {
 Node *ir_conv(Ir *m, Kind to, Node *a) {
     if (a->kind == to) return a;
     if (a->op == OP_lit && a->kind != KIND_BOOL && !(to == KIND_INT)) {
-        double x = kind_is_float(a->kind) ? a->u.real : (double)a->u.num;
+        double x = kind_is_float(a->kind) ? a->u.real : to == KIND_FLOAT ? (double)(float)a->u.num : (double)a->u.num;
         return ir_real(m, to, x);
     }
     if (!m->raw && a->op == OP_bracket && kind_is_float(to))

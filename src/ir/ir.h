@@ -87,6 +87,7 @@ struct Node {
     Kind kind;
     uint8_t rank;
     bool nonneg;  // an Int that cannot be negative: sizes, index variables, literals
+    bool opaque;  // an Int product too large to be multiplied out: an atom of polynomials
     bool partial; // may raise an error when evaluated: an unproven `at`, idiv/irem, assert, while, or contains one
     uint32_t id;  // creation order: operands have smaller ids
     int nargs;
@@ -281,7 +282,7 @@ void ir_verify(const Func *f);
 typedef struct Term {
     int64_t coeff;
     int n;       // degree
-    Node **atom; // sorted by id, repeated for powers; an atom is any Int node that is not add, sub, mul, neg or lit
+    Node **atom; // sorted by id, repeated for powers; an atom is any Int node but add, sub, neg, lit, and products that are not opaque
 } Term;
 typedef struct Poly {
     int n;
@@ -293,6 +294,7 @@ Poly poly_add(Ir *m, Poly a, Poly b);
 Poly poly_scale(Ir *m, Poly a, int64_t k);
 Poly poly_mul(Ir *m, Poly a, Poly b);
 bool poly_const(Poly p, int64_t *value);
+bool poly_huge(Poly p); // has a coefficient so large that arithmetic may overflow: no conclusions from its sign
 // p = c*v + rest with v in neither c nor rest's monomials nor inside an atom; false if v occurs otherwise.
 bool poly_linear(Ir *m, Poly p, const Node *v, int64_t *c, Poly *rest);
 // Is p >= 0 for all values of the index variables in their ranges and all sizes >= 0 (>= 1 if Ir.positive), given that

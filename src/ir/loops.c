@@ -13,7 +13,9 @@ static Node *single_access(Ir *m, Var *index, Var *s, Node *z, Node *step) {
     if (!a || reads(a, index) || reads(a, s)) return NULL;
     Node *from[] = {i, self}, *to[] = {a, z};
     Node *hit = ir_subst(m, step->args[1], 2, from, to);
-    return ir_select(m, ir_and(m, ir_le(m, ir_int(m, 0), a), ir_lt(m, a, index->extent)), hit, z);
+    Node *some = a->partial ? ir_lt(m, ir_int(m, 0), index->extent) : ir_bool(m, true); // else a is not evaluated
+    Node *inside = ir_and(m, ir_le(m, ir_int(m, 0), a), ir_lt(m, a, index->extent));
+    return ir_select(m, ir_and(m, some, inside), hit, z);
 }
 
 // fold s = z in max(s, e): the first of the largest, z counting as the first of all.

@@ -67,7 +67,9 @@ Poly poly_of(Ir *m, Node *e) {
     case OP_add: return poly_add(m, poly_of(m, e->args[0]), poly_of(m, e->args[1]));
     case OP_sub: return poly_add(m, poly_of(m, e->args[0]), poly_scale(m, poly_of(m, e->args[1]), -1));
     case OP_neg: return poly_scale(m, poly_of(m, e->args[0]), -1);
-    case OP_mul: return poly_mul(m, poly_of(m, e->args[0]), poly_of(m, e->args[1]));
+    case OP_mul:
+        if (!e->opaque) return poly_mul(m, poly_of(m, e->args[0]), poly_of(m, e->args[1]));
+        // fall through
     default: {
         Term t = {1, 1, arena_copy(m->arena, &e, sizeof e)};
         return (Poly){1, arena_copy(m->arena, &t, sizeof t)};
@@ -79,6 +81,13 @@ bool poly_const(Poly p, int64_t *value) {
     if (p.n > 1 || (p.n == 1 && p.term[0].n)) return false;
     *value = p.n ? p.term[0].coeff : 0;
     return true;
+}
+
+bool poly_huge(Poly p) {
+    const int64_t limit = INT64_C(1) << 32;
+    for (int i = 0; i < p.n; i++)
+        if (p.term[i].coeff > limit || p.term[i].coeff < -limit) return true;
+    return false;
 }
 
 // |coeff| * atoms
@@ -352,9 +361,10 @@ static bool nonneg_with(Ir *m, Poly p, int nfacts, const Poly *facts) {
 }
 
 bool poly_nonneg_given(Ir *m, Poly p, int nfacts, const Poly *facts) {
-    if (nonneg_terms(p)) return true;
     int64_t scale, c;
     if (poly_const(p, &c)) return c >= 0;
+    if (poly_huge(p)) return false;
+    if (nonneg_terms(p)) return true;
     if (nonneg_with(m, p, nfacts, facts)) return true;
     Poly q = without_quotients(m, p, &scale);
     if (scale == 1) return false;

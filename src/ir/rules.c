@@ -62,6 +62,7 @@ static Node *rule_mul(Ir *m, Node *a, Node *b) {
     if (is_bracket(b)) return ir_bracket(m, pred(b), ir_mul(m, a, inner(b)));
     if (a->op == OP_neg) return ir_neg(m, ir_mul(m, a->args[0], b));
     if (b->op == OP_neg) return ir_neg(m, ir_mul(m, a, b->args[0]));
+    if (m->strict) return NULL; // what follows changes the order of operations
     if (a->op == OP_lit && b->op == OP_mul && b->args[0]->op == OP_lit)
         return ir_mul(m, lit(m, a, a->u.real * b->args[0]->u.real), b->args[1]);
     if (b->op == OP_mul && b->args[0]->op == OP_lit) return ir_mul(m, b->args[0], ir_mul(m, a, b->args[1]));
@@ -77,8 +78,8 @@ static Node *rule_div(Ir *m, Node *a, Node *b) {
     if (is_bracket(a)) return ir_bracket(m, pred(a), ir_div(m, inner(a), b));
     if (a->op == OP_neg) return ir_neg(m, ir_div(m, a->args[0], b));
     if (b->op == OP_neg) return ir_neg(m, ir_div(m, a, b->args[0]));
-    int exponent;
-    if (b->op == OP_lit && fabs(frexp(b->u.real, &exponent)) == 0.5 && exponent > -1000 && exponent < 1000)
+    int exponent, limit = a->kind == KIND_FLOAT ? 120 : 1000;
+    if (b->op == OP_lit && fabs(frexp(b->u.real, &exponent)) == 0.5 && exponent > -limit && exponent < limit)
         return ir_mul(m, lit(m, a, 1 / b->u.real), a); // exact: a power of two
     return NULL;
 }
@@ -147,6 +148,8 @@ static Node *int_less(Ir *m, Poly d) { // 0 < d
 }
 
 static Node *int_compare(Ir *m, Op op, Node *a, Node *b) {
+    if (a->op == OP_lit && b->op == OP_lit) return constant(m, op, a, b);
+    if (op != OP_ne && (poly_huge(poly_of(m, a)) || poly_huge(poly_of(m, b)))) return NULL;
     Poly d = poly_add(m, poly_of(m, b), poly_scale(m, poly_of(m, a), -1));
     int64_t k;
     switch (op) {
@@ -164,6 +167,7 @@ static Node *int_compare(Ir *m, Op op, Node *a, Node *b) {
 
 // min and max of two polynomials one of which is never less than the other.
 static Node *int_extreme(Ir *m, Op op, Node *a, Node *b) {
+    if (poly_huge(poly_of(m, a)) || poly_huge(poly_of(m, b))) return NULL;
     Poly d = poly_add(m, poly_of(m, b), poly_scale(m, poly_of(m, a), -1));
     if (poly_nonneg(m, d)) return op == OP_max ? b : a;
     if (poly_nonneg(m, poly_scale(m, d, -1))) return op == OP_max ? a : b;
@@ -185,6 +189,7 @@ static int implies(Ir *m, Node *p, Node *q) {
     if (!is_int_cmp(p) || !is_int_cmp(q)) return 0;
     Poly dp = difference(m, p), dq = difference(m, q);
     int64_t k;
+    if (poly_huge(dp) || poly_huge(dq)) return 0;
     bool same = poly_const(poly_add(m, dq, poly_scale(m, dp, -1)), &k); // dq = dp + k
     if (same) {
         if (p->op == OP_lt && q->op == OP_lt && k >= 0) return 1;
@@ -251,7 +256,7 @@ static Node *rule_not(Ir *m, Node *a) {
 }
 
 Node *rule_op(Ir *m, Op op, Node *a, Node *b) {
-    if (op_info[op].type == T_CMP && a->kind == KIND_INT) return int_compare(m, op, a, b);
+    if (op_info[op].type == T_CMP && a->kind == KIND_INT) return int_compare(m, op, a, b); // NULL: it stands
     Node *c = constant(m, op, a, b);
     if (c) return c;
     switch (op) {

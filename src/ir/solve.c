@@ -182,7 +182,7 @@ Node *rule_sum(Ir *m, Var *v, Node *body) {
     }
     if (ir_is_zero(body)) return body;
     if (!node_has_var(body, v)) {
-        if (body->partial) return NULL;
+        if (body->partial || (m->strict && kind_is_float(body->kind))) return NULL;
         return ir_mul(m, trip_count(m, v, body->kind), body);
     }
     bool real = kind_is_float(body->kind);

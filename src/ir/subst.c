@@ -173,8 +173,8 @@ static Node *rewrite_loop(Rewrite *r, Scope *s, Node *e) {
 static Node *rewrite(Rewrite *r, Scope *top, Node *e) {
     Scope *s = scope_of(r, top, e);
     if (!s) return e;
-    for (int i = 0; i < r->outermost->n; i++)
-        if (r->outermost->from[i] == e) return r->outermost->to[i];
+    for (int i = 0; s == r->outermost && i < s->n; i++) // elsewhere e speaks of a variable bound further inside
+        if (s->from[i] == e) return s->to[i];
     if (e->nargs == 0 && e->op != OP_pack) return rewrite_leaf(r, s, e);
     Node *known = map_get(&s->memo, e);
     if (known) return known;

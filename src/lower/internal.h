@@ -39,6 +39,8 @@ typedef struct Scope {
     Map values;     // Node -> Temp + 1
     Map arrays;     // Node -> Buf
     Map lazy;       // Node -> what holds it once it was needed
+    Map in_arm;     // Node -> an arm of a branch of this scope that may need it
+    Map in_arms;    // Node: several such arms may need it
     Map demanded;   // Node: evaluated whenever this scope is entered
     VEC(Node *) loops;    // sums and arrays whose home this is and that its tasks need: candidates for sharing a loop
     VEC(Task) tasks;    // not yet done
@@ -54,6 +56,7 @@ typedef struct Lower {
     VEC(int) temp_depth; // of each temp: the depth of the scope that defines it
     VEC(Scope *) bound; // indexed by Var.id: the scope that binds it
     Map cost;           // Node -> cost, saturated
+    Map copies;         // Node -> how often a branch has computed it for itself
     Buf **inputs, **outputs; // of the function, by number; NULL for scalar inputs
 } Lower;
 
@@ -111,6 +114,8 @@ Var *lower_loop_var(Lower *l, Var *v, Node **e);
 Stmt *lower_begin_for(Lower *l, Var *v);
 void lower_end_for(Lower *l, Stmt *s);
 void lower_task(Lower *l, Task *t);        // one task, now (loops.c)
+// Extent k of an array that is about to be made, checked not to be negative. (loops.c)
+Temp lower_extent(Lower *l, Node *e, int k);
 // A buffer for e in the current scope, its extents checked. (loops.c)
 Buf *lower_new_array(Lower *l, Node *e);
 // Does a task with terms that scatter (ir_scatters): the dense rest first. (scatter.c)

@@ -198,15 +198,17 @@ static bool needed_by(Node *e, Members *group) {
     return false;
 }
 
-// The allocation of an array that is about to be made in the current scope.
+Temp lower_extent(Lower *l, Node *e, int k) {
+    Node *n = e->shape[k], *ok = ir_le(l->ir, ir_int(l->ir, 0), n);
+    Temp t = lower_value(l, n);
+    if (!n->nonneg && !(ok->op == OP_lit && ok->u.num))
+        lower_check(l, lower_value(l, ok), FSM_ERROR_SIZE, "an array cannot have %d elements", e->span, 1, &t);
+    return t;
+}
+
 Buf *lower_new_array(Lower *l, Node *e) {
     Temp *extent = ARENA_ARRAY(l->arena, Temp, e->rank);
-    for (int k = 0; k < e->rank; k++) {
-        Node *n = e->shape[k], *ok = ir_le(l->ir, ir_int(l->ir, 0), n);
-        extent[k] = lower_value(l, n);
-        if (!n->nonneg && !(ok->op == OP_lit && ok->u.num))
-            lower_check(l, lower_value(l, ok), FSM_ERROR_SIZE, "an array cannot have %d elements", e->span, 1, &extent[k]);
-    }
+    for (int k = 0; k < e->rank; k++) extent[k] = lower_extent(l, e, k);
     return lower_buf(l, BUF_TEMP, e->kind, e->rank, extent, NULL);
 }
 

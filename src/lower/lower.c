@@ -104,6 +104,7 @@ Block *scope_close(Lower *l) {
     for (int i = 0; i < s->rebound.len; i++) l->bound.data[s->rebound.data[i].var->id] = s->rebound.data[i].before;
     vec_free(&s->rebound);
     map_free(&s->values), map_free(&s->arrays), map_free(&s->demanded), map_free(&s->lazy);
+    map_free(&s->in_arm), map_free(&s->in_arms);
     vec_free(&s->loops), vec_free(&s->tasks), vec_free(&s->busy);
     return s->block;
 }
@@ -156,6 +157,25 @@ static bool is_demanded(const Demand *d, const Node *e) {
 
 static void demand(Lower *l, Node *e, Demand *d);
 
+static void walk_arm(Lower *l, Node *e, void *arm, Map *seen) {
+    if (e->nargs == 0 || map_get(seen, e)) return;
+    map_put(seen, e, e);
+    Scope *s = l->scope;
+    void *first = map_get(&s->in_arm, e);
+    if (first && first != arm) map_put(&s->in_arms, e, e);
+    else if (!first) map_put(&s->in_arm, e, arm);
+    if (ir_is_binder(e) && lower_active(l, e->u.var)) return;
+    for (int i = 0; i < e->nargs; i++) walk_arm(l, e->args[i], arm, seen);
+}
+
+// Notes what the arm of a branch of the current scope may need. What several arms may need had better be computed before
+// them: inside, each arm would have code for it, and arms in arms exponentially much.
+static void note_arm(Lower *l, Node **arm) {
+    Map seen = {0};
+    walk_arm(l, *arm, arm, &seen);
+    map_free(&seen);
+}
+
 // What both arms of a select need is needed.
 static void demand_either(Lower *l, Node *a, Node *b, Demand *d) {
     if (d->arms == MAX_ARMS) return;
@@ -172,9 +192,13 @@ static void demand(Lower *l, Node *e, Demand *seen) {
     if (e->nargs == 0 || is_demanded(seen, e)) return;
     map_put(seen->seen, e, e);
     switch (e->op) {
-    case OP_bracket: demand(l, e->args[0], seen); break;
+    case OP_bracket:
+        demand(l, e->args[0], seen);
+        if (!seen->outer) note_arm(l, &e->args[1]);
+        break;
     case OP_select:
         demand(l, e->args[0], seen);
+        for (int i = 1; i < 3 && !seen->outer; i++) note_arm(l, &e->args[i]);
         demand_either(l, e->args[1], e->args[2], seen);
         break;
     case OP_and: case OP_or: // the second operand is evaluated by need if it may fail
@@ -208,17 +232,26 @@ bool lower_likely(const Node *p) {
 
 // ---- placement
 
+// A value that so many branches compute for themselves is computed before the next: what they share of each other would
+// double with every level of branches inside branches.
+enum { MAX_COPIES = 4 };
+
+static void count_copy(Lower *l, Node *e, const Scope *at, const Scope *home) {
+    if (at != home) map_put(&l->copies, e, (void *)((intptr_t)map_get(&l->copies, e) + 1));
+}
+
 // The scope in which e is to be emitted; *home is the one that could hold it for good.
 static Scope *place(Lower *l, Node *e, Scope **home) {
     *home = scope_of_vars(l, e->fv);
     if (!*home) fatal_bug("a value has a free variable that no open loop binds");
     bool dear = lower_dear(l, e);
     if (!dear && !e->partial) return *home;
+    if (!e->partial && (intptr_t)map_get(&l->copies, e) >= MAX_COPIES) return *home;
     for (Scope *s = l->scope; s != *home; s = s->outer) {
         bool barrier = (s->branch && (e->partial || !s->likely)) || (s->maybe_empty && e->partial);
         if (!barrier) continue;
         Scope *o = s->outer; // may e leave s? only if a scope further out evaluates it anyway
-        while (o != (*home)->outer && !map_get(&o->demanded, e)) o = o->outer;
+        while (o != (*home)->outer && !map_get(&o->demanded, e) && (e->partial || !map_get(&o->in_arms, e))) o = o->outer;
         if (o == (*home)->outer) return s;
     }
     return *home;
@@ -280,7 +313,10 @@ static Lazy *lazy_in(Lower *l, Node *e, Scope *home) {
         z->value = lower_cell(l, e->kind, lower_value(l, ir_zero(l->ir, e->kind)));
     } else {
         Temp *extent = ARENA_ARRAY(l->arena, Temp, e->rank);
-        lower_values(l, e->rank, e->shape, extent);
+        for (int k = 0; k < e->rank; k++) { // it may never be needed: that they are not negative is checked later
+            bool nonneg = e->shape[k]->nonneg;
+            extent[k] = lower_value(l, nonneg ? e->shape[k] : ir_max(l->ir, ir_int(l->ir, 0), e->shape[k]));
+        }
         z->buf = lower_buf(l, BUF_TEMP, e->kind, e->rank, extent, NULL);
     }
     l->scope = here;
@@ -298,6 +334,7 @@ static Lazy *emit_by_need(Lower *l, Node *e, Scope *home) {
         lower_set(l, z->value, emit(l, e));
     } else {
         Task t = {.kind = TASK_STORE, .buf = z->buf, .e = e};
+        for (int k = 0; k < e->rank; k++) lower_extent(l, e, k);
         lower_tasks(l, 1, &t);
     }
     lower_set(l, z->ready, lower_value(l, ir_bool(l->ir, true)));
@@ -332,6 +369,7 @@ Temp lower_value(Lower *l, Node *e) {
     Temp t = known_value(l, e);
     if (t >= 0) return t;
     Scope *here = l->scope, *home, *at = place(l, e, &home);
+    count_copy(l, e, at, home);
     if (at == home || !crosses_loop(at, home) || !keep_by_need(l, e)) {
         l->scope = at;
         t = emit(l, e);
@@ -479,6 +517,7 @@ Buf *lower_array(Lower *l, Node *e) {
     Buf *b = known_array(l, e);
     if (b) return b;
     Scope *here = l->scope, *home, *at = place(l, e, &home);
+    count_copy(l, e, at, home);
     l->scope = at;
     bool shape_outside = true; // the extents can be computed where the buffer is to live
     for (int k = 0; k < e->rank; k++) shape_outside &= simple(l, e->shape[k]);
@@ -566,6 +605,7 @@ static Tree *lower_version(Arena *arena, const Func *f) {
     vec_free(&l->bound);
     vec_free(&l->temp_depth);
     map_free(&l->cost);
+    map_free(&l->copies);
     return t;
 }
 

@@ -105,9 +105,12 @@ static Node *gens_over(Ir *m, Node *e, Var *const *k, int n, Node **idx, int *co
     return array;
 }
 
-// A sum in the body of gens over k[0..n): the element of a sum of arrays, or NULL.
-// The sum stands under the bracket [guard] (NULL: none), which goes inside with it.
-static Node *outer_sum(Interchange *x, Node *guard, Node *sum, Var *const *k, int n) {
+// Is an array over `count` of the n indices evaluated where its elements are? By need they may not all be.
+static bool may_fail(const Node *array, bool guarded, int count, int n) { return array->partial && (guarded || count < n); }
+
+// A sum in the body of gens over k[0..n): the element of a sum of arrays, or NULL. The sum stands under the bracket
+// [guard] (NULL: none), which goes inside with it; `guarded`: and under others, which do not.
+static Node *outer_sum(Interchange *x, Node *guard, bool guarded, Node *sum, Var *const *k, int n) {
     // a variable of its own: the sum's may be one of the array's, which it does not mean
     Var *own = ir_index(x->m, sum->u.var->name, sum->u.var->extent);
     Summand s = {own, ir_subst1(x->m, sum->args[0], ir_var(sum->u.var), ir_var(own))};
@@ -121,22 +124,33 @@ static Node *outer_sum(Interchange *x, Node *guard, Node *sum, Var *const *k, in
     Node *idx[MAX_RANK];
     int count;
     Node *array = gens_over(x->m, s.e, k + first, n - first, idx, &count);
-    if (!array || count == 0) return NULL;
+    if (!array || count == 0 || may_fail(array, guarded, count, n)) return NULL;
     array = ir_binder_plain(x->m, OP_sum, s.v, interchange(array, x));
     return ir_at(x->m, array, count, idx);
 }
 
 // A sum that lowering can scatter if it is an array of its own: gen k (sum i ([k = f i] * e)), indexed.
-static Node *own_array(Interchange *x, Node *sum, Var *const *k, int n) {
+static Node *own_array(Interchange *x, bool guarded, Node *sum, Var *const *k, int n) {
     Node *idx[MAX_RANK];
     int count;
     Node *array = gens_over(x->m, sum, k, n, idx, &count);
-    return array ? ir_at(x->m, array, count, idx) : NULL;
+    return array && !may_fail(array, guarded, count, n) ? ir_at(x->m, array, count, idx) : NULL;
 }
 
-// The body of gens over k, each sum in it that had better be outside replaced. Binders inside are not entered. `top`: e is
-// a term of the body, where lowering scatters it into the array itself.
-static Node *body_of(Interchange *x, Node *e, Var *const *k, int n, bool top, Map *memo) {
+// Where in the body of gens over k[0..n) the walk is.
+typedef struct Body {
+    Var *const *k;
+    int n;
+    bool top;     // at a term of the body, where lowering scatters it into the array itself
+    bool guarded; // below a condition
+    Map *memo;    // of what is guarded, and of what is not
+} Body;
+
+// The body, each sum in it that had better be outside replaced. Binders inside are not entered.
+static Node *body_of(Interchange *x, Node *e, Body b) {
+    Var *const *k = b.k;
+    int n = b.n;
+    Map *memo = &b.memo[b.guarded];
     if (e->nargs == 0 || e->op == OP_fold || e->op == OP_while) return e;
     Node *known = map_get(memo, e);
     if (known) return known;
@@ -146,17 +160,19 @@ static Node *body_of(Interchange *x, Node *e, Var *const *k, int n, bool top, Ma
     bool guarded = e->op == OP_bracket && e->args[1]->op == OP_sum && !e->args[0]->partial;
     Node *outer = NULL, *fixed[MAX_RANK];
     if (e->op == OP_sum && mentions) {
-        outer = outer_sum(x, NULL, e, k, n);
-        if (!outer && !top && ir_scatters(x->m, e, k, n, fixed)) outer = own_array(x, e, k, n);
+        outer = outer_sum(x, NULL, b.guarded, e, k, n);
+        if (!outer && !b.top && ir_scatters(x->m, e, k, n, fixed)) outer = own_array(x, b.guarded, e, k, n);
     } else if (guarded && mentions) {
-        outer = outer_sum(x, e->args[0], e->args[1], k, n);
+        outer = outer_sum(x, e->args[0], b.guarded, e->args[1], k, n);
     }
     if (outer) {
         out = outer;
     } else if (mentions && !ir_is_binder(e)) {
         bool terms = e->op == OP_add || e->op == OP_sub || e->op == OP_neg;
         Node *few[8], **args = e->nargs <= 8 ? few : ARENA_ARRAY(x->m->arena, Node *, e->nargs);
-        for (int i = 0; i < e->nargs; i++) args[i] = body_of(x, e->args[i], k, n, top && terms, memo);
+        bool need = e->op == OP_bracket || e->op == OP_select || e->op == OP_and || e->op == OP_or;
+        b.top &= terms;
+        for (int i = 0; i < e->nargs; i++, b.guarded |= need) args[i] = body_of(x, e->args[i], b);
         out = ir_rebuild(x->m, e, args);
     }
     map_put(memo, e, out);
@@ -169,9 +185,9 @@ static Node *interchange_gen(Interchange *x, Node *e) {
     Node *body = e;
     for (; body->op == OP_gen && n < MAX_RANK; body = body->args[0]) k[n++] = body->u.var;
     if (body->rank == 0) {
-        Map memo = {0};
-        body = body_of(x, body, k, n, true, &memo);
-        map_free(&memo);
+        Map memo[2] = {{0}, {0}};
+        body = body_of(x, body, (Body){k, n, true, false, memo});
+        map_free(&memo[0]), map_free(&memo[1]);
     }
     body = interchange(body, x);
     for (int i = n; i-- > 0;) body = ir_gen(x->m, k[i], body);

@@ -1,9 +1,9 @@
 // Simplification under what is known: inside `[p] * e` and the arms of a select, the condition is a constant
-// ([FS] Fig. 8 d: if c then e1[c := true] else e2[c := false]), and `i = a` lets i stand for a.
+// ([FS] Fig. 8 d: if c then e1[c := true] else e2[c := false]).
 #include "pass/pass.h"
 #include "support/map.h"
 
-enum { MAX_FACTS = 64, MAX_NODES = 2000 };
+enum { MAX_FACTS = 64, MAX_NODES = 2000, MAX_AFFECTED = 16, CHEAP = 4 };
 
 typedef struct Simplify {
     Ir *m;
@@ -11,17 +11,34 @@ typedef struct Simplify {
     uint32_t limit; // no more nodes than this: where decisions follow each other, every path would get a copy of what follows
 } Simplify;
 
+// Counts the parts of e that would change with `part`; gives up (false) at what is dear or long, because the copy that
+// knows the condition is computed besides the one that others share.
+static bool few_affected(Node *e, Node *part, Map *seen, int *left) {
+    if (e == part || e->id < part->id || map_get(seen, e) || !ir_reaches(e, part)) return true;
+    map_put(seen, e, e);
+    if (--*left < 0 || ir_is_binder(e) || e->op == OP_fold || e->op == OP_while || op_info[e->op].cost > CHEAP) return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (!few_affected(e->args[i], part, seen, left)) return false;
+    return true;
+}
+
+// e where `part` is known to be `value`.
+static Node *know(Ir *m, Node *e, Node *part, bool value) {
+    Map seen = {0};
+    int left = MAX_AFFECTED;
+    bool small = ir_reaches(e, part) && few_affected(e, part, &seen, &left);
+    map_free(&seen);
+    return small ? ir_replace(m, e, part, ir_bool(m, value)) : e;
+}
+
 // e where each conjunct of p holds.
 static Node *assume(Ir *m, Node *p, Node *e) {
     Node *fact[MAX_FACTS];
     int n = 0;
     if (!ir_conjuncts(p, fact, &n, MAX_FACTS)) return e;
-    for (int i = 0; i < n; i++)
-        if (ir_reaches(e, fact[i])) e = ir_replace(m, e, fact[i], ir_bool(m, true));
+    for (int i = 0; i < n; i++) e = know(m, e, fact[i], true);
     return e;
 }
-
-static Node *refuse(Ir *m, Node *p, Node *e) { return ir_reaches(e, p) ? ir_replace(m, e, p, ir_bool(m, false)) : e; }
 
 static Node *simplify(Simplify *s, Node *e) {
     if (e->nargs == 0) return e;
@@ -40,7 +57,7 @@ static Node *simplify(Simplify *s, Node *e) {
         args[1] = a;
     }
     if (assumes && e->op == OP_select) {
-        Node *b = refuse(s->m, args[0], args[2]);
+        Node *b = know(s->m, args[2], args[0], false);
         same &= b == args[2];
         args[2] = b;
     }

@@ -237,7 +237,7 @@ static void check_difference(Oracle *x, Entry *e, Form derivative, int k, const 
     double scale = 1 + largest(got) + largest(narrow);
     for (int64_t i = 0; i < tensor_count(got); i++) {
         double a = tensor_get(wide, i), b = tensor_get(narrow, i), c = (4 * b - a) / 3, d = tensor_get(got, i);
-        if (!(fabs(a - b) <= 1e-3 * scale)) continue;
+        if (!(fabs(a - b) <= 1e-3 * (1 + fabs(b)))) continue;
         if (!close(c, d, 2e-5 * scale))
             wrong(x, e, derivative, "element %lld of result %d is %.10g, but differences give %.10g, for %s", (long long)i, k,
                   d, c, describe(x, e->raw.form[derivative], e->in[t]));
@@ -433,6 +433,11 @@ static bool read_line(OracleOptions *o, const char *line) {
     if (!strcmp(word, "kinks")) return !(o->differences = false);
     if (!strcmp(word, "trials")) return sscanf(line, "%d", &o->trials) == 1;
     if (!strcmp(word, "groups")) return sscanf(line, "%d", &o->groups) == 1;
+    if (!strcmp(word, "levels")) {
+        o->levels = 0;
+        for (line += strspn(line, " "); *line >= '0' && *line <= '3'; line++) o->levels |= 1u << (*line - '0');
+        return o->levels != 0;
+    }
     if (!strcmp(word, "seed") && sscanf(line, "%lld", &a) == 1) return o->seed = (uint64_t)a, true;
     if (strcmp(word, "ints") || sscanf(line, "%lld %lld", &a, &b) != 2) return false;
     o->int_low = a, o->int_high = b;

@@ -31,7 +31,8 @@ typedef struct OracleOptions {
 
 void oracle_options_init(OracleOptions *o);
 // Reads lines `// oracle: WORD VALUE…` from a source: `sizes 1 2 5`, `range LOW HIGH`, `ints LOW HIGH`, `trials N`,
-// `seed N`, `groups N`, `kinks` (no differences), `tolerance X`, `identity X`. False if one is not understood.
+// `seed N`, `groups N`, `levels 0123` (digits of -O), `kinks` (no differences),
+// `tolerance X`, `identity X`. False if one is not understood.
 bool oracle_options_read(OracleOptions *o, const char *text);
 
 // Called for every group of every entry; why is NULL if all is well, and begins with "skip: " if it cannot be checked.
