@@ -1,12 +1,21 @@
 // Options and exit codes.
 #include "driver/driver.h"
 
+#include <errno.h>
 #include <llvm-c/Core.h>
 #include <stdio.h>
+#include <string.h>
 
 static int usage_error(const char *message) {
     fprintf(stderr, "fsmc: error: %s\nTry `fsmc --help`.\n", message);
     return EXIT_USAGE;
+}
+
+// The exit code after printing to standard output.
+static int printed(void) {
+    if (!fflush(stdout) && !ferror(stdout)) return 0;
+    fprintf(stderr, "fsmc: error: cannot write `<stdout>`: %s\n", strerror(errno));
+    return EXIT_USER;
 }
 
 static int print_help(Command command) {
@@ -14,14 +23,14 @@ static int print_help(Command command) {
     options_help(&out, command);
     fputs(str_text(&out), stdout);
     str_free(&out);
-    return 0;
+    return printed();
 }
 
 static int print_version(void) {
     unsigned major, minor, patch;
     LLVMGetVersion(&major, &minor, &patch);
     printf("fsmc %s (LLVM %u.%u.%u)\n", FSMC_VERSION, major, minor, patch);
-    return 0;
+    return printed();
 }
 
 int main(int argc, char **argv) {

@@ -18,18 +18,22 @@ static bool is_regular(const char *path) {
     return stat(path, &st) || S_ISREG(st.st_mode);
 }
 
+// Reports an output that would replace the program.
+static bool replaces_source(Compilation *c, const char *path) {
+    if (!is_regular(path) || !file_same(path, c->src->name)) return false;
+    diag_error(c->diag, (Span){NULL, 0, 0}, "the output `%s` would replace the source", path);
+    return true;
+}
+
 // Writes FILE.o and FILE.h; no header goes beside what is not a file (/dev/null).
 static void write_object(Compilation *c, CpuModule *m, FuncList funcs) {
     const char *path = c->opt->output;
     if (!path) path = file_with_suffix(c->arena, file_base(c->src->name), ".o");
-    if (!strcmp(path, c->src->name)) {
-        diag_error(c->diag, (Span){NULL, 0, 0}, "the object `%s` would replace its source", path);
-        return;
-    }
+    const char *header = file_with_suffix(c->arena, path, ".h");
+    if (replaces_source(c, path) || (is_regular(path) && replaces_source(c, header))) return;
     compile_stage(c, "object");
     if (!cpu_write_object(m, c->diag, path) || !is_regular(path)) return;
     compile_stage(c, "header");
-    const char *header = file_with_suffix(c->arena, path, ".h");
     Str text = {0};
     cpu_header(&text, file_base(file_with_suffix(c->arena, header, "")), funcs.n, funcs.f);
     if (!file_write(c->diag, header, &text)) remove(path);
@@ -89,9 +93,11 @@ void command_compile(Compilation *c) {
         diag_error(c->diag, (Span){NULL, 0, 0}, "`%s` has no entry: nothing to compile", c->src->name);
         return;
     }
+    const char *path = c->opt->output ? c->opt->output : "-";
+    if (c->opt->emit != EMIT_OBJ && replaces_source(c, path)) return;
     Str out = {0};
     emit_text(c, funcs, &out);
-    if (c->opt->emit != EMIT_OBJ && compile_ok(c)) file_write(c->diag, c->opt->output ? c->opt->output : "-", &out);
+    if (c->opt->emit != EMIT_OBJ && compile_ok(c)) file_write(c->diag, path, &out);
     str_free(&out);
 }
 

@@ -54,6 +54,11 @@ bool file_write(Diag *diag, const char *path, const Str *text) {
     return false;
 }
 
+bool file_same(const char *a, const char *b) {
+    struct stat sa, sb;
+    return !stat(a, &sa) && !stat(b, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
 const char *file_base(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;

@@ -49,7 +49,9 @@ static void write_result(Compilation *c, const Func *f, const Tensor *outputs) {
     const char *path = c->opt->output ? c->opt->output : "-";
     compile_stage(c, "print");
     Str out = {0};
-    if (!npy_is(path))
+    if (file_same(path, c->src->name))
+        diag_error(c->diag, (Span){NULL, 0, 0}, "the output `%s` would replace the source", path);
+    else if (!npy_is(path))
         json_print(&out, f->result, outputs);
     else if (f->noutputs == 1)
         npy_write(&out, outputs);

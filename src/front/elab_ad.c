@@ -228,6 +228,19 @@ void elab_warn_cut(Elab *el, const Core *c, Node *a, const char *name) {
             }
 }
 
+// Have the arrays of the result too many dimensions? Those of the argument and of the function's result add up.
+static bool too_deep(Elab *el, const Core *c) {
+    int n = type_leaves(c->type), *ranks = ARENA_ARRAY(el->arena, int, n + 1);
+    Kind *kinds = ARENA_ARRAY(el->arena, Kind, n + 1);
+    type_leaf_list(c->type, kinds, ranks);
+    for (int i = 0; i < n; i++) {
+        if (ranks[i] <= MAX_RANK) continue;
+        elab_error(el, c, c->span, "an array cannot have more than %d dimensions; this derivative has %d", MAX_RANK, ranks[i]);
+        return true;
+    }
+    return false;
+}
+
 Value elab_ad(Elab *el, const Core *c) {
     Deriv d = {.el = el, .c = c};
     Value actual = elab(el, c->args[0]), bound = value_new(el, actual.n);
@@ -246,7 +259,7 @@ Value elab_ad(Elab *el, const Core *c) {
     elab_at(el, c);
     bool by_result = c->ad == AD_VJP || c->ad == AD_VJP2;
     Value direction = elab_direction(el, c, by_result ? d.ny : d.nx, by_result ? d.y_float : d.x);
-    if (el->failed) return value_dummy(el, c->type);
+    if (el->failed || too_deep(el, c)) return value_dummy(el, c->type);
     Value v = build(&d, direction);
     for (int i = 0; i < v.n; i++) v.leaf[i] = ir_subst(el->m, v.leaf[i], d.nx, d.x, d.actual);
     return v;

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-enum { MAX_RANK = 12 };      // dimensions of an array
 enum { MAX_PACK = 1 << 16 }; // elements of a literal that is stored element by element
 
 static bool depends(const Node *e, const Var *v) { return varset_has(e->fv, v); }

@@ -15,6 +15,8 @@ typedef struct Elab {
     struct Deriv *deriv; // the derivative whose function is being built, or NULL
 } Elab;
 
+enum { MAX_RANK = 12 }; // dimensions of an array
+
 // ---- elab.c
 Value elab(Elab *el, const Core *c);
 Node *elab_scalar(Elab *el, const Core *c);

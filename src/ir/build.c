@@ -125,10 +125,14 @@ static int degree(Poly p) {
 
 enum { MAX_PRODUCT_TERMS = 64, MAX_DEGREE = 24 };
 
-static Node *int_mul(Ir *m, Node *a, Node *b) {
+bool int_mul_is_opaque(Ir *m, Node *a, Node *b) {
     Poly p = poly_of(m, a), q = poly_of(m, b);
     bool large = p.n > 1 && q.n > 1 && p.n * q.n > MAX_PRODUCT_TERMS;
-    if (!large && degree(p) + degree(q) <= MAX_DEGREE) return poly_node(m, poly_mul(m, p, q));
+    return large || (p.n && q.n && degree(p) && degree(q) && degree(p) + degree(q) > MAX_DEGREE);
+}
+
+static Node *int_mul(Ir *m, Node *a, Node *b) {
+    if (!int_mul_is_opaque(m, a, b)) return poly_node(m, poly_mul(m, poly_of(m, a), poly_of(m, b)));
     Node *args[] = {a->id <= b->id ? a : b, a->id <= b->id ? b : a};
     return ir_intern(m, &(Node){.op = OP_mul, .kind = KIND_INT, .opaque = true}, 2, args);
 }
@@ -191,7 +195,7 @@ static Node *select_scalar(Ir *m, void *c, Node *a, Node *b) {
     return e ? e : ir_select_plain(m, c, a, b);
 }
 
-Node *ir_select(Ir *m, Node *c, Node *a, Node *b) { return a == b ? a : elementwise(m, select_scalar, c, a, b); }
+Node *ir_select(Ir *m, Node *c, Node *a, Node *b) { return a == b && !c->partial ? a : elementwise(m, select_scalar, c, a, b); }
 
 Node *ir_bracket_plain(Ir *m, Node *p, Node *e) {
     Node *args[] = {p, e};
@@ -330,7 +334,7 @@ static Node *sum_scalar(Ir *m, void *v, Node *body, Node *b) {
 Node *ir_sum(Ir *m, Var *v, Node *body) { return elementwise(m, sum_scalar, v, body, NULL); }
 
 static Node *arg_extreme(Ir *m, Op op, Var *v, Node *body) {
-    if (!m->raw && !node_has_var(body, v))
+    if (!m->raw && !node_has_var(body, v) && !body->partial)
         return ir_select(m, ir_lt(m, ir_int(m, 0), v->extent), ir_int(m, 0), ir_int(m, -1));
     return ir_binder_plain(m, op, v, body);
 }

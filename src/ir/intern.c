@@ -137,7 +137,7 @@ static bool loop_binds(const Loop *l, const Var *v) {
 static bool is_loop(const Node *e) { return e->op == OP_fold || e->op == OP_while; }
 
 static bool binds_walk(const Node *e, const Var *v, Map *seen) {
-    if (!(e->bound & bloom(v)) || map_get(seen, e)) return false;
+    if (e->id < v->node->id || !(e->bound & bloom(v)) || map_get(seen, e)) return false; // older than v: no
     if (ir_is_binder(e) && e->u.var == v) return true;
     if (is_loop(e) && loop_binds(e->u.loop, v)) return true;
     for (int i = 0; i < e->nargs; i++)
@@ -147,7 +147,7 @@ static bool binds_walk(const Node *e, const Var *v, Map *seen) {
 }
 
 bool ir_binds(const Node *e, const Var *v) {
-    if (!(e->bound & bloom(v))) return false;
+    if (e->id < v->node->id || !(e->bound & bloom(v))) return false;
     Map seen = {0};
     bool r = binds_walk(e, v, &seen);
     map_free(&seen);
@@ -171,7 +171,10 @@ static int node_vars(const Node *e, Var *const **vars) {
         *vars = &e->u.var;
         return 1;
     }
-    if (!is_loop(e)) return 0;
+    if (!is_loop(e)) {
+        *vars = NULL;
+        return 0;
+    }
     bool index = e->u.loop->index != NULL; // it stands before the states
     *vars = e->u.loop->state - index;
     return e->u.loop->n + index;

@@ -9,6 +9,8 @@
 Node *ir_intern(Ir *m, const Node *proto, int nargs, Node *const *args);
 // Interns an elementwise operation as it stands.
 Node *ir_op_plain(Ir *m, Op op, Kind kind, Node *a, Node *b);
+// Is the product of two Ints too large to be multiplied out?
+bool int_mul_is_opaque(Ir *m, Node *a, Node *b);
 Node *ir_bracket_plain(Ir *m, Node *p, Node *e);
 Node *ir_select_plain(Ir *m, Node *c, Node *a, Node *b);
 

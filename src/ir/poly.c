@@ -297,13 +297,15 @@ static bool nonneg_in_order(Ir *m, Poly p, Constraints c, int first, int start) 
 
 static bool nonneg_by_slack(Ir *m, Poly p, int nfacts, const Poly *facts) {
     Constraints c = {0};
-    for (int i = 0; i < nfacts; i++) constrain(&c, facts[i]);
+    for (int i = 0; i < nfacts; i++)
+        if (!poly_huge(facts[i])) constrain(&c, facts[i]);
+    const int first = c.n;
     constrain_atoms(m, &c, p, 3);
     for (int i = 0; i < nfacts; i++) constrain_atoms(m, &c, facts[i], 1);
     constrain_sizes(m, &c, p); // last: a range of an index variable says more
-    for (int start = 0; start < c.n - nfacts && start < 6; start++) // which range bounds a size best is not known
-        if (nonneg_in_order(m, p, c, nfacts, start)) return true;
-    return c.n > 0 && c.n == nfacts && nonneg_in_order(m, p, c, nfacts, 0);
+    for (int start = 0; start < c.n - first && start < 6; start++) // which range bounds a size best is not known
+        if (nonneg_in_order(m, p, c, first, start)) return true;
+    return c.n > 0 && c.n == first && nonneg_in_order(m, p, c, first, 0);
 }
 
 // ---- quotients by literals
@@ -356,7 +358,7 @@ static Poly without_quotients(Ir *m, Poly p, int64_t *scale) {
 static bool nonneg_with(Ir *m, Poly p, int nfacts, const Poly *facts) {
     if (nonneg_rec(m, p, 8)) return true;
     for (int i = 0; i < nfacts; i++)
-        if (nonneg_rec(m, poly_add(m, p, poly_scale(m, facts[i], -1)), 8)) return true;
+        if (!poly_huge(facts[i]) && nonneg_rec(m, poly_add(m, p, poly_scale(m, facts[i], -1)), 8)) return true;
     return nonneg_by_slack(m, p, nfacts, facts);
 }
 

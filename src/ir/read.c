@@ -333,7 +333,8 @@ static Node *elementwise(Reader *r, Op op) {
     if (!op_accepts(op, a->kind, b ? b->kind : a->kind))
         error(r, span_join(at, r->before), "'%s' does not take %s%s%s", op_info[op].name, kind_name(a->kind),
               b ? " and " : "", b ? kind_name(b->kind) : "");
-    if (r->exact && a->kind == KIND_INT && (op == OP_add || op == OP_sub || op == OP_mul || op == OP_neg))
+    bool exact = r->exact && a->kind == KIND_INT;
+    if (exact && (op == OP_add || op == OP_sub || op == OP_neg || (op == OP_mul && !int_mul_is_opaque(r->m, a, b))))
         return ir_op_plain(r->m, op, KIND_INT, a, b);
     return ir_op(r->m, op, a, b);
 }

@@ -1,6 +1,7 @@
 // The algebraic rules applied when a term is built ([FS] Fig. 8 b, c, d; [TL] section 5.4). Every rule keeps kind and
 // rank, does not raise the cost of [TL] Fig. 6, and its result is smaller or in normal form, so that rewriting ends.
-// `0 * e = 0`, `e - e = 0` and the like assume finite e; Ir.strict turns them off.
+// `0 * e = 0`, `e - e = 0` and the like assume finite e; Ir.strict turns them off. No rule drops what may fail: whether an
+// error is reported does not depend on them.
 #include "ir/internal.h"
 #include "ir/scalar.h"
 
@@ -43,7 +44,7 @@ static Node *rule_add(Ir *m, Node *a, Node *b) {
 static Node *rule_sub(Ir *m, Node *a, Node *b) {
     if (ir_is_zero(b)) return a;
     if (ir_is_zero(a)) return ir_neg(m, b);
-    if (a == b && !m->strict) return lit(m, a, 0);
+    if (a == b && !m->strict && !a->partial) return lit(m, a, 0);
     if (b->op == OP_neg) return ir_add(m, a, b->args[0]);
     if (is_bracket(a) && is_bracket(b) && pred(a) == pred(b))
         return ir_bracket(m, pred(a), ir_sub(m, inner(a), inner(b)));
@@ -57,7 +58,7 @@ static Node *rule_mul(Ir *m, Node *a, Node *b) {
     }
     if (ir_is_lit(a, 1)) return b;
     if (ir_is_lit(a, -1)) return ir_neg(m, b);
-    if (!m->strict && (ir_is_zero(a) || ir_is_zero(b))) return lit(m, a, 0);
+    if (!m->strict && (ir_is_zero(a) || ir_is_zero(b)) && !a->partial && !b->partial) return lit(m, a, 0);
     if (is_bracket(a)) return ir_bracket(m, pred(a), ir_mul(m, inner(a), b));
     if (is_bracket(b)) return ir_bracket(m, pred(b), ir_mul(m, a, inner(b)));
     if (a->op == OP_neg) return ir_neg(m, ir_mul(m, a->args[0], b));
@@ -74,7 +75,7 @@ static Node *rule_mul(Ir *m, Node *a, Node *b) {
 
 static Node *rule_div(Ir *m, Node *a, Node *b) {
     if (ir_is_lit(b, 1)) return a;
-    if (!m->strict && ir_is_zero(a)) return a;
+    if (!m->strict && ir_is_zero(a) && !b->partial) return a;
     if (is_bracket(a)) return ir_bracket(m, pred(a), ir_div(m, inner(a), b));
     if (a->op == OP_neg) return ir_neg(m, ir_div(m, a->args[0], b));
     if (b->op == OP_neg) return ir_neg(m, ir_div(m, a, b->args[0]));
@@ -96,7 +97,7 @@ static Node *rule_neg(Ir *m, Node *a) {
 static Node *rule_powi(Ir *m, Node *a, Node *n) {
     int64_t k;
     if (!ir_is_int_lit(n, &k)) return NULL;
-    if (k == 0) return lit(m, a, 1);
+    if (k == 0 && !a->partial) return lit(m, a, 1);
     if (k == 1) return a;
     if (k == 2) return ir_mul(m, a, a);
     if (k == -1) return ir_div(m, lit(m, a, 1), a);
@@ -147,6 +148,15 @@ static Node *int_less(Ir *m, Poly d) { // 0 < d
     return e ? e : sides(m, OP_lt, d);
 }
 
+static bool mentions_index(Poly p) {
+    for (int i = 0; i < p.n; i++)
+        for (int k = 0; k < p.term[i].n; k++) {
+            const Node *a = p.term[i].atom[k];
+            if ((a->op == OP_var && !a->u.var->is_state) || (a->op == OP_input && a->nonneg)) return true;
+        }
+    return false;
+}
+
 static Node *int_compare(Ir *m, Op op, Node *a, Node *b) {
     if (a->op == OP_lit && b->op == OP_lit) return constant(m, op, a, b);
     if (op != OP_ne && (poly_huge(poly_of(m, a)) || poly_huge(poly_of(m, b)))) return NULL;
@@ -154,7 +164,10 @@ static Node *int_compare(Ir *m, Op op, Node *a, Node *b) {
     int64_t k;
     switch (op) {
     case OP_lt: return int_less(m, d);
-    case OP_le: return int_less(m, poly_add(m, d, poly_int(m, 1)));
+    case OP_le: { // a < b + 1, unless b may be the largest Int: it is not where an index or a size is compared
+        Node *e = int_less(m, poly_add(m, d, poly_int(m, 1)));
+        return e->op == OP_lit || mentions_index(d) ? e : NULL;
+    }
     case OP_ne: return ir_not(m, ir_eq(m, a, b));
     default:
         if (poly_const(d, &k)) return ir_bool(m, k == 0);
@@ -218,7 +231,7 @@ enum { MAX_CONJUNCTS = 64 };
 
 static Node *rule_and(Ir *m, Node *a, Node *b) {
     if (a->op == OP_lit) return a->u.num ? b : a;
-    if (b->op == OP_lit) return b->u.num ? a : b;
+    if (b->op == OP_lit && (b->u.num || !a->partial)) return b->u.num ? a : b;
     if (a == b) return a;
     Node *c[MAX_CONJUNCTS];
     int n = 0;
@@ -241,15 +254,16 @@ static Node *rule_and(Ir *m, Node *a, Node *b) {
 
 static Node *rule_or(Ir *m, Node *a, Node *b) {
     if (a->op == OP_lit) return a->u.num ? a : b;
-    if (b->op == OP_lit) return b->u.num ? b : a;
+    if (b->op == OP_lit && (!b->u.num || !a->partial)) return b->u.num ? b : a;
     if (a == b) return a;
-    if (a == ir_not(m, b)) return ir_bool(m, true);
+    if (a == ir_not(m, b) && !a->partial) return ir_bool(m, true);
     return NULL;
 }
 
 static Node *rule_not(Ir *m, Node *a) {
     if (a->op == OP_not) return a->args[0];
     if (a->op == OP_lt && a->args[0]->kind == KIND_INT) return ir_le(m, a->args[1], a->args[0]);
+    if (a->op == OP_le && a->args[0]->kind == KIND_INT) return ir_lt(m, a->args[1], a->args[0]);
     if (a->op == OP_eq && kind_is_float(a->args[0]->kind)) return ir_ne(m, a->args[0], a->args[1]);
     if (a->op == OP_ne) return ir_eq(m, a->args[0], a->args[1]);
     return NULL;
@@ -284,7 +298,7 @@ Node *rule_op(Ir *m, Op op, Node *a, Node *b) {
 
 Node *rule_select(Ir *m, Node *c, Node *a, Node *b) {
     if (c->op == OP_lit) return c->u.num ? a : b;
-    if (a == b) return a;
+    if (a == b && !c->partial) return a;
     if (c->op == OP_not) return ir_select(m, c->args[0], b, a);
     if (a->kind == KIND_BOOL) {
         if (a->op == OP_lit && b->op == OP_lit) return a->u.num ? c : ir_not(m, c);
@@ -304,7 +318,7 @@ Node *rule_select(Ir *m, Node *c, Node *a, Node *b) {
 
 Node *rule_bracket(Ir *m, Node *p, Node *e) {
     if (p->op == OP_lit) return p->u.num ? e : ir_zero(m, e->kind);
-    if (ir_is_zero(e)) return e;
+    if (ir_is_zero(e) && !p->partial) return e;
     if (is_bracket(e)) return ir_bracket(m, ir_and(m, p, pred(e)), inner(e));
     if (holds_beside(m, p, e)) return e;
     if (e->op == OP_select && e->args[0] == p) return ir_bracket(m, p, e->args[1]);

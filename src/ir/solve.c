@@ -2,6 +2,7 @@
 // inequality narrows its range, and what does not mention the variable moves out. Only affine equalities with
 // coefficients +1 and -1 are solved here; what is left is for lowering to scatter.
 #include "ir/internal.h"
+#include "support/map.h"
 
 static Poly lit(Ir *m, int64_t k) { return poly_of(m, ir_int(m, k)); }
 static Poly sub(Ir *m, Poly a, Poly b) { return poly_add(m, a, poly_scale(m, b, -1)); }
@@ -127,6 +128,41 @@ Var *ir_narrow(Ir *m, Var *v, Node *body, Node **lo, Node **rest) {
     return w;
 }
 
+enum { DEAR = 16 };
+
+static bool dear(const Node *e, const Var *v, Map *seen) {
+    if (!node_has_var(e, v) || map_get(seen, e)) return false;
+    map_put(seen, e, (void *)e);
+    if (ir_is_binder(e) || e->op == OP_final || op_info[e->op].cost >= DEAR) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (dear(e->args[i], v, seen)) return true;
+    return false;
+}
+
+// Has e a dear part that mentions v and no variable of lo? With v shifted by lo it would depend on these too, and could not
+// be shared by their loops any more.
+static bool entangles(const Node *e, const Var *v, const Node *lo, Map *seen) {
+    if (!node_has_var(e, v) || map_get(seen, e)) return false;
+    map_put(seen, e, (void *)e);
+    if (!varset_meets(e->fv, lo->fv)) {
+        Map inside = {0};
+        bool r = dear(e, v, &inside);
+        map_free(&inside);
+        return r;
+    }
+    for (int i = 0; i < e->nargs; i++)
+        if (entangles(e->args[i], v, lo, seen)) return true;
+    return false;
+}
+
+// The bracket stays a bracket if narrowing the range would cost more than it saves.
+static bool keeps_range(const Node *body, const Var *v, const Node *lo) {
+    Map seen = {0};
+    bool r = lo->fv->n && entangles(body->args[1], v, lo, &seen);
+    map_free(&seen);
+    return r;
+}
+
 static Node *sum_of_bracket(Ir *m, Var *v, Node *body) {
     Conj all = {0}, inner = {0};
     if (!collect(body->args[0], &all)) return NULL;
@@ -140,7 +176,7 @@ static Node *sum_of_bracket(Ir *m, Var *v, Node *body) {
         if (solves(m, all.p[i], v, &a)) return eliminate(m, v, &all, i, a, e);
     Node *lo, *rest;
     Var *w = ir_narrow(m, v, body, &lo, &rest);
-    return w ? ir_sum(m, w, rest) : NULL;
+    return w && !keeps_range(body, v, lo) ? ir_sum(m, w, rest) : NULL;
 }
 
 // Would the sum of e over v vanish by an equality?

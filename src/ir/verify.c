@@ -107,7 +107,7 @@ static void check_at(const Verifier *v, const Node *e) {
 }
 
 static int64_t arith_size(const Node *e) {
-    if (e->kind != KIND_INT || !(e->op == OP_add || e->op == OP_sub || e->op == OP_mul || e->op == OP_neg)) return 0;
+    if (e->kind != KIND_INT || e->opaque || !(e->op == OP_add || e->op == OP_sub || e->op == OP_mul || e->op == OP_neg)) return 0;
     return 1 + arith_size(e->args[0]) + (e->nargs > 1 ? arith_size(e->args[1]) : 0);
 }
 

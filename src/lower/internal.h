@@ -43,6 +43,7 @@ typedef struct Scope {
     Map in_arms;    // Node: several such arms may need it
     Map demanded;   // Node: evaluated whenever this scope is entered
     VEC(Node *) loops;    // sums and arrays whose home this is and that its tasks need: candidates for sharing a loop
+    VEC(Node *) folds;    // the same for sequential loops
     VEC(Task) tasks;    // not yet done
     VEC(Node *) busy;     // being emitted
     VEC(Rebound) rebound; // by this scope
@@ -176,6 +177,9 @@ typedef struct Update {
 } Update;
 // How `state` becomes `step` in the body of its loop, the current scope; in_place: nothing reads the old state later.
 Update *lower_plan_update(Lower *l, Node *state, Node *step, bool in_place);
+// Does every element of state k get a new value in some pass of the loop, and nothing else read it? Then it needs no
+// initial value.
+bool lower_overwrites(Lower *l, Node *loop, int k);
 // Does it, unless it is UPDATE_NONE or UPDATE_COPY.
 void lower_update(Lower *l, Update *u, Buf *buf);
 

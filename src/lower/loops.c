@@ -22,6 +22,7 @@ static void find_loops(Lower *l, Node *e, bool inside, Map *seen) {
     bool loops = e->op == OP_sum || e->op == OP_gen;
     bool safe = !e->partial || map_get(&l->scope->demanded, e);
     if (loops && inside && here && safe && !ir_has_scatter(l->ir, e)) vec_push(&l->scope->loops, e);
+    if ((e->op == OP_fold || e->op == OP_while) && here && safe) vec_push(&l->scope->folds, e);
     bool guards = e->op == OP_bracket || e->op == OP_select;
     if (ir_is_binder(e) && lower_active(l, e->u.var)) return; // its body speaks of another variable
     int first = guards && !lower_likely(e->args[0]) ? 1 : e->nargs;
@@ -131,6 +132,7 @@ static bool copies(Lower *l, Task *t) {
     if (t->kind != TASK_STORE || e->rank == 0 || e->op == OP_gen || e->op == OP_sum) return false;
     if (t->nidx == 0 && e->op != OP_pack) {
         Buf *src = lower_array(l, e);
+        if (src == t->buf) return true; // a loop's state lives there
         Stmt *s = lower_stmt(l, ST_COPY, -1, 0, NULL);
         s->buf = t->buf, s->src = src;
         return true;

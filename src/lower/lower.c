@@ -105,7 +105,7 @@ Block *scope_close(Lower *l) {
     vec_free(&s->rebound);
     map_free(&s->values), map_free(&s->arrays), map_free(&s->demanded), map_free(&s->lazy);
     map_free(&s->in_arm), map_free(&s->in_arms);
-    vec_free(&s->loops), vec_free(&s->tasks), vec_free(&s->busy);
+    vec_free(&s->loops), vec_free(&s->folds), vec_free(&s->tasks), vec_free(&s->busy);
     return s->block;
 }
 

@@ -309,6 +309,33 @@ Update *lower_plan_update(Lower *l, Node *state, Node *step, bool in_place) {
     return u;
 }
 
+// ---- initial values
+
+bool lower_overwrites(Lower *l, Node *loop, int k) {
+    Loop *p = ir_loop(loop);
+    Node *state = ir_var(p->state[k]), *body = loop_step(loop, k);
+    if (loop->op != OP_fold || loop_init(loop, k)->partial) return false;
+    for (int j = 0; j < p->n; j++)
+        if (j != k && node_has_var(loop_step(loop, j), p->state[k])) return false;
+    Update u = {.base = state, .state = p->state[k]};
+    for (; body->op == OP_gen && u.n < RANK_MAX; body = body->args[0]) u.v[u.n++] = body->u.var;
+    if (body->op != OP_select || !is_own(body->args[2], &u) || node_has_var(body->args[1], u.state)) return false;
+    Region r;
+    lower_region(l->ir, u.v, u.n, body->args[0], &r);
+    Node *i = ir_var(p->index), *last = ir_sub(l->ir, ir_sub(l->ir, p->index->extent, i), ir_int(l->ir, 1));
+    if (r.nloops != u.n - 1) return false;
+    for (int j = 0; j <= r.nloops; j++)
+        if (r.guard[j]->op != OP_lit || !r.guard[j]->u.num) return false;
+    for (int j = 0, q = 0; j < u.n; j++) { // one index runs with the loop, the others over everything
+        if (q < r.nloops && r.idx[j] == ir_var(r.loop[q])) {
+            if (r.loop[q++]->extent != u.v[j]->extent) return false;
+        } else if ((r.idx[j] != i && r.idx[j] != last) || u.v[j]->extent != p->index->extent) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // ---- doing it
 
 // The values of a part as an array over its region, in memory.

@@ -62,6 +62,7 @@ static bool add_inner(const Nodes *n, Node *e, Lift *lift) {
 // The array over the lifted variables, indexed by them; NULL if it would not be rectangular.
 static Node *lifted(Ir *m, Node *e, const Lift *lift) {
     Node *array = e, *idx[MAX_VARS];
+    if (e->rank + lift->n > MAX_VARS) return NULL;
     for (int k = 0; k < lift->n; k++) {
         for (int j = 0; j < lift->n; j++)
             if (lift->v[k]->is_state || node_has_var(lift->v[k]->extent, lift->v[j])) return NULL;

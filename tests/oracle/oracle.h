@@ -23,6 +23,7 @@ typedef struct OracleOptions {
     double low, high;      // range of floating arguments
     int64_t int_low, int_high; // range of Int arguments; if empty: 0 to about the largest size
     unsigned levels;       // bit k: compile at -Ok
+    unsigned second;       // those of them at which second derivatives are compiled too
     int groups;            // check the first so many of OracleGroup
     bool differences;      // the entries are smooth where they are called
     double tolerance;      // between engines, relative to the largest element
