@@ -99,12 +99,21 @@ static Kind result_kind(Op op, const Node *a, const Node *b) {
     }
 }
 
+// Is b at least 1 wherever a has a value? So i % n needs no check for i < n.
+static bool positive_beside(Ir *m, const Node *a, Node *b) {
+    enum { MAX_FACTS = 8 };
+    Poly fact[MAX_FACTS];
+    if (!b->nonneg) return false;
+    int n = ir_range_facts(m, a, fact, MAX_FACTS);
+    return poly_nonneg_given(m, poly_add(m, poly_of(m, b), poly_of(m, ir_int(m, -1))), n, fact);
+}
+
 Node *ir_op_plain(Ir *m, Op op, Kind kind, Node *a, Node *b) {
     Node *args[2] = {a, b};
     Node proto = {.op = op, .kind = kind};
     int64_t k = 0;
     if (op == OP_idiv || op == OP_irem) {
-        proto.partial = !(ir_is_int_lit(b, &k) && k != 0);
+        proto.partial = !(ir_is_int_lit(b, &k) && k != 0) && !positive_beside(m, a, b);
         proto.nonneg = a->nonneg && b->nonneg;
     } else if (kind == KIND_INT) {
         const int64_t limit = INT64_C(1) << 32; // beyond, overflow is to be expected

@@ -245,8 +245,9 @@ static void constrain_atoms(Ir *m, Constraints *c, Poly p, int depth) {
             Node *a = p.term[i].atom[k];
             bool index = a->op == OP_var && !a->u.var->is_state;
             bool arg = (a->op == OP_argmin || a->op == OP_argmax) && a->u.var->extent->nonneg; // -1 for an empty range
-            if ((!index && !arg) || !first_time(c, a)) continue;
-            Poly room = poly_add(m, poly_of(m, a->u.var->extent), poly_lit(m, -1));
+            bool rest = a->op == OP_irem && a->args[1]->nonneg; // it has a value: the divisor is at least 1
+            if ((!index && !arg && !rest) || !first_time(c, a)) continue;
+            Poly room = poly_add(m, poly_of(m, rest ? a->args[1] : a->u.var->extent), poly_lit(m, -1));
             constrain(c, poly_add(m, room, poly_scale(m, poly_of(m, a), -1)));
             if (depth > 0) constrain_atoms(m, c, room, depth - 1);
         }

@@ -1,7 +1,7 @@
 // The algebraic rules applied when a term is built ([FS] Fig. 8 b, c, d; [TL] section 5.4). Every rule keeps kind and
 // rank, does not raise the cost of [TL] Fig. 6, and its result is smaller or in normal form, so that rewriting ends.
-// `0 * e = 0`, `e - e = 0` and the like assume finite e; Ir.strict turns them off. No rule drops what may fail: whether an
-// error is reported does not depend on them.
+// `0 * e = 0`, `e - e = 0` and the like assume finite e; Ir.strict turns them off. What may fail is not
+// dropped, but it may come under the bracket of another factor, where it is not needed.
 #include "ir/internal.h"
 #include "ir/scalar.h"
 

@@ -240,6 +240,12 @@ static void count_copy(Lower *l, Node *e, const Scope *at, const Scope *home) {
     if (at != home) map_put(&l->copies, e, (void *)((intptr_t)map_get(&l->copies, e) + 1));
 }
 
+static bool crosses_loop(const Scope *from, const Scope *to) {
+    for (; from != to; from = from->outer)
+        if (from->loop) return true;
+    return false;
+}
+
 // The scope in which e is to be emitted; *home is the one that could hold it for good.
 static Scope *place(Lower *l, Node *e, Scope **home) {
     *home = scope_of_vars(l, e->fv);
@@ -248,7 +254,8 @@ static Scope *place(Lower *l, Node *e, Scope **home) {
     if (!dear && !e->partial) return *home;
     if (!e->partial && (intptr_t)map_get(&l->copies, e) >= MAX_COPIES) return *home;
     for (Scope *s = l->scope; s != *home; s = s->outer) {
-        bool barrier = (s->branch && (e->partial || !s->likely)) || (s->maybe_empty && e->partial);
+        bool sure = s->likely && crosses_loop(s, *home); // it is needed in some pass
+        bool barrier = (s->branch && (e->partial || !sure)) || (s->maybe_empty && e->partial);
         if (!barrier) continue;
         Scope *o = s->outer; // may e leave s? only if a scope further out evaluates it anyway
         while (o != (*home)->outer && !map_get(&o->demanded, e) && (e->partial || !map_get(&o->in_arms, e))) o = o->outer;
@@ -274,12 +281,6 @@ static Temp known_value(Lower *l, Node *e) {
 }
 
 static void remember(Scope *s, Node *e, Temp t) { map_put(&s->values, e, (void *)(intptr_t)(t + 1)); }
-
-static bool crosses_loop(const Scope *from, const Scope *to) {
-    for (; from != to; from = from->outer)
-        if (from->loop) return true;
-    return false;
-}
 
 static Temp emit(Lower *l, Node *e);
 

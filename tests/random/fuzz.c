@@ -54,9 +54,11 @@ static int category_of(const char *text) {
     return 5;
 }
 
-static void child(const char *text, const OracleOptions *o, int out, bool quiet) {
+static void child(const char *text, const OracleOptions *opt, int out, bool quiet) {
     Source src = {"random.fsm", text, strlen(text)};
-    Job job = {&src, o, out, false};
+    OracleOptions o = *opt;
+    Job job = {&src, &o, out, false};
+    o.eager_states = strstr(text, "ifold") || strstr(text, "whileLoop");
     int result = 0;
     alarm(60);
     if (quiet && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))) _exit(9);

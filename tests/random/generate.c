@@ -38,7 +38,7 @@ static const Sort *pair_of(Gen *g, const Sort *a, const Sort *b) {
     return t;
 }
 
-static Piece *term(Gen *g, const Sort *type, const char *text, int n, ...) {
+static Piece *piece(Gen *g, const Sort *type, const char *text, int n, ...) {
     Piece *t = ARENA_NEW(g->arena, Piece);
     *t = (Piece){.type = type, .text = text, .n = n};
     va_list ap;
@@ -60,6 +60,7 @@ static Piece *gen(Gen *g, const Sort *t);
 static Piece *gen_int(Gen *g);
 static Piece *gen_bool(Gen *g);
 static Piece *gen_real(Gen *g);
+static Piece *gen_build(Gen *g, const Sort *t);
 
 // ---- sizes
 
@@ -79,6 +80,8 @@ static const char *gen_extent(Gen *g) {
     return plain[pick(g, sizeof plain / sizeof *plain)];
 }
 
+static Piece *gen_fold(Gen *g, const Sort *t);
+
 static const Sort *gen_array_sort(Gen *g) {
     const Sort *e = chance(g, 75) ? &real : chance(g, 50) ? &integer : pair_of(g, &real, chance(g, 50) ? &real : &integer);
     const Sort *t = array_of(g, gen_extent(g), e);
@@ -92,7 +95,7 @@ static Piece *gen_name(Gen *g, const Sort *t) {
     const char *name = NULL;
     for (int k = 0; k < g->nnames; k++)
         if (sort_same(g->name[k].type, t) && pick(g, ++found) == 0) name = g->name[k].name;
-    return name ? term(g, t, name, 0) : NULL;
+    return name ? piece(g, t, name, 0) : NULL;
 }
 
 static Piece *gen_index(Gen *g, const char *extent) {
@@ -100,23 +103,23 @@ static Piece *gen_index(Gen *g, const char *extent) {
     const char *name = NULL;
     for (int k = 0; k < g->nnames; k++)
         if (g->name[k].extent && !strcmp(g->name[k].extent, extent) && pick(g, ++found) == 0) name = g->name[k].name;
-    if (name && chance(g, 75)) return term(g, &integer, name, 0);
-    if (name && chance(g, 50)) return term(g, &integer, TEXT("(%s - 1 - %s)", extent, name), 0);
+    if (name && chance(g, 75)) return piece(g, &integer, name, 0);
+    if (name && chance(g, 50)) return piece(g, &integer, TEXT("(%s - 1 - %s)", extent, name), 0);
     return NULL;
 }
 
 // The element of array a at a random place, as a term of element type t.
 static Piece *read_array(Gen *g, Piece *a, const char *extent, const Sort *t) {
     Piece *i = gen_index(g, extent);
-    if (i) return term(g, t, "($0)[$1]", 2, a, i);
+    if (i) return piece(g, t, "($0)[$1]", 2, a, i);
     i = gen_int(g);
-    if (g->wild && chance(g, 30)) return term(g, t, "($0)[$1]", 2, a, i);
+    if (g->wild && chance(g, 30)) return piece(g, t, "($0)[$1]", 2, a, i);
     Piece *other = gen(g, t);
     if (t->form == 'r' && chance(g, 60))
-        return term(g, t, TEXT("([0 <= $1 && $1 < %s] * ($0)[$1])", extent), 2, a, i);
+        return piece(g, t, TEXT("([0 <= $1 && $1 < %s] * ($0)[$1])", extent), 2, a, i);
     if (chance(g, 40))
-        return term(g, t, TEXT("(if %s > 0 then ($0)[max 0 (min (%s - 1) $1)] else $2)", extent, extent), 3, a, i, other);
-    return term(g, t, TEXT("(if 0 <= $1 && $1 < %s then ($0)[$1] else $2)", extent), 3, a, i, other);
+        return piece(g, t, TEXT("(if %s > 0 then ($0)[max 0 (min (%s - 1) $1)] else $2)", extent, extent), 3, a, i, other);
+    return piece(g, t, TEXT("(if 0 <= $1 && $1 < %s then ($0)[$1] else $2)", extent), 3, a, i, other);
 }
 
 // An element of an array that has a name.
@@ -128,7 +131,7 @@ static Piece *gen_read(Gen *g, const Sort *t) {
         if (a->form == 'a' && sort_same(a->part, t) && pick(g, ++found) == 0) name = &g->name[k];
     }
     if (!name) return NULL;
-    return read_array(g, term(g, name->type, name->name, 0), name->type->extent, t);
+    return read_array(g, piece(g, name->type, name->name, 0), name->type->extent, t);
 }
 
 // ---- constructs for every type
@@ -142,13 +145,13 @@ static Piece *gen_let(Gen *g, const Sort *t) {
         declare(g, a, bound->part, NULL), declare(g, b, bound->other, NULL);
         Piece *body = gen(g, t);
         g->nnames = names;
-        return term(g, t, TEXT("(let (%s, %s) = $0 in $1)", a, b), 2, value, body);
+        return piece(g, t, TEXT("(let (%s, %s) = $0 in $1)", a, b), 2, value, body);
     }
     const char *v = fresh(g, "v");
     declare(g, v, bound, NULL);
     Piece *body = gen(g, t);
     g->nnames = names;
-    return term(g, t, TEXT("(let %s = $0 in $1)", v), 2, value, body);
+    return piece(g, t, TEXT("(let %s = $0 in $1)", v), 2, value, body);
 }
 
 static Piece *under_index(Gen *g, const Sort *t, const char *extent, const char **i) {
@@ -160,40 +163,118 @@ static Piece *under_index(Gen *g, const Sort *t, const char *extent, const char 
     return body;
 }
 
+// A condition on the place j in an array, at iteration i.
+static Piece *gen_place(Gen *g, const char *j, const char *i) {
+    static const char *const texts[] = {"(J = I)",      "(J < I)",         "(J > I)",     "(J <> I)", "(I <= J && J < I + 2)", "(J <= I)",
+                                        "(J % 2 = 0)",  "(J = I || J = 0)", "(J = $0)",    "($0 <= J)", "(J + 1 = I)",           "(J > 0 && J < I)",
+                                        "(2 * J = I)",  "(J + I = 3)",      "(not (J = I))"};
+    const char *t = texts[pick(g, sizeof texts / sizeof *texts)];
+    Str s = {0};
+    for (const char *p = t; *p; p++) {
+        if (*p == 'J' || *p == 'I') str_puts(&s, *p == 'J' ? j : i);
+        else str_putc(&s, *p);
+    }
+    const char *text = arena_strdup(g->arena, str_text(&s));
+    str_free(&s);
+    return strchr(t, '$') ? piece(g, &truth, text, 1, gen_int(g)) : piece(g, &truth, text, 0);
+}
+
+// The element of state d at a place other than j, where there is one.
+static Piece *gen_neighbour(Gen *g, const Sort *t, const char *d, const char *j, const char *i) {
+    static const char *const texts[] = {"(if %2$s > 0 then %1$s[%2$s - 1] else $0)",
+                                        "(if %2$s + 1 < %3$s then %1$s[%2$s + 1] else $0)", "%1$s[%3$s - 1 - %2$s]",
+                                        "(if %4$s < %3$s then %1$s[%4$s] else $0)", "%1$s[0]", "%1$s[%3$s - 1]"};
+    return piece(g, t->part, TEXT(texts[pick(g, 6)], d, j, t->extent, i), 1, gen(g, t->part));
+}
+
+static const char *build_over(Gen *g, const Sort *t, const char *j, const char *body) {
+    return TEXT("(build (%s) (fun %s -> %s))", t->extent, j, body);
+}
+
 // What a step does to an array state: `d` is the state, j runs over its extent.
 static Piece *gen_update(Gen *g, const Sort *t, const char *d, const char *i) {
-    const char *j = fresh(g, "j");
-    int names = g->nnames, how = pick(g, 6);
+    const char *j = fresh(g, "j"), *e;
+    int names = g->nnames, how = pick(g, 10);
+    bool number = t->part->form == 'r';
+    Piece *r = NULL, *c;
+    if (pick(g, 2)) declare(g, d, t, NULL);
     if (how == 0) { // anything
-        declare(g, d, t, NULL);
-        Piece *all = gen(g, t);
+        r = gen(g, t);
         g->nnames = names;
-        return all;
+        return r;
     }
-    Piece *at = chance(g, 50) ? term(g, &integer, i, 0) : gen_int(g);
+    if (how == 1) { // one after the other
+        e = fresh(g, "e");
+        r = gen_update(g, t, d, i);
+        Piece *next = gen_update(g, t, e, i);
+        g->nnames = names;
+        return piece(g, t, TEXT("(let %s = $0 in $1)", e), 2, r, next);
+    }
     declare(g, j, &integer, t->extent);
-    if (how != 2 || chance(g, 50)) declare(g, d, t, NULL);
-    Piece *e = gen(g, t->part), *c = gen_bool(g);
+    c = gen_place(g, j, i);
+    switch (how) {
+    case 2:
+    case 3: r = piece(g, t, build_over(g, t, j, TEXT("if $0 then $1 else %s[%s]", d, j)), 2, c, gen(g, t->part)); break;
+    case 4: r = piece(g, t, build_over(g, t, j, TEXT("if $0 then $1 else %s[%s]", d, j)), 2, c, gen_neighbour(g, t, d, j, i)); break;
+    case 5:
+        r = piece(g, t, build_over(g, t, j, TEXT("if $0 then $1 else if $2 then $3 else %s[%s]", d, j)), 4, c, gen(g, t->part),
+                  gen_place(g, j, i), gen_neighbour(g, t, d, j, i));
+        break;
+    case 6:
+        if (number) r = piece(g, t, build_over(g, t, j, TEXT("%s[%s] %s [$0] * $1", d, j, pick(g, 2) ? "+" : "-")), 2, c, gen_real(g));
+        break;
+    case 7:
+        if (number) r = piece(g, t, build_over(g, t, j, TEXT("0.5 * %s[%s] + $0", d, j)), 1, pick(g, 2) ? gen_real(g) : gen_neighbour(g, t, d, j, i));
+        break;
+    case 8:
+        if (number) r = piece(g, t, build_over(g, t, j, TEXT("if $0 then %s[%s] + $1 else %s[%s]", d, j, d, j)), 2, c, gen_real(g));
+        break;
+    default: break;
+    }
+    if (!r) r = piece(g, t, build_over(g, t, j, "$0"), 1, gen_neighbour(g, t, d, j, i));
     g->nnames = names;
-    if (how == 1)
-        return term(g, t, TEXT("(build (%s) (fun %s -> if %s = $0 then $1 else %s[%s]))", t->extent, j, j, d, j), 2, at, e);
-    if (how == 2 && t->part->form == 'r')
-        return term(g, t, TEXT("(build (%s) (fun %s -> %s[%s] + [%s = $0] * $1))", t->extent, j, d, j, j), 2, at, e);
-    if (how == 3 && t->part->form == 'r')
-        return term(g, t, TEXT("(build (%s) (fun %s -> 0.5 * %s[%s] + $0))", t->extent, j, d, j), 1, e);
-    if (how == 4)
-        return term(g, t, TEXT("(build (%s) (fun %s -> if $0 then $1 else %s[%s]))", t->extent, j, d, j), 2, c, e);
-    return term(g, t, TEXT("(build (%s) (fun %s -> if %s > 0 then %s[%s - 1] else $0))", t->extent, j, j, d, j), 1, e);
+    return r;
+}
+
+// The same for a matrix.
+static Piece *gen_update_matrix(Gen *g, const Sort *t, const char *d, const char *i) {
+    const char *j = fresh(g, "j"), *l = fresh(g, "l"), *rows = t->extent, *columns = t->part->extent;
+    int names = g->nnames;
+    if (pick(g, 2)) declare(g, d, t, NULL);
+    declare(g, j, &integer, rows);
+    Piece *c = gen_place(g, j, i), *r;
+    switch (pick(g, 4)) {
+    case 0:
+        r = piece(g, t, TEXT("(build (%s) (fun %s -> if $0 then $1 else %s[%s]))", rows, j, d, j), 2, c, gen(g, t->part));
+        break;
+    case 1:
+        declare(g, l, &integer, columns);
+        r = piece(g, t, TEXT("(build (%s) (fun %s -> build (%s) (fun %s -> if $0 && $1 then $2 else %s[%s, %s])))", rows, j, columns, l, d, j, l), 3,
+                  c, gen_place(g, l, i), gen(g, t->part->part));
+        break;
+    case 2:
+        declare(g, l, &integer, columns);
+        r = piece(g, t, TEXT("(build (%s) (fun %s -> build (%s) (fun %s -> if $0 then %s[%s, %s - 1 - %s] else %s[%s, %s])))", rows, j, columns, l, d,
+                          j, columns, l, d, j, l), 1, gen_place(g, l, i));
+        break;
+    default:
+        declare(g, l, &integer, columns);
+        r = t->part->part->form != 'r' ? gen_build(g, t)
+                                       : piece(g, t, TEXT("(build (%s) (fun %s -> build (%s) (fun %s -> %s[%s, %s] - [$0] * $1 * %s[0, %s])))", rows, j,
+                                                          columns, l, d, j, l, d, l), 2, gen_place(g, pick(g, 2) ? j : l, i), gen_real(g));
+    }
+    g->nnames = names;
+    return r;
 }
 
 static Piece *gen_step(Gen *g, const Sort *t, const char *s, const char *i) {
-    if (t->form == 'a' && t->part->form != 'a') return gen_update(g, t, s, i);
+    if (t->form == 'a') return t->part->form == 'a' ? gen_update_matrix(g, t, s, i) : gen_update(g, t, s, i);
     if (t->form == 'r' && chance(g, 70)) {
         Piece *e = gen_real(g);
-        if (chance(g, 30)) return term(g, t, TEXT("(%s + $0)", s), 1, e);
-        if (chance(g, 30)) return term(g, t, TEXT("(max %s $0)", s), 1, e);
-        if (chance(g, 30)) return term(g, t, TEXT("(if %s = $1 then $0 else %s)", i, s), 2, e, gen_int(g));
-        return term(g, t, TEXT("(0.5 * %s + $0)", s), 1, e);
+        if (chance(g, 30)) return piece(g, t, TEXT("(%s + $0)", s), 1, e);
+        if (chance(g, 30)) return piece(g, t, TEXT("(max %s $0)", s), 1, e);
+        if (chance(g, 30)) return piece(g, t, TEXT("(if %s = $1 then $0 else %s)", i, s), 2, e, gen_int(g));
+        return piece(g, t, TEXT("(0.5 * %s + $0)", s), 1, e);
     }
     int names = g->nnames;
     declare(g, s, t, NULL);
@@ -205,12 +286,20 @@ static Piece *gen_step(Gen *g, const Sort *t, const char *s, const char *i) {
 static Piece *gen_fold(Gen *g, const Sort *t) {
     const char *extent = gen_extent(g), *i = fresh(g, "i"), *s = fresh(g, "s"), *d = fresh(g, "d");
     Piece *init = gen(g, t);
+    if (t->form == 'r' && chance(g, 12)) { // counted, so that it ends
+        int names = g->nnames;
+        declare(g, s, t, NULL), declare(g, i, &integer, NULL);
+        Piece *more = gen_bool(g), *step = gen(g, t);
+        g->nnames = names;
+        return piece(g, t, TEXT("(fst (whileLoop (fun (%s, %s) -> %s < 3 && $1) (fun (%s, %s) -> ($2, %s + 1)) ($0, 0)))", s, i, i, s, i, i), 3, init,
+                     more, step);
+    }
     int names = g->nnames;
     declare(g, i, &integer, extent);
     if (chance(g, 70)) {
         Piece *step = gen_step(g, t, s, i);
         g->nnames = names;
-        return term(g, t, TEXT("(ifold (fun %s %s -> $1) $0 (%s))", s, i, extent), 2, init, step);
+        return piece(g, t, TEXT("(ifold (fun %s %s -> $1) $0 (%s))", s, i, extent), 2, init, step);
     }
     const Sort *other = chance(g, 70) ? gen_array_sort(g) : &real;
     g->nnames = names;
@@ -221,23 +310,23 @@ static Piece *gen_fold(Gen *g, const Sort *t) {
     declare(g, s, t, NULL);
     Piece *step2 = gen_step(g, other, d, i);
     g->nnames = names;
-    return term(g, t, TEXT("(fst (ifold (fun (%s, %s) %s -> ($2, $3)) ($0, $1) (%s)))", s, d, i, extent), 4, init, init2,
+    return piece(g, t, TEXT("(fst (ifold (fun (%s, %s) %s -> ($2, $3)) ($0, $1) (%s)))", s, d, i, extent), 4, init, init2,
                 step, step2);
 }
 
 // A term of type t by a construct that every type has; NULL: none this time.
 static Piece *gen_common(Gen *g, const Sort *t) {
     switch (pick(g, 8)) {
-    case 0: return term(g, t, "(if $0 then $1 else $2)", 3, gen_bool(g), gen(g, t), gen(g, t));
+    case 0: return piece(g, t, "(if $0 then $1 else $2)", 3, gen_bool(g), gen(g, t), gen(g, t));
     case 1:
     case 2: return gen_let(g, t);
     case 3: return g->loops ? gen_fold(g, t) : NULL;
     case 4: return gen_read(g, t);
     case 5:
-        if (chance(g, 30)) return term(g, t, chance(g, 50) ? "(fst ($0, $1))" : "(snd ($1, $0))", 2, gen(g, t), gen_real(g));
+        if (chance(g, 30)) return piece(g, t, chance(g, 50) ? "(fst ($0, $1))" : "(snd ($1, $0))", 2, gen(g, t), gen_real(g));
         return NULL;
     case 6:
-        if (g->wild && chance(g, 10)) return term(g, t, "(assert $0 \"wrong\" $1)", 2, gen_bool(g), gen(g, t));
+        if (g->wild && chance(g, 10)) return piece(g, t, "(assert $0 \"wrong\" $1)", 2, gen_bool(g), gen(g, t));
         return NULL;
     default: return gen_name(g, t);
     }
@@ -246,23 +335,23 @@ static Piece *gen_common(Gen *g, const Sort *t) {
 // ---- scalars
 
 static Piece *gen_bool(Gen *g) {
-    if (--g->budget < 0) return term(g, &truth, "true", 0);
+    if (--g->budget < 0) return piece(g, &truth, "true", 0);
     switch (pick(g, 8)) {
-    case 0: return term(g, &truth, "($0 < $1)", 2, gen_real(g), gen_real(g));
-    case 1: return term(g, &truth, "($0 && $1)", 2, gen_bool(g), gen_bool(g));
-    case 2: return term(g, &truth, "($0 || $1)", 2, gen_bool(g), gen_bool(g));
-    case 3: return term(g, &truth, "(not $0)", 1, gen_bool(g));
-    case 4: return term(g, &truth, "($0 = $1)", 2, gen_int(g), gen_int(g));
-    case 5: return term(g, &truth, "($0 <= $1)", 2, gen_int(g), gen_int(g));
-    case 6: return term(g, &truth, "($0 <> $1)", 2, gen_int(g), gen_int(g));
-    default: return term(g, &truth, "($0 < $1)", 2, gen_int(g), gen_int(g));
+    case 0: return piece(g, &truth, "($0 < $1)", 2, gen_real(g), gen_real(g));
+    case 1: return piece(g, &truth, "($0 && $1)", 2, gen_bool(g), gen_bool(g));
+    case 2: return piece(g, &truth, "($0 || $1)", 2, gen_bool(g), gen_bool(g));
+    case 3: return piece(g, &truth, "(not $0)", 1, gen_bool(g));
+    case 4: return piece(g, &truth, "($0 = $1)", 2, gen_int(g), gen_int(g));
+    case 5: return piece(g, &truth, "($0 <= $1)", 2, gen_int(g), gen_int(g));
+    case 6: return piece(g, &truth, "($0 <> $1)", 2, gen_int(g), gen_int(g));
+    default: return piece(g, &truth, "($0 < $1)", 2, gen_int(g), gen_int(g));
     }
 }
 
 static Piece *int_leaf(Gen *g) {
     static const char *const lit[] = {"0", "1", "2", "(-1)", "3", "n", "(n - 1)", "m"};
     Piece *t = chance(g, 75) ? gen_name(g, &integer) : NULL;
-    return t ? t : term(g, &integer, lit[pick(g, sizeof lit / sizeof *lit)], 0);
+    return t ? t : piece(g, &integer, lit[pick(g, sizeof lit / sizeof *lit)], 0);
 }
 
 static Piece *gen_int(Gen *g) {
@@ -272,37 +361,37 @@ static Piece *gen_int(Gen *g) {
     const char *i, *extent;
     Piece *t;
     switch (pick(g, 7)) {
-    case 0: return term(g, &integer, two[pick(g, 5)], 2, gen_int(g), gen_int(g));
+    case 0: return piece(g, &integer, two[pick(g, 5)], 2, gen_int(g), gen_int(g));
     case 1:
-    case 2: return term(g, &integer, one[pick(g, 7)], 1, gen_int(g));
+    case 2: return piece(g, &integer, one[pick(g, 7)], 1, gen_int(g));
     case 3: t = gen_read(g, &integer); return t ? t : int_leaf(g);
     case 4:
-        if (g->wild && chance(g, 20)) return term(g, &integer, "($0 / $1)", 2, gen_int(g), gen_int(g));
+        if (g->wild && chance(g, 20)) return piece(g, &integer, "($0 / $1)", 2, gen_int(g), gen_int(g));
         t = chance(g, 30) ? gen_common(g, &integer) : NULL;
         return t ? t : int_leaf(g);
     case 5:
         if (chance(g, 50)) return int_leaf(g);
         extent = gen_extent(g);
         t = under_index(g, &integer, extent, &i);
-        return term(g, &integer, TEXT("(sum (%s) (fun %s -> $0))", extent, i), 1, t);
+        return piece(g, &integer, TEXT("(sum (%s) (fun %s -> $0))", extent, i), 1, t);
     default:
         if (chance(g, 50)) return int_leaf(g);
         t = gen(g, array_of(g, gen_extent(g), &real));
-        return term(g, &integer, chance(g, 60) ? "(argmax $0)" : chance(g, 50) ? "(argmin $0)" : "(length $0)", 1, t);
+        return piece(g, &integer, chance(g, 60) ? "(argmax $0)" : chance(g, 50) ? "(argmin $0)" : "(length $0)", 1, t);
     }
 }
 
 static Piece *real_leaf(Gen *g) {
     static const char *const lit[] = {"0.5", "1.5", "(-0.7)", "2.0", "1.0", "0.0", "s"};
     Piece *t = chance(g, 40) ? gen_name(g, &real) : gen_read(g, &real);
-    return t ? t : term(g, &real, lit[pick(g, sizeof lit / sizeof *lit)], 0);
+    return t ? t : piece(g, &real, lit[pick(g, sizeof lit / sizeof *lit)], 0);
 }
 
 static Piece *gen_sum(Gen *g) {
     const char *i, *extent = gen_extent(g);
     Piece *body = under_index(g, &real, extent, &i);
-    if (chance(g, 25)) body = term(g, &real, "([$0] * $1)", 2, gen_bool(g), body);
-    return term(g, &real, TEXT("(sum (%s) (fun %s -> $0))", extent, i), 1, body);
+    if (chance(g, 25)) body = piece(g, &real, "([$0] * $1)", 2, gen_bool(g), body);
+    return piece(g, &real, TEXT("(sum (%s) (fun %s -> $0))", extent, i), 1, body);
 }
 
 // A derivative with respect to a fresh scalar or array, as a scalar.
@@ -320,12 +409,12 @@ static Piece *gen_derivative(Gen *g) {
     g->nnames = names, g->nested = nested, g->loops = loops;
     g->budget = kept - 8;
     if (t->form == 'r') {
-        if (chance(g, 50)) return term(g, &real, TEXT("(grad (fun %s -> $0) $1)", z), 2, body, x);
-        return term(g, &real, TEXT("(jvp (fun %s -> $0) $1 $2)", z), 3, body, x, gen_real(g));
+        if (chance(g, 50)) return piece(g, &real, TEXT("(grad (fun %s -> $0) $1)", z), 2, body, x);
+        return piece(g, &real, TEXT("(jvp (fun %s -> $0) $1 $2)", z), 3, body, x, gen_real(g));
     }
     if (chance(g, 60))
-        return read_array(g, term(g, t, TEXT("(grad (fun %s -> $0) $1)", z), 2, body, x), t->extent, &real);
-    return term(g, &real, TEXT("(jvp (fun %s -> $0) $1 $2)", z), 3, body, x, gen(g, t));
+        return read_array(g, piece(g, t, TEXT("(grad (fun %s -> $0) $1)", z), 2, body, x), t->extent, &real);
+    return piece(g, &real, TEXT("(jvp (fun %s -> $0) $1 $2)", z), 3, body, x, gen(g, t));
 }
 
 static Piece *gen_real(Gen *g) {
@@ -337,14 +426,14 @@ static Piece *gen_real(Gen *g) {
     Piece *t = NULL;
     switch (pick(g, 12)) {
     case 0:
-    case 1: return term(g, &real, one[pick(g, sizeof one / sizeof *one)], 1, gen_real(g));
+    case 1: return piece(g, &real, one[pick(g, sizeof one / sizeof *one)], 1, gen_real(g));
     case 2:
     case 3:
-    case 4: return term(g, &real, two[pick(g, sizeof two / sizeof *two)], 2, gen_real(g), gen_real(g));
+    case 4: return piece(g, &real, two[pick(g, sizeof two / sizeof *two)], 2, gen_real(g), gen_real(g));
     case 5:
     case 6: return gen_sum(g);
-    case 7: return term(g, &real, chance(g, 50) ? "([$0] * $1)" : "([$0] * $1 * $1)", 2, gen_bool(g), gen_real(g));
-    case 8: return term(g, &real, "(double $0)", 1, gen_int(g));
+    case 7: return piece(g, &real, chance(g, 50) ? "([$0] * $1)" : "([$0] * $1 * $1)", 2, gen_bool(g), gen_real(g));
+    case 8: return piece(g, &real, "(double $0)", 1, gen_int(g));
     case 9:
         if (g->nested && chance(g, 60)) return gen_derivative(g);
         break;
@@ -360,7 +449,7 @@ static Piece *gen_real(Gen *g) {
 static Piece *gen_build(Gen *g, const Sort *t) {
     const char *i;
     Piece *e = under_index(g, t->part, t->extent, &i);
-    return term(g, t, TEXT("(build (%s) (fun %s -> $0))", t->extent, i), 1, e);
+    return piece(g, t, TEXT("(build (%s) (fun %s -> $0))", t->extent, i), 1, e);
 }
 
 static Piece *gen_histogram(Gen *g, const Sort *t) {
@@ -369,7 +458,20 @@ static Piece *gen_histogram(Gen *g, const Sort *t) {
     declare(g, i, &integer, extent);
     Piece *at = gen_int(g), *e = gen_real(g);
     g->nnames = names;
-    return term(g, t, TEXT("(build (%s) (fun %s -> sum (%s) (fun %s -> [$0 = %s] * $1)))", t->extent, b, extent, i, b), 2, at, e);
+    return piece(g, t, TEXT("(build (%s) (fun %s -> sum (%s) (fun %s -> [$0 = %s] * $1)))", t->extent, b, extent, i, b), 2, at, e);
+}
+
+// Loops of the prelude.
+static Piece *gen_library(Gen *g, const Sort *t) {
+    const char *extent = gen_extent(g), *i = fresh(g, "i");
+    const Sort *keys = array_of(g, extent, &integer), *values = array_of(g, extent, &real);
+    switch (pick(g, 4)) {
+    case 0: return piece(g, t, "(scan (+) $0 $1)", 2, gen_real(g), gen(g, t));
+    case 1: return piece(g, t, TEXT("(hist max $0 (%s) $1 $2)", t->extent), 3, gen_real(g), gen(g, keys), gen(g, values));
+    case 2: return piece(g, t, TEXT("(hist (fun a b -> 0.5 * a + b) $0 (%s) $1 $2)", t->extent), 3, gen_real(g), gen(g, keys), gen(g, values));
+    default: // distinct places
+        return piece(g, t, TEXT("(scatter $0 (build (%s) (fun %s -> 2 * %s - 1)) $1)", extent, i, i), 2, gen(g, t), gen(g, values));
+    }
 }
 
 static Piece *gen_array(Gen *g, const Sort *t) {
@@ -382,10 +484,12 @@ static Piece *gen_array(Gen *g, const Sort *t) {
         if (x) return x;
     }
     if (t->part->form == 'r' && chance(g, 8)) return gen_histogram(g, t);
-    if (t->part->form == 'r' && chance(g, 6)) return term(g, t, "(map2 (*) $0 $1)", 2, gen(g, t), gen(g, t));
-    if (t->part->form == 'r' && chance(g, 5)) return term(g, t, TEXT("($0[1 .. (%s)])", t->extent), 1, gen(g, array_of(g, TEXT("(%s) + 1", t->extent), &real)));
+    if (g->loops && chance(g, 45)) return gen_fold(g, t);
+    if (g->loops && t->part->form == 'r' && chance(g, 10)) return gen_library(g, t);
+    if (t->part->form == 'r' && chance(g, 6)) return piece(g, t, "(map2 (*) $0 $1)", 2, gen(g, t), gen(g, t));
+    if (t->part->form == 'r' && chance(g, 5)) return piece(g, t, TEXT("($0[1 .. (%s)])", t->extent), 1, gen(g, array_of(g, TEXT("(%s) + 1", t->extent), &real)));
     if (t->part->form == 'a' && chance(g, 15))
-        return term(g, t, "(transpose $0)", 1, gen(g, array_of(g, t->part->extent, array_of(g, t->extent, t->part->part))));
+        return piece(g, t, "(transpose $0)", 1, gen(g, array_of(g, t->part->extent, array_of(g, t->extent, t->part->part))));
     return gen_build(g, t);
 }
 
@@ -397,7 +501,7 @@ static Piece *gen(Gen *g, const Sort *t) {
     case 'a': return gen_array(g, t);
     default: {
         Piece *x = chance(g, 20) && --g->budget > 0 ? gen_common(g, t) : NULL;
-        return x ? x : term(g, t, "($0, $1)", 2, gen(g, t->part), gen(g, t->other));
+        return x ? x : piece(g, t, "($0, $1)", 2, gen(g, t->part), gen(g, t->other));
     }
     }
 }

@@ -57,7 +57,7 @@ static const Case cases[] = {
                    "  %7 = not p\n  %8 = lt a 1.0\n  %9 = select %8 2.0 3.0\n  %10 = select %1 a %9\n"
                    "  return %5, %6, %7, %10\n}\n",
      "entry f (a: Double) (n: Int) (p: Bool) =\n"
-     "  (!(a > 0.0) && p || n < 6, n = 2, !p, (if a > 0.0 then a elif a < 1.0 then 2.0 else 3.0))\n",
+     "  (!(a > 0.0) && p || n <= 5, n = 2, !p, (if a > 0.0 then a elif a < 1.0 then 2.0 else 3.0))\n",
      0},
     {"literals", "func f(x: f32) -> f64, f64, f64, f64, f32, i64, f32, f32[2] {\n"
                  "  %1 = mul x f32 0.1\n  %2 = pack f32[2] f32 1 f32 2\n"

@@ -1,0 +1,75 @@
+// Every program of tests/ad by every engine, its derivatives against each other and against differences.
+#define _POSIX_C_SOURCE 200809L
+#include "driver/file.h"
+#include "oracle/oracle.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Job {
+    Arena *arena;
+    const char *path, *name; // without directories and suffix
+    int failures;
+} Job;
+
+static void on_report(void *data, const char *entry, OracleGroup group, const char *why) {
+    Job *j = data;
+    const char *name = arena_printf(j->arena, "ad/%s %s, %s", j->name, entry, oracle_group_names[group]);
+    if (!why || !strncmp(why, "skip: ", 6)) {
+        printf("ok %s%s%s\n", name, why ? " # " : "", why ? why + 6 : "");
+        return;
+    }
+    printf("not ok %s: %s\n", name, why);
+    j->failures++;
+}
+
+static int check(void *data) {
+    Job *j = data;
+    OracleOptions o;
+    Diag *diag = diag_new(j->arena);
+    oracle_options_init(&o);
+    Source *src = file_read(j->arena, diag, j->path);
+    bool ok = src && oracle_options_read(&o, src->text) && oracle_check(src, &o, on_report, j);
+    diag_delete(diag);
+    if (!ok) printf("not ok ad/%s: it does not compile\n", j->name);
+    return j->failures + !ok;
+}
+
+static int run(const char *folder, const char *file) {
+    Job j = {.arena = arena_new()};
+    j.path = arena_printf(j.arena, "%s/%s", folder, file);
+    j.name = arena_strndup(j.arena, file, strlen(file) - 4);
+    int failures = 1;
+    if (compile_guarded(check, &j, &failures)) {
+        printf("not ok ad/%s: a broken invariant at %s\n", j.name, oracle_where());
+        failures = 1;
+    }
+    fflush(stdout);
+    arena_free(j.arena);
+    return failures;
+}
+
+static int is_program(const struct dirent *e) {
+    size_t n = strlen(e->d_name);
+    return n > 4 && !strcmp(e->d_name + n - 4, ".fsm");
+}
+
+// Without arguments all programs of the folder, else those named.
+int main(int argc, char **argv) {
+    const char *root = getenv("FSMC_ROOT");
+    char folder[4096];
+    struct dirent **list;
+    int failures = 0;
+    snprintf(folder, sizeof folder, "%s/tests/ad", root ? root : "../..");
+    int n = scandir(folder, &list, is_program, alphasort);
+    if (n <= 0) printf("not ok ad: no programs in %s\n", folder);
+    for (int i = 0; i < n; i++) {
+        bool wanted = argc < 2;
+        for (int k = 1; k < argc; k++) wanted |= strstr(list[i]->d_name, argv[k]) != NULL;
+        if (wanted) failures += run(folder, list[i]->d_name);
+        free(list[i]);
+    }
+    if (n > 0) free(list);
+    return failures > 0 || n <= 0;
+}
