@@ -174,6 +174,23 @@ static void split(Conds *keep, Conds *inner, const Var *v) {
     keep->len = n;
 }
 
+// A condition that may fail, kept outside of a sum over v, is tested only where the sum has terms.
+static void keep_outside(Ir *m, Conds *keep, const Var *v) {
+    int first = 0;
+    while (first < keep->len && !keep->data[first]->partial) {
+        first++;
+    }
+    Node *some = ir_lt(m, ir_int(m, 0), v->extent);
+    if (first == keep->len || (some->op == OP_lit && some->u.num)) {
+        return;
+    }
+    vec_push(keep, some);
+    for (int i = keep->len - 1; i > first; i--) {
+        keep->data[i] = keep->data[i - 1];
+    }
+    keep->data[first] = some;
+}
+
 static Node *bracket_conds(Ir *m, const Conds *c, Node *e) {
     for (int i = c->len; i-- > 0;) {
         e = ir_bracket(m, c->data[i], e);
@@ -222,6 +239,7 @@ static Node *exists(Ir *m, int n, Var *const *vars, Conds *keep, AdRisk risk) {
     for (int i = n; i-- > 0;) {
         Var *v = vars[i];
         split(keep, &inner, v);
+        keep_outside(m, keep, v);
         if (inner.len > 0 && !eliminate(m, v, keep, &inner)) {
             Node *count = ir_sum(m, v, bracket_conds(m, &inner, ir_int(m, 1)));
             vec_push(keep, ir_ne(m, count, ir_int(m, 0)));
@@ -244,6 +262,7 @@ Share guard_sum(Guards *gs, int n, Var *const *vars, Share s, AdRisk risk) {
     Share total = {NULL, NULL, s.value};
     for (int i = n; i-- > 0;) {
         split(&keep, &inner, vars[i]);
+        keep_outside(m, &keep, vars[i]);
         total.value = ir_sum(m, vars[i], bracket_conds(m, &inner, total.value));
     }
     for (int i = 0; i < keep.len; i++) {

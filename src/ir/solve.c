@@ -86,7 +86,9 @@ static bool solves(Ir *m, Node *p, const Var *v, Node **a) {
 // v = a determines the only term: [0 <= a < n] * (the rest at v = a). Conditions keep their order, since one may guard the
 // next: that a is in range is said before the first that mentions v.
 static Node *eliminate(Ir *m, Var *v, const Conj *c, int which, Node *a, Node *e) {
-    Node *p = a->partial ? ir_lt(m, ir_int(m, 0), v->extent) : ir_bool(m, true);
+    Node *p = ir_bool(m, true); // of an empty sum nothing is evaluated
+    for (int i = 0; i < c->n; i++)
+        if (c->p[i]->partial) p = ir_lt(m, ir_int(m, 0), v->extent);
     Node *inside = ir_and(m, ir_le(m, ir_int(m, 0), a), ir_lt(m, a, v->extent));
     for (int i = 0, done = 0; i < c->n; i++) {
         if (!done && node_has_var(c->p[i], v)) p = ir_and(m, p, inside), done = 1;

@@ -97,8 +97,8 @@ static LoopResult *result_new(Lower *l, int n) {
 
 // ---- loops that are one
 //
-// A result of a loop with many states is a loop with those that it depends on (ir/loops.c), so several results are several
-// loops with states in common. They are emitted as one.
+// A result of a loop with many states is a loop with those that it depends on (ir/loops.c), so several results are
+// several loops with states in common. They are emitted as one.
 
 typedef struct Member {
     Node *loop;

@@ -333,6 +333,11 @@ static Lazy *emit_by_need(Lower *l, Node *e, Scope *home) {
     if (e->rank == 0) {
         lower_demand(l, e);
         lower_set(l, z->value, emit(l, e));
+    } else if (e->op == OP_final) { // has a buffer of its own
+        lower_demand(l, e);
+        Buf *made = lower_fill(l, e);
+        Stmt *copy = lower_stmt(l, ST_COPY, -1, 0, NULL);
+        copy->buf = z->buf, copy->src = made;
     } else {
         Task t = {.kind = TASK_STORE, .buf = z->buf, .e = e};
         for (int k = 0; k < e->rank; k++) lower_extent(l, e, k);

@@ -1,6 +1,6 @@
 // How a step of a loop updates an array state in its buffer. A step is taken apart into the old array and *parts*:
-// regions of indices with new values. Only the regions are visited. A value that reads what has been overwritten by then
-// is computed beforehand (*staged*), as large as its region; if that is the whole array, it is copied back.
+// regions of indices with new values. Only the regions are visited. A value that reads what has been overwritten by
+// then is computed beforehand (*staged*), as large as its region; if that is the whole array, it is copied back.
 #include "ir/internal.h"
 #include "lower/internal.h"
 

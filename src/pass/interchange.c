@@ -9,22 +9,35 @@ enum { MAX_RANK = 16 };
 
 typedef struct Interchange {
     Ir *m;
-    Map memo, cost;
+    Map memo;
 } Interchange;
 
-// Is there a dear part of e that depends on v but not on k? Parts inside inner binders count.
-static bool wasted(Interchange *x, Node *e, const Var *v, const Var *k, Map *seen) {
-    if (!node_has_var(e, v) || map_get(seen, e)) return false;
-    map_put(seen, e, e);
-    if (!node_has_var(e, k) && pass_cost_memo(e, &x->cost) > PASS_COST_DEAR) return true;
+// Does that of e which depends on v cost more than the budget?
+static bool exceeds(const Node *e, const Var *v, int *budget) {
+    if (e->nargs == 0 || !node_has_var(e, v)) return false;
+    if (ir_is_binder(e) || e->op == OP_fold || e->op == OP_while) return true;
+    if (e->op == OP_at && ir_is_binder(e->args[0])) return true; // its elements may be computed where they are read
+    int cost = op_info[e->op].cost;
+    if ((*budget -= cost > 0 ? cost : 1) < 0) return true;
     for (int i = 0; i < e->nargs; i++)
-        if (wasted(x, e->args[i], v, k, seen)) return true;
+        if (exceeds(e->args[i], v, budget)) return true;
     return false;
 }
 
-static bool repeats(Interchange *x, Node *e, const Var *v, const Var *k) {
+// Is there a dear part of e that depends on v but not on k? Parts inside inner binders count.
+static bool wasted(Node *e, const Var *v, const Var *k, Map *seen) {
+    if (!node_has_var(e, v) || map_get(seen, e)) return false;
+    map_put(seen, e, e);
+    int budget = PASS_COST_DEAR;
+    if (!node_has_var(e, k) && exceeds(e, v, &budget)) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (wasted(e->args[i], v, k, seen)) return true;
+    return false;
+}
+
+static bool repeats(Node *e, const Var *v, const Var *k) {
     Map seen = {0};
-    bool r = wasted(x, e, v, k, &seen);
+    bool r = wasted(e, v, k, &seen);
     map_free(&seen);
     return r;
 }
@@ -119,7 +132,7 @@ static Node *outer_sum(Interchange *x, Node *guard, bool guarded, Node *sum, Var
     if (ir_scatters(x->m, s.e, k, n, fixed) || !widen(x->m, &s, k, n)) return NULL;
     int first = 0;
     while (first < n && !(node_has_var(s.e, k[first]) &&
-                          (repeats(x, s.e, s.v, k[first]) || runs_along(s.e, s.v, k[first]))))
+                          (repeats(s.e, s.v, k[first]) || runs_along(s.e, s.v, k[first]))))
         first++;
     Node *idx[MAX_RANK];
     int count;
@@ -208,6 +221,5 @@ void pass_interchange(Func *f) {
     Interchange x = {.m = f->ir};
     for (int i = 0; i < f->noutputs; i++) f->outputs[i] = interchange(f->outputs[i], &x);
     map_free(&x.memo);
-    map_free(&x.cost);
     pass_unify(f); // the loops that came into being
 }
