@@ -450,7 +450,7 @@ static bool run_pipeline(Oracle *x) {
 
 void oracle_options_init(OracleOptions *o) {
     *o = (OracleOptions){.seed = 1, .trials = 5, .nsizes = 5, .sizes = {3, 1, 2, 5, 0}, .low = -1.5, .high = 1.5,
-                         .int_low = 0, .int_high = -1, .levels = 15, .second = 5, .groups = ORACLE_GROUPS, .differences = true,
+                         .int_low = 0, .int_high = -1, .levels = 15, .second = 4, .groups = ORACLE_GROUPS, .differences = true,
                          .tolerance = 1e-10, .identity = 1e-12};
 }
 
