@@ -118,7 +118,7 @@ Node *ir_op_plain(Ir *m, Op op, Kind kind, Node *a, Node *b) {
     } else if (kind == KIND_INT) {
         const int64_t limit = INT64_C(1) << 32; // beyond, overflow is to be expected
         bool huge = (ir_is_int_lit(a, &k) && k > limit) || (b && ir_is_int_lit(b, &k) && k > limit);
-        bool both = a->nonneg && b && b->nonneg && (!huge || op == OP_min);
+        bool both = a->nonneg && b && b->nonneg && (op == OP_min || (!huge && ir_bounded(a) && ir_bounded(b)));
         proto.nonneg = ((op == OP_add || op == OP_mul || op == OP_min) && both) ||
                        (op == OP_max && (a->nonneg || b->nonneg));
     }
@@ -313,7 +313,7 @@ Node *ir_binder_plain(Ir *m, Op op, Var *v, Node *body) {
     body = unshadowed(m, op, &v, body);
     Node proto = {.op = op, .kind = body->kind, .u.var = v};
     if (op == OP_sum) {
-        proto.nonneg = body->nonneg;
+        proto.nonneg = body->nonneg && ir_bounded(body);
         proto.rank = body->rank;
         proto.shape = body->shape;
     } else if (op == OP_gen) {

@@ -11,6 +11,10 @@ Node *ir_intern(Ir *m, const Node *proto, int nargs, Node *const *args);
 Node *ir_op_plain(Ir *m, Op op, Kind kind, Node *a, Node *b);
 // Is the product of two Ints too large to be multiplied out?
 bool int_mul_is_opaque(Ir *m, Node *a, Node *b);
+// Is the Int e as small as sizes are, so that sums and products of such do not overflow? (poly.c)
+bool ir_bounded(const Node *e);
+// p as a polynomial of bounded atoms and the rest. (poly.c)
+void poly_unbounded(Ir *m, Poly p, Poly *bounded, Poly *rest);
 Node *ir_bracket_plain(Ir *m, Node *p, Node *e);
 Node *ir_select_plain(Ir *m, Node *c, Node *a, Node *b);
 

@@ -90,6 +90,63 @@ bool poly_huge(Poly p) {
     return false;
 }
 
+// ---- overflow: a proof in the integers says nothing about a value that wraps around. Index variables and sizes are as
+// small as memory and time are; an Int from outside, or an element of an array of them, may be anything. What is
+// unbounded in a polynomial is one unknown to a proof, which knows about it what a condition compares (see `sides` in
+// rules.c: with all that is bounded on the other side).
+
+static bool bounded_from(const Node *e, bool above) {
+    const Node *a = e->nargs > 0 ? e->args[0] : NULL, *b = e->nargs > 1 ? e->args[1] : NULL;
+    switch (e->op) {
+    case OP_lit: case OP_argmin: case OP_argmax: return true;
+    case OP_var: return !e->u.var->is_state;
+    case OP_input: return e->nonneg;
+    case OP_param: return true; // an auxiliary unknown
+    case OP_conv: return a->kind == KIND_BOOL;
+    case OP_add: return bounded_from(a, above) && bounded_from(b, above);
+    case OP_sub: return bounded_from(a, above) && bounded_from(b, !above);
+    case OP_neg: return bounded_from(a, !above);
+    case OP_mul: return ir_bounded(a) && ir_bounded(b);
+    case OP_idiv: case OP_abs: return ir_bounded(a) && (!b || ir_bounded(b));
+    case OP_irem: return ir_bounded(a) || ir_bounded(b);
+    case OP_min: return above ? bounded_from(a, true) || bounded_from(b, true) : bounded_from(a, false) && bounded_from(b, false);
+    case OP_max: return above ? bounded_from(a, true) && bounded_from(b, true) : bounded_from(a, false) || bounded_from(b, false);
+    case OP_select: return bounded_from(b, above) && bounded_from(e->args[2], above);
+    case OP_bracket: return bounded_from(b, above);
+    default: return false;
+    }
+}
+
+bool ir_bounded(const Node *e) { return bounded_from(e, true) && (e->nonneg || bounded_from(e, false)); }
+
+void poly_unbounded(Ir *m, Poly p, Poly *bounded, Poly *rest) {
+    *bounded = (Poly){0, ARENA_ARRAY(m->arena, Term, p.n)}, *rest = (Poly){0, ARENA_ARRAY(m->arena, Term, p.n)};
+    for (int i = 0; i < p.n; i++) {
+        bool small = true;
+        for (int k = 0; k < p.term[i].n; k++) small &= ir_bounded(p.term[i].atom[k]);
+        Poly *to = small ? bounded : rest;
+        to->term[to->n++] = p.term[i];
+    }
+}
+
+// p with what is unbounded in it as one atom.
+static Poly opaque(Ir *m, Poly p) {
+    Poly bounded, rest;
+    poly_unbounded(m, p, &bounded, &rest);
+    if (rest.n == 0 || (rest.n == 1 && rest.term[0].n == 1 && rest.term[0].coeff * rest.term[0].coeff == 1)) return p;
+    int64_t sign = rest.term[0].coeff < 0 ? -1 : 1;
+    Node *e = poly_node(m, poly_scale(m, rest, sign));
+    Term t = {sign, 1, arena_copy(m->arena, &e, sizeof e)};
+    return poly_add(m, bounded, (Poly){1, arena_copy(m->arena, &t, sizeof t)});
+}
+
+// Could p wrap around although its operands have not?
+static bool may_wrap(Ir *m, Poly p) {
+    Poly bounded, rest;
+    poly_unbounded(m, p, &bounded, &rest);
+    return rest.n > 0 && (bounded.n > 0 || rest.n > 1 || rest.term[0].n != 1 || rest.term[0].coeff != 1);
+}
+
 // |coeff| * atoms
 static Node *term_node(Ir *m, Term t) {
     uint64_t c = t.coeff < 0 ? 0 - (uint64_t)t.coeff : (uint64_t)t.coeff;
@@ -113,7 +170,7 @@ Node *poly_node(Ir *m, Poly p) {
             else e = ir_op_plain(m, OP_neg, KIND_INT, t, NULL);
         }
     if (!e) return ir_int(m, 0);
-    if (!e->nonneg && poly_nonneg(m, p)) e->nonneg = true;
+    if (!e->nonneg && !may_wrap(m, p) && poly_nonneg(m, p)) e->nonneg = true;
     return e;
 }
 
@@ -344,6 +401,7 @@ static Poly without_quotients(Ir *m, Poly p, int64_t *scale) {
         int64_t by;
         if (t.n != 1 || t.atom[0]->op != OP_idiv || !ir_is_int_lit(t.atom[0]->args[1], &by) || by < 1 || by > 64) continue;
         Poly x = poly_of(m, t.atom[0]->args[0]);
+        if (may_wrap(m, x)) continue;
         bool exact = by == 2 && even(x);
         int64_t loss = exact ? 0 : t.coeff > 0 ? -(by - 1) : t.atom[0]->args[0]->nonneg ? 0 : by - 1;
         Poly q = poly_scale(m, poly_add(m, x, poly_lit(m, loss)), t.coeff);
@@ -363,7 +421,7 @@ static bool nonneg_with(Ir *m, Poly p, int nfacts, const Poly *facts) {
     return nonneg_by_slack(m, p, nfacts, facts);
 }
 
-bool poly_nonneg_given(Ir *m, Poly p, int nfacts, const Poly *facts) {
+static bool nonneg_given(Ir *m, Poly p, int nfacts, const Poly *facts) {
     int64_t scale, c;
     if (poly_const(p, &c)) return c >= 0;
     if (poly_huge(p)) return false;
@@ -372,6 +430,12 @@ bool poly_nonneg_given(Ir *m, Poly p, int nfacts, const Poly *facts) {
     Poly q = without_quotients(m, p, &scale);
     if (scale == 1) return false;
     return nonneg_with(m, poly_add(m, q, poly_lit(m, scale - 1)), nfacts, facts); // above -1: not negative
+}
+
+bool poly_nonneg_given(Ir *m, Poly p, int nfacts, const Poly *facts) {
+    Poly *known = ARENA_ARRAY(m->arena, Poly, nfacts + 1);
+    for (int i = 0; i < nfacts; i++) known[i] = opaque(m, facts[i]);
+    return nonneg_given(m, opaque(m, p), nfacts, known);
 }
 
 bool poly_nonneg(Ir *m, Poly p) { return poly_nonneg_given(m, p, 0, NULL); }

@@ -112,7 +112,16 @@ static Node *rule_pow(Ir *m, Node *a, Node *y) {
 // ---- comparisons and truth values
 
 // Int comparisons as statements about a polynomial; terms with negative coefficients move to the other side.
+// What is unbounded stands alone on its side, so that the comparison is exact.
 static Node *sides(Ir *m, Op op, Poly d) { // 0 op d
+    Poly bounded, rest;
+    poly_unbounded(m, d, &bounded, &rest);
+    if (rest.n > 0 && !poly_huge(bounded)) {
+        bool right = rest.term[0].coeff > 0;
+        Node *u = poly_node(m, right ? rest : poly_scale(m, rest, -1)), *b = poly_node(m, right ? poly_scale(m, bounded, -1) : bounded);
+        Node *l = right ? b : u, *r = right ? u : b;
+        return op == OP_eq && l->id > r->id ? ir_op_plain(m, op, KIND_BOOL, r, l) : ir_op_plain(m, op, KIND_BOOL, l, r);
+    }
     Poly left = {0, ARENA_ARRAY(m->arena, Term, d.n)}, right = {0, ARENA_ARRAY(m->arena, Term, d.n)};
     for (int i = 0; i < d.n; i++)
         if (d.term[i].coeff < 0) left.term[left.n++] = d.term[i];
