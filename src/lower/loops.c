@@ -210,7 +210,11 @@ Temp lower_extent(Lower *l, Node *e, int k) {
 
 Buf *lower_new_array(Lower *l, Node *e) {
     Temp *extent = ARENA_ARRAY(l->arena, Temp, e->rank);
-    for (int k = 0; k < e->rank; k++) extent[k] = lower_extent(l, e, k);
+    for (int k = 0; k < e->rank; k++) {
+        extent[k] = lower_extent(l, e, k);
+        // the buffer may come into being outside of the loops, before the check
+        if (!e->shape[k]->nonneg) extent[k] = lower_value(l, ir_max(l->ir, ir_int(l->ir, 0), e->shape[k]));
+    }
     return lower_buf(l, BUF_TEMP, e->kind, e->rank, extent, NULL);
 }
 

@@ -64,8 +64,9 @@ void lower_region(Ir *m, Var *const *v, int n, Node *pred, Region *r) {
             Node *a = ir_solve(m, c[i], v[k]);
             if (!a) continue;
             int first = i; // what speaks of v[k] may fail unless it is in range
-            for (int j = i; j-- > 0 && !a->partial;)
+            for (int j = i; j-- > 0;)
                 if (node_has_var(c[j], v[k])) first = j;
+            if (first < i && a->partial) continue; // a is not evaluated unless that holds
             for (int j = i; j > first; j--) c[j] = c[j - 1];
             c[first] = ir_and(m, ir_le(m, ir_int(m, 0), a), ir_lt(m, a, v[k]->extent));
             replace_var(m, r, c, nc, v[k], a);

@@ -67,6 +67,8 @@ static Node *lifted(Ir *m, Node *e, const Lift *lift) {
         for (int j = 0; j < lift->n; j++)
             if (lift->v[k]->is_state || node_has_var(lift->v[k]->extent, lift->v[j])) return NULL;
         if (!lift->v[k]->extent->nonneg) return NULL;
+        for (int d = 0; d < e->rank; d++)
+            if (node_has_var(e->shape[d], lift->v[k])) return NULL;
         idx[k] = ir_var(lift->v[k]);
     }
     for (int k = lift->n; k-- > 0;) array = ir_binder_plain(m, OP_gen, lift->v[k], array);

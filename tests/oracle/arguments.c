@@ -42,9 +42,12 @@ static void fill(Tensor *t, const OracleOptions *o, int64_t largest, Random *r) 
     bool any = o->int_low > o->int_high;
     int64_t low = any ? 0 : o->int_low, high = any ? (largest > 1 ? largest - 1 : 1) : o->int_high;
     for (int64_t i = 0; i < tensor_count(t); i++) {
-        if (kind_is_float(t->kind)) tensor_set(t, i, random_real(r, o->low, o->high));
-        else if (t->kind == KIND_INT) tensor_set(t, i, (double)random_int(r, low, high));
-        else tensor_set(t, i, (double)random_int(r, 0, 1));
+        if (kind_is_float(t->kind))
+            tensor_set(t, i, random_real(r, o->low, o->high));
+        else if (t->kind == KIND_INT)
+            tensor_set(t, i, (double)random_int(r, low, high));
+        else
+            tensor_set(t, i, (double)random_int(r, 0, 1));
     }
 }
 

@@ -5,13 +5,18 @@
 
 #include <string.h>
 
-const char *const form_names[FORMS] = {
-    [FORM_VALUE] = "value", [FORM_TANGENT] = "tangent", [FORM_ADJOINT] = "adjoint",
-    [FORM_FR] = "forward over reverse", [FORM_RF] = "reverse over forward", [FORM_RR] = "reverse over reverse"};
+const char *const form_names[FORMS] = {[FORM_VALUE] = "value",
+                                       [FORM_TANGENT] = "tangent",
+                                       [FORM_ADJOINT] = "adjoint",
+                                       [FORM_FR] = "forward over reverse",
+                                       [FORM_RF] = "reverse over forward",
+                                       [FORM_RR] = "reverse over reverse"};
 
 static const char *const suffix[FORMS] = {"", "_tangent", "_adjoint", "_fr", "_rf", "_rr"};
 
-OracleGroup form_group(Form f) { return f == FORM_VALUE ? ORACLE_ENGINES : f <= FORM_ADJOINT ? ORACLE_DERIVATIVES : ORACLE_SECOND; }
+OracleGroup form_group(Form f) {
+    return f == FORM_VALUE ? ORACLE_ENGINES : f <= FORM_ADJOINT ? ORACLE_DERIVATIVES : ORACLE_SECOND;
+}
 
 enum { MAX_LEAVES = 32 };
 
@@ -48,13 +53,39 @@ static bool open_derive(Derive *d, Func *f) {
     return d->nx && d->ny;
 }
 
+static SigType *sig_of(Arena *a, const Node *e) {
+    SigType *t = ARENA_NEW(a, SigType);
+    *t = (SigType){.form = SIG_SCALAR, .kind = e->kind};
+    for (int k = e->rank; k-- > 0;) {
+        SigType *outer = ARENA_NEW(a, SigType);
+        *outer = (SigType){.form = SIG_ARRAY, .kind = e->kind, .extent = e->shape[k], .nparts = 1};
+        outer->parts = arena_copy(a, &t, sizeof t);
+        t = outer;
+    }
+    return t;
+}
+
+// Parameters for the directions after those of the entry, and a tuple as result.
+static void sign(Derive *d, Func *g) {
+    Arena *a = d->m->arena;
+    int more = d->ninputs - d->f->ninputs;
+    g->params = ARENA_ARRAY(a, SigParam, g->nparams + more);
+    if (g->nparams) memcpy(g->params, d->f->params, sizeof *g->params * (size_t)g->nparams);
+    for (int k = d->f->ninputs; k < d->ninputs; k++)
+        g->params[g->nparams++] = (SigParam){d->inputs[k]->name, sig_of(a, d->inputs[k]), k, 1};
+    g->result = ARENA_NEW(a, SigType);
+    *g->result = (SigType){.form = SIG_TUPLE, .nparts = g->noutputs, .parts = ARENA_ARRAY(a, SigType *, g->noutputs)};
+    for (int k = 0; k < g->noutputs; k++) g->result->parts[k] = sig_of(a, g->outputs[k]);
+    if (g->noutputs == 1) g->result = g->result->parts[0];
+}
+
 static Func *make(Derive *d, Form form, int n, Node *const *outputs) {
     Func *g = arena_copy(d->m->arena, d->f, sizeof *d->f);
     g->name = arena_printf(d->m->arena, "%s%s", d->f->name, suffix[form]);
     g->ninputs = d->ninputs, g->inputs = d->inputs;
-    g->nparams = 0, g->params = NULL, g->result = NULL;
     g->noutputs = n, g->output_names = NULL;
     g->outputs = arena_copy(d->m->arena, outputs, sizeof *outputs * (size_t)n);
+    sign(d, g);
     return g;
 }
 
@@ -72,18 +103,24 @@ static void second_order(Derive *d, Family *out, Node **tan, Node **adj) {
     Ir *m = d->m;
     Node *r[MAX_LEAVES];
     AdError error = {0};
-    if (ad_forward(m, d->nx, adj, r, d->nx, d->x, d->v, &error)) out->form[FORM_FR] = make(d, FORM_FR, d->nx, r);
-    else out->error[FORM_FR] = error.text;
-    if (ad_reverse(m, d->nx, adj, d->v, d->nx, d->x, r, &error)) out->form[FORM_RR] = make(d, FORM_RR, d->nx, r);
-    else out->error[FORM_RR] = error.text;
+    if (ad_forward(m, d->nx, adj, r, d->nx, d->x, d->v, &error))
+        out->form[FORM_FR] = make(d, FORM_FR, d->nx, r);
+    else
+        out->error[FORM_FR] = error.text;
+    if (ad_reverse(m, d->nx, adj, d->v, d->nx, d->x, r, &error))
+        out->form[FORM_RR] = make(d, FORM_RR, d->nx, r);
+    else
+        out->error[FORM_RR] = error.text;
     Node *s = NULL, *one = NULL;
     for (int i = 0; i < d->ny; i++) { // in the precision of the first: all are alike in what follows
         Node *t = ir_conv(m, d->y[0]->kind, inner(m, d->w[i], tan[i]));
         s = s ? ir_add(m, s, t) : t;
     }
     one = ir_real(m, s->kind, 1);
-    if (ad_reverse(m, 1, &s, &one, d->nx, d->x, r, &error)) out->form[FORM_RF] = make(d, FORM_RF, d->nx, r);
-    else out->error[FORM_RF] = error.text;
+    if (ad_reverse(m, 1, &s, &one, d->nx, d->x, r, &error))
+        out->form[FORM_RF] = make(d, FORM_RF, d->nx, r);
+    else
+        out->error[FORM_RF] = error.text;
 }
 
 Family family_derive(Func *f, int groups) {
@@ -97,8 +134,10 @@ Family family_derive(Func *f, int groups) {
         return out;
     }
     diag_current_pass = "differentiate";
-    if (ad_forward(d.m, d.ny, d.y, tan, d.nx, d.x, d.v, &error)) out.form[FORM_TANGENT] = make(&d, FORM_TANGENT, d.ny, tan);
-    else out.error[FORM_TANGENT] = error.text;
+    if (ad_forward(d.m, d.ny, d.y, tan, d.nx, d.x, d.v, &error))
+        out.form[FORM_TANGENT] = make(&d, FORM_TANGENT, d.ny, tan);
+    else
+        out.error[FORM_TANGENT] = error.text;
     if (!ad_reverse(d.m, d.ny, d.y, d.w, d.nx, d.x, adj, &error)) {
         for (Form k = FORM_ADJOINT; k < FORMS; k++) out.error[k] = error.text;
         return out;

@@ -2,6 +2,7 @@
 
 #include "ad/ad.h"
 #include "driver/passes.h"
+#include "ir/fsm_print.h"
 #include "lower/exec.h"
 #include "pass/pass.h"
 
@@ -46,6 +47,18 @@ static void note_where(const Entry *e, Form form, const char *stage, int trial) 
     snprintf(where, sizeof where, "%s, %s, %s, trial %d", e->name, form_names[form], stage, trial);
 }
 
+// The compiler's messages as comments of a test's output.
+static void print_messages(const Diag *d) {
+    Str s = {0};
+    diag_print(d, &s, false);
+    for (char *line = s.data, *end; line && *line; line = end) {
+        end = line + strcspn(line, "\n");
+        printf("# %.*s\n", (int)(end - line), line);
+        if (*end) end++;
+    }
+    str_free(&s);
+}
+
 // ---- failures
 
 static void wrong(Oracle *x, Entry *e, Form form, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
@@ -67,8 +80,10 @@ static const char *describe(Oracle *x, const Func *f, const Tensor *in) {
         if (in[k].rank) str_putc(&s, '[');
         for (int64_t i = 0; i < n && i < 30; i++) {
             if (i) str_putc(&s, ',');
-            if (kind_is_float(in[k].kind)) str_printf(&s, "%.4g", tensor_get(&in[k], i));
-            else str_printf(&s, "%lld", (long long)tensor_get_int(&in[k], i));
+            if (kind_is_float(in[k].kind))
+                str_printf(&s, "%.4g", tensor_get(&in[k], i));
+            else
+                str_printf(&s, "%lld", (long long)tensor_get_int(&in[k], i));
         }
         if (in[k].rank) str_putc(&s, ']');
     }
@@ -98,13 +113,15 @@ static const char *difference(Arena *a, const Tensor *got, const Tensor *want, d
     if (got->kind != want->kind || got->rank != want->rank) return "the type differs";
     for (int d = 0; d < got->rank; d++)
         if (got->shape[d] != want->shape[d])
-            return arena_printf(a, "extent %d is %lld, not %lld", d, (long long)got->shape[d], (long long)want->shape[d]);
+            return arena_printf(a, "extent %d is %lld, not %lld", d, (long long)got->shape[d],
+                                (long long)want->shape[d]);
     if (!kind_is_float(got->kind)) tolerance = 0;
     if (got->kind == KIND_FLOAT) tolerance = tolerance < 2e-4 ? 2e-4 : tolerance;
     double allowed = tolerance * (1 + largest(want));
     for (int64_t i = 0; i < tensor_count(got); i++)
         if (!close(tensor_get(got, i), tensor_get(want, i), allowed))
-            return arena_printf(a, "element %lld is %.17g, not %.17g", (long long)i, tensor_get(got, i), tensor_get(want, i));
+            return arena_printf(a, "element %lld is %.17g, not %.17g", (long long)i, tensor_get(got, i),
+                                tensor_get(want, i));
     return NULL;
 }
 
@@ -247,15 +264,16 @@ static bool central(Oracle *x, Entry *e, const Func *f, const Places *p, int t, 
 
 // Compares result i of `of` along v with result k of `derivative`. Where differences of two widths disagree, there is a
 // kink between them, and nothing can be said.
-static void check_difference(Oracle *x, Entry *e, Form derivative, int k, const Tensor *wide, const Tensor *narrow, int t) {
+static void check_difference(Oracle *x, Entry *e, Form derivative, int k, const Tensor *wide, const Tensor *narrow,
+                             int t) {
     const Tensor *got = &e->expected[t][derivative].out[k];
     double scale = 1 + largest(got) + largest(narrow);
     for (int64_t i = 0; i < tensor_count(got); i++) {
         double a = tensor_get(wide, i), b = tensor_get(narrow, i), c = (4 * b - a) / 3, d = tensor_get(got, i);
         if (!(fabs(a - b) <= 1e-3 * (1 + fabs(b)))) continue;
         if (!close(c, d, 2e-5 * scale))
-            wrong(x, e, derivative, "element %lld of result %d is %.10g, but differences give %.10g, for %s", (long long)i, k,
-                  d, c, describe(x, e->raw.form[derivative], e->in[t]));
+            wrong(x, e, derivative, "element %lld of result %d is %.10g, but differences give %.10g, for %s",
+                  (long long)i, k, d, c, describe(x, e->raw.form[derivative], e->in[t]));
     }
 }
 
@@ -425,6 +443,36 @@ static void run_passes(Oracle *x, Batch *p) {
     }
 }
 
+// The optimised programs printed as F~ and compiled again.
+static void run_printed(Oracle *x) {
+    Batch p;
+    FuncList again;
+    if (!make_program(x, &p)) return;
+    compile_passes(x->c, &p.funcs, false);
+    Str text = {0};
+    for (int i = 0; i < p.funcs.n; i++) {
+        note_where(p.entry[i], p.form[i], "printing", -1);
+        fsm_print(&text, p.funcs.f[i]);
+        str_putc(&text, '\n');
+    }
+    Source src = {"printed.fsm", str_text(&text), text.len};
+    Compilation *c = compile_new(&x->opt);
+    bool ok = compile_load(c, &src) && compile_funcs(c, true, &again) && again.n == p.funcs.n;
+    for (int i = 0; i < p.funcs.n; i++) {
+        Entry *e = p.entry[i];
+        if (!ok) wrong(x, e, p.form[i], "printed as F~: it does not compile again");
+        for (int t = 0; ok && t < e->ntrials; t++) {
+            if (!e->in[t]) continue;
+            note_where(e, p.form[i], "printed as F~", t);
+            Outcome got = interpret(x, again.f[i], e->in[t]);
+            compare(x, e, p.form[i], again.f[i], "printed as F~", t, true, &got);
+        }
+    }
+    if (!ok) print_messages(c->diag);
+    compile_delete(c);
+    str_free(&text);
+}
+
 static bool run_pipeline(Oracle *x) {
     Batch p;
     if (x->o->levels & 1) {
@@ -435,23 +483,34 @@ static bool run_pipeline(Oracle *x) {
         run_trees(x, &p, trees, "loop tree without passes");
         run_compiled(x, &p, trees, 0);
     }
+    run_printed(x);
     if (!make_program(x, &p)) return false;
     if (!(x->o->levels & 1)) run_interpreter(x, &p, p.funcs.f, "with the rules");
     run_passes(x, &p);
     snprintf(where, sizeof where, "lowering");
     Tree **trees = compile_trees(x->c, p.funcs);
     run_trees(x, &p, trees, "loop tree");
-    for (int level = 1; level <= 3; level++)
-        run_compiled(x, &p, trees, level);
+    for (int level = 1; level <= 3; level++) run_compiled(x, &p, trees, level);
     return true;
 }
 
 // ---- the whole
 
 void oracle_options_init(OracleOptions *o) {
-    *o = (OracleOptions){.seed = 1, .trials = 5, .nsizes = 5, .sizes = {3, 1, 2, 5, 0}, .low = -1.5, .high = 1.5,
-                         .int_low = 0, .int_high = -1, .levels = 15, .second = 4, .groups = ORACLE_GROUPS, .differences = true,
-                         .tolerance = 1e-10, .identity = 1e-12};
+    *o = (OracleOptions){.seed = 1,
+                         .trials = 5,
+                         .nsizes = 5,
+                         .sizes = {3, 1, 2, 5, 0},
+                         .low = -1.5,
+                         .high = 1.5,
+                         .int_low = 0,
+                         .int_high = -1,
+                         .levels = 15,
+                         .second = 4,
+                         .groups = ORACLE_GROUPS,
+                         .differences = true,
+                         .tolerance = 1e-10,
+                         .identity = 1e-12};
 }
 
 static bool read_line(OracleOptions *o, const char *line) {
@@ -498,20 +557,10 @@ bool oracle_options_read(OracleOptions *o, const char *text) {
 }
 
 static void finish(Oracle *x, bool ok) {
-    if (!ok) {
-        Str s = {0};
-        diag_print(x->c->diag, &s, false);
-        for (char *line = s.data, *end; line && *line; line = end) {
-            end = line + strcspn(line, "\n");
-            printf("# %.*s\n", (int)(end - line), line);
-            if (*end) end++;
-        }
-        str_free(&s);
-    }
+    if (!ok) print_messages(x->c->diag);
     compile_delete(x->c);
     options_free(&x->opt);
 }
-
 bool oracle_check(const Source *src, const OracleOptions *o, OracleReport *report, void *data) {
     Oracle *x = calloc(1, sizeof *x);
     FuncList raw;

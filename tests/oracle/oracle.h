@@ -16,19 +16,19 @@ typedef enum OracleGroup {
 extern const char *const oracle_group_names[ORACLE_GROUPS];
 
 typedef struct OracleOptions {
-    uint64_t seed;         // of the arguments
-    int trials;            // calls of each entry
-    int nsizes;            // sizes to choose from; the first trial takes the first for all sizes
+    uint64_t seed; // of the arguments
+    int trials;    // calls of each entry
+    int nsizes;    // sizes to choose from; the first trial takes the first for all sizes
     int64_t sizes[16];
-    double low, high;      // range of floating arguments
+    double low, high;          // range of floating arguments
     int64_t int_low, int_high; // range of Int arguments; if empty: 0 to about the largest size
-    unsigned levels;       // bit k: compile at -Ok
-    unsigned second;       // those of them at which second derivatives are compiled too
-    int groups;            // check the first so many of OracleGroup
-    bool differences;      // the entries are smooth where they are called
-    bool eager_states;     // compiled code may fail where a loop's state is computed that turns out not to be needed
-    double tolerance;      // between engines, relative to the largest element
-    double identity;       // of the dot-product identity and between second derivatives
+    unsigned levels;           // bit k: compile at -Ok
+    unsigned second;           // those of them at which second derivatives are compiled too
+    int groups;                // check the first so many of OracleGroup
+    bool differences;          // the entries are smooth where they are called
+    bool eager_states; // compiled code may fail where a loop's state is computed that turns out not to be needed
+    double tolerance;  // between engines, relative to the largest element
+    double identity;   // of the dot-product identity and between second derivatives
 } OracleOptions;
 
 void oracle_options_init(OracleOptions *o);

@@ -8,7 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-// What became of one program: "" if all is well, "compile" if the front end refuses it, else what is wrong.
+// What became of one program: "" if all is well or takes too long, "compile" if the front end refuses it, else what is
+// wrong.
 typedef struct Verdict {
     char text[2000];
     int category; // 0: well, 1: refused, 2: crash, 3: errors differ, 4: values differ, 5: derivatives differ
@@ -82,12 +83,16 @@ static Verdict judge(const char *text, const OracleOptions *o, bool quiet) {
     }
     close(fd[1]);
     size_t n = 0;
-    for (ssize_t got; n < sizeof v.text - 1 && (got = read(fd[0], v.text + n, sizeof v.text - 1 - n)) > 0;) n += (size_t)got;
+    for (ssize_t got; n < sizeof v.text - 1 && (got = read(fd[0], v.text + n, sizeof v.text - 1 - n)) > 0;)
+        n += (size_t)got;
     v.text[n] = 0;
     close(fd[0]);
     waitpid(pid, &status, 0);
-    if (!n && WIFSIGNALED(status)) snprintf(v.text, sizeof v.text, "crash: signal %d", WTERMSIG(status));
-    else if (!n && WEXITSTATUS(status)) snprintf(v.text, sizeof v.text, "crash: exit %d", WEXITSTATUS(status));
+    if (!n && WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return v;
+    if (!n && WIFSIGNALED(status))
+        snprintf(v.text, sizeof v.text, "crash: signal %d", WTERMSIG(status));
+    else if (!n && WEXITSTATUS(status))
+        snprintf(v.text, sizeof v.text, "crash: exit %d", WEXITSTATUS(status));
     v.category = category_of(v.text);
     return v;
 }

@@ -7,9 +7,9 @@
 typedef struct FuzzOptions {
     uint64_t first; // seed
     int count, size;
-    int seconds;    // stop after so many; 0: never
-    int shrink;     // attempts to make a failing program smaller
-    int level;      // -1: all levels of optimisation; else one of them, by the seed
+    int seconds; // stop after so many; 0: never
+    int shrink;  // attempts to make a failing program smaller
+    int level;   // -1: all levels of optimisation; else one of them, by the seed
     bool verbose;
 } FuzzOptions;
 

@@ -83,7 +83,9 @@ static const char *gen_extent(Gen *g) {
 static Piece *gen_fold(Gen *g, const Sort *t);
 
 static const Sort *gen_array_sort(Gen *g) {
-    const Sort *e = chance(g, 75) ? &real : chance(g, 50) ? &integer : pair_of(g, &real, chance(g, 50) ? &real : &integer);
+    const Sort *e = chance(g, 75)   ? &real
+                    : chance(g, 50) ? &integer
+                                    : pair_of(g, &real, chance(g, 50) ? &real : &integer);
     const Sort *t = array_of(g, gen_extent(g), e);
     return chance(g, 20) ? array_of(g, gen_extent(g), t) : t;
 }
@@ -115,10 +117,10 @@ static Piece *read_array(Gen *g, Piece *a, const char *extent, const Sort *t) {
     i = gen_int(g);
     if (g->wild && chance(g, 30)) return piece(g, t, "($0)[$1]", 2, a, i);
     Piece *other = gen(g, t);
-    if (t->form == 'r' && chance(g, 60))
-        return piece(g, t, TEXT("([0 <= $1 && $1 < %s] * ($0)[$1])", extent), 2, a, i);
+    if (t->form == 'r' && chance(g, 60)) return piece(g, t, TEXT("([0 <= $1 && $1 < %s] * ($0)[$1])", extent), 2, a, i);
     if (chance(g, 40))
-        return piece(g, t, TEXT("(if %s > 0 then ($0)[max 0 (min (%s - 1) $1)] else $2)", extent, extent), 3, a, i, other);
+        return piece(g, t, TEXT("(if %s > 0 then ($0)[max 0 (min (%s - 1) $1)] else $2)", extent, extent), 3, a, i,
+                     other);
     return piece(g, t, TEXT("(if 0 <= $1 && $1 < %s then ($0)[$1] else $2)", extent), 3, a, i, other);
 }
 
@@ -137,7 +139,10 @@ static Piece *gen_read(Gen *g, const Sort *t) {
 // ---- constructs for every type
 
 static Piece *gen_let(Gen *g, const Sort *t) {
-    const Sort *bound = chance(g, 60) ? gen_array_sort(g) : chance(g, 60) ? &real : chance(g, 50) ? &integer : pair_of(g, &real, gen_array_sort(g));
+    const Sort *bound = chance(g, 60)   ? gen_array_sort(g)
+                        : chance(g, 60) ? &real
+                        : chance(g, 50) ? &integer
+                                        : pair_of(g, &real, gen_array_sort(g));
     int names = g->nnames;
     Piece *value = gen(g, bound);
     if (bound->form == 't') {
@@ -165,14 +170,17 @@ static Piece *under_index(Gen *g, const Sort *t, const char *extent, const char 
 
 // A condition on the place j in an array, at iteration i.
 static Piece *gen_place(Gen *g, const char *j, const char *i) {
-    static const char *const texts[] = {"(J = I)",      "(J < I)",         "(J > I)",     "(J <> I)", "(I <= J && J < I + 2)", "(J <= I)",
-                                        "(J % 2 = 0)",  "(J = I || J = 0)", "(J = $0)",    "($0 <= J)", "(J + 1 = I)",           "(J > 0 && J < I)",
-                                        "(2 * J = I)",  "(J + I = 3)",      "(not (J = I))"};
+    static const char *const texts[] = {
+        "(J = I)",     "(J < I)",          "(J > I)",          "(J <> I)",    "(I <= J && J < I + 2)",
+        "(J <= I)",    "(J % 2 = 0)",      "(J = I || J = 0)", "(J = $0)",    "($0 <= J)",
+        "(J + 1 = I)", "(J > 0 && J < I)", "(2 * J = I)",      "(J + I = 3)", "(not (J = I))"};
     const char *t = texts[pick(g, sizeof texts / sizeof *texts)];
     Str s = {0};
     for (const char *p = t; *p; p++) {
-        if (*p == 'J' || *p == 'I') str_puts(&s, *p == 'J' ? j : i);
-        else str_putc(&s, *p);
+        if (*p == 'J' || *p == 'I')
+            str_puts(&s, *p == 'J' ? j : i);
+        else
+            str_putc(&s, *p);
     }
     const char *text = arena_strdup(g->arena, str_text(&s));
     str_free(&s);
@@ -182,8 +190,11 @@ static Piece *gen_place(Gen *g, const char *j, const char *i) {
 // The element of state d at a place other than j, where there is one.
 static Piece *gen_neighbour(Gen *g, const Sort *t, const char *d, const char *j, const char *i) {
     static const char *const texts[] = {"(if %2$s > 0 then %1$s[%2$s - 1] else $0)",
-                                        "(if %2$s + 1 < %3$s then %1$s[%2$s + 1] else $0)", "%1$s[%3$s - 1 - %2$s]",
-                                        "(if %4$s < %3$s then %1$s[%4$s] else $0)", "%1$s[0]", "%1$s[%3$s - 1]"};
+                                        "(if %2$s + 1 < %3$s then %1$s[%2$s + 1] else $0)",
+                                        "%1$s[%3$s - 1 - %2$s]",
+                                        "(if %4$s < %3$s then %1$s[%4$s] else $0)",
+                                        "%1$s[0]",
+                                        "%1$s[%3$s - 1]"};
     return piece(g, t->part, TEXT(texts[pick(g, 6)], d, j, t->extent, i), 1, gen(g, t->part));
 }
 
@@ -215,19 +226,28 @@ static Piece *gen_update(Gen *g, const Sort *t, const char *d, const char *i) {
     switch (how) {
     case 2:
     case 3: r = piece(g, t, build_over(g, t, j, TEXT("if $0 then $1 else %s[%s]", d, j)), 2, c, gen(g, t->part)); break;
-    case 4: r = piece(g, t, build_over(g, t, j, TEXT("if $0 then $1 else %s[%s]", d, j)), 2, c, gen_neighbour(g, t, d, j, i)); break;
+    case 4:
+        r = piece(g, t, build_over(g, t, j, TEXT("if $0 then $1 else %s[%s]", d, j)), 2, c,
+                  gen_neighbour(g, t, d, j, i));
+        break;
     case 5:
-        r = piece(g, t, build_over(g, t, j, TEXT("if $0 then $1 else if $2 then $3 else %s[%s]", d, j)), 4, c, gen(g, t->part),
-                  gen_place(g, j, i), gen_neighbour(g, t, d, j, i));
+        r = piece(g, t, build_over(g, t, j, TEXT("if $0 then $1 else if $2 then $3 else %s[%s]", d, j)), 4, c,
+                  gen(g, t->part), gen_place(g, j, i), gen_neighbour(g, t, d, j, i));
         break;
     case 6:
-        if (number) r = piece(g, t, build_over(g, t, j, TEXT("%s[%s] %s [$0] * $1", d, j, pick(g, 2) ? "+" : "-")), 2, c, gen_real(g));
+        if (number)
+            r = piece(g, t, build_over(g, t, j, TEXT("%s[%s] %s [$0] * $1", d, j, pick(g, 2) ? "+" : "-")), 2, c,
+                      gen_real(g));
         break;
     case 7:
-        if (number) r = piece(g, t, build_over(g, t, j, TEXT("0.5 * %s[%s] + $0", d, j)), 1, pick(g, 2) ? gen_real(g) : gen_neighbour(g, t, d, j, i));
+        if (number)
+            r = piece(g, t, build_over(g, t, j, TEXT("0.5 * %s[%s] + $0", d, j)), 1,
+                      pick(g, 2) ? gen_real(g) : gen_neighbour(g, t, d, j, i));
         break;
     case 8:
-        if (number) r = piece(g, t, build_over(g, t, j, TEXT("if $0 then %s[%s] + $1 else %s[%s]", d, j, d, j)), 2, c, gen_real(g));
+        if (number)
+            r = piece(g, t, build_over(g, t, j, TEXT("if $0 then %s[%s] + $1 else %s[%s]", d, j, d, j)), 2, c,
+                      gen_real(g));
         break;
     default: break;
     }
@@ -245,23 +265,31 @@ static Piece *gen_update_matrix(Gen *g, const Sort *t, const char *d, const char
     Piece *c = gen_place(g, j, i), *r;
     switch (pick(g, 4)) {
     case 0:
-        r = piece(g, t, TEXT("(build (%s) (fun %s -> if $0 then $1 else %s[%s]))", rows, j, d, j), 2, c, gen(g, t->part));
+        r = piece(g, t, TEXT("(build (%s) (fun %s -> if $0 then $1 else %s[%s]))", rows, j, d, j), 2, c,
+                  gen(g, t->part));
         break;
     case 1:
         declare(g, l, &integer, columns);
-        r = piece(g, t, TEXT("(build (%s) (fun %s -> build (%s) (fun %s -> if $0 && $1 then $2 else %s[%s, %s])))", rows, j, columns, l, d, j, l), 3,
-                  c, gen_place(g, l, i), gen(g, t->part->part));
+        r = piece(g, t,
+                  TEXT("(build (%s) (fun %s -> build (%s) (fun %s -> if $0 && $1 then $2 else %s[%s, %s])))", rows, j,
+                       columns, l, d, j, l),
+                  3, c, gen_place(g, l, i), gen(g, t->part->part));
         break;
     case 2:
         declare(g, l, &integer, columns);
-        r = piece(g, t, TEXT("(build (%s) (fun %s -> build (%s) (fun %s -> if $0 then %s[%s, %s - 1 - %s] else %s[%s, %s])))", rows, j, columns, l, d,
-                          j, columns, l, d, j, l), 1, gen_place(g, l, i));
+        r = piece(g, t,
+                  TEXT("(build (%s) (fun %s -> build (%s) (fun %s -> if $0 then %s[%s, %s - 1 - %s] else %s[%s, %s])))",
+                       rows, j, columns, l, d, j, columns, l, d, j, l),
+                  1, gen_place(g, l, i));
         break;
     default:
         declare(g, l, &integer, columns);
-        r = t->part->part->form != 'r' ? gen_build(g, t)
-                                       : piece(g, t, TEXT("(build (%s) (fun %s -> build (%s) (fun %s -> %s[%s, %s] - [$0] * $1 * %s[0, %s])))", rows, j,
-                                                          columns, l, d, j, l, d, l), 2, gen_place(g, pick(g, 2) ? j : l, i), gen_real(g));
+        r = t->part->part->form != 'r'
+                ? gen_build(g, t)
+                : piece(g, t,
+                        TEXT("(build (%s) (fun %s -> build (%s) (fun %s -> %s[%s, %s] - [$0] * $1 * %s[0, %s])))", rows,
+                             j, columns, l, d, j, l, d, l),
+                        2, gen_place(g, pick(g, 2) ? j : l, i), gen_real(g));
     }
     g->nnames = names;
     return r;
@@ -291,8 +319,10 @@ static Piece *gen_fold(Gen *g, const Sort *t) {
         declare(g, s, t, NULL), declare(g, i, &integer, NULL);
         Piece *more = gen_bool(g), *step = gen(g, t);
         g->nnames = names;
-        return piece(g, t, TEXT("(fst (whileLoop (fun (%s, %s) -> %s < 3 && $1) (fun (%s, %s) -> ($2, %s + 1)) ($0, 0)))", s, i, i, s, i, i), 3, init,
-                     more, step);
+        return piece(g, t,
+                     TEXT("(fst (whileLoop (fun (%s, %s) -> %s < 3 && $1) (fun (%s, %s) -> ($2, %s + 1)) ($0, 0)))", s,
+                          i, i, s, i, i),
+                     3, init, more, step);
     }
     int names = g->nnames;
     declare(g, i, &integer, extent);
@@ -310,8 +340,8 @@ static Piece *gen_fold(Gen *g, const Sort *t) {
     declare(g, s, t, NULL);
     Piece *step2 = gen_step(g, other, d, i);
     g->nnames = names;
-    return piece(g, t, TEXT("(fst (ifold (fun (%s, %s) %s -> ($2, $3)) ($0, $1) (%s)))", s, d, i, extent), 4, init, init2,
-                step, step2);
+    return piece(g, t, TEXT("(fst (ifold (fun (%s, %s) %s -> ($2, $3)) ($0, $1) (%s)))", s, d, i, extent), 4, init,
+                 init2, step, step2);
 }
 
 // A term of type t by a construct that every type has; NULL: none this time.
@@ -323,7 +353,8 @@ static Piece *gen_common(Gen *g, const Sort *t) {
     case 3: return g->loops ? gen_fold(g, t) : NULL;
     case 4: return gen_read(g, t);
     case 5:
-        if (chance(g, 30)) return piece(g, t, chance(g, 50) ? "(fst ($0, $1))" : "(snd ($1, $0))", 2, gen(g, t), gen_real(g));
+        if (chance(g, 30))
+            return piece(g, t, chance(g, 50) ? "(fst ($0, $1))" : "(snd ($1, $0))", 2, gen(g, t), gen_real(g));
         return NULL;
     case 6:
         if (g->wild && chance(g, 10)) return piece(g, t, "(assert $0 \"wrong\" $1)", 2, gen_bool(g), gen(g, t));
@@ -418,10 +449,20 @@ static Piece *gen_derivative(Gen *g) {
 }
 
 static Piece *gen_real(Gen *g) {
-    static const char *const one[] = {"(sin $0)",         "(cos $0)",           "(tanh $0)",      "(exp (sin $0))",
-                                      "(log (1.0 + $0 * $0))", "(sqrt (1.0 + $0 * $0))", "(atan $0)", "(-$0)",
-                                      "($0 ** 2)",        "($0 / (2.0 + $0 * $0))", "(abs $0)",   "(0.5 * $0)"};
-    static const char *const two[] = {"($0 + $1)", "($0 - $1)", "($0 * $1)", "($0 / (1.0 + $1 * $1))", "(max $0 $1)", "(min $0 $1)"};
+    static const char *const one[] = {"(sin $0)",
+                                      "(cos $0)",
+                                      "(tanh $0)",
+                                      "(exp (sin $0))",
+                                      "(log (1.0 + $0 * $0))",
+                                      "(sqrt (1.0 + $0 * $0))",
+                                      "(atan $0)",
+                                      "(-$0)",
+                                      "($0 ** 2)",
+                                      "($0 / (2.0 + $0 * $0))",
+                                      "(abs $0)",
+                                      "(0.5 * $0)"};
+    static const char *const two[] = {"($0 + $1)",   "($0 - $1)",  "($0 * $1)", "($0 / (1.0 + $1 * $1))",
+                                      "(max $0 $1)", "(min $0 $1)"};
     if (--g->budget < 0 || chance(g, 12)) return real_leaf(g);
     Piece *t = NULL;
     switch (pick(g, 12)) {
@@ -437,7 +478,11 @@ static Piece *gen_real(Gen *g) {
     case 9:
         if (g->nested && chance(g, 60)) return gen_derivative(g);
         break;
-    case 10: t = gen(g, gen_array_sort(g)); if (t->type->part->form == 'r') return read_array(g, t, t->type->extent, &real); t = NULL; break;
+    case 10:
+        t = gen(g, gen_array_sort(g));
+        if (t->type->part->form == 'r') return read_array(g, t, t->type->extent, &real);
+        t = NULL;
+        break;
     default: break;
     }
     t = gen_common(g, &real);
@@ -458,7 +503,8 @@ static Piece *gen_histogram(Gen *g, const Sort *t) {
     declare(g, i, &integer, extent);
     Piece *at = gen_int(g), *e = gen_real(g);
     g->nnames = names;
-    return piece(g, t, TEXT("(build (%s) (fun %s -> sum (%s) (fun %s -> [$0 = %s] * $1)))", t->extent, b, extent, i, b), 2, at, e);
+    return piece(g, t, TEXT("(build (%s) (fun %s -> sum (%s) (fun %s -> [$0 = %s] * $1)))", t->extent, b, extent, i, b),
+                 2, at, e);
 }
 
 // Loops of the prelude.
@@ -467,10 +513,14 @@ static Piece *gen_library(Gen *g, const Sort *t) {
     const Sort *keys = array_of(g, extent, &integer), *values = array_of(g, extent, &real);
     switch (pick(g, 4)) {
     case 0: return piece(g, t, "(scan (+) $0 $1)", 2, gen_real(g), gen(g, t));
-    case 1: return piece(g, t, TEXT("(hist max $0 (%s) $1 $2)", t->extent), 3, gen_real(g), gen(g, keys), gen(g, values));
-    case 2: return piece(g, t, TEXT("(hist (fun a b -> 0.5 * a + b) $0 (%s) $1 $2)", t->extent), 3, gen_real(g), gen(g, keys), gen(g, values));
+    case 1:
+        return piece(g, t, TEXT("(hist max $0 (%s) $1 $2)", t->extent), 3, gen_real(g), gen(g, keys), gen(g, values));
+    case 2:
+        return piece(g, t, TEXT("(hist (fun a b -> 0.5 * a + b) $0 (%s) $1 $2)", t->extent), 3, gen_real(g),
+                     gen(g, keys), gen(g, values));
     default: // distinct places
-        return piece(g, t, TEXT("(scatter $0 (build (%s) (fun %s -> 2 * %s - 1)) $1)", extent, i, i), 2, gen(g, t), gen(g, values));
+        return piece(g, t, TEXT("(scatter $0 (build (%s) (fun %s -> 2 * %s - 1)) $1)", extent, i, i), 2, gen(g, t),
+                     gen(g, values));
     }
 }
 
@@ -487,9 +537,12 @@ static Piece *gen_array(Gen *g, const Sort *t) {
     if (g->loops && chance(g, 45)) return gen_fold(g, t);
     if (g->loops && t->part->form == 'r' && chance(g, 10)) return gen_library(g, t);
     if (t->part->form == 'r' && chance(g, 6)) return piece(g, t, "(map2 (*) $0 $1)", 2, gen(g, t), gen(g, t));
-    if (t->part->form == 'r' && chance(g, 5)) return piece(g, t, TEXT("($0[1 .. (%s)])", t->extent), 1, gen(g, array_of(g, TEXT("(%s) + 1", t->extent), &real)));
+    if (t->part->form == 'r' && chance(g, 5))
+        return piece(g, t, TEXT("($0[1 .. (%s)])", t->extent), 1,
+                     gen(g, array_of(g, TEXT("(%s) + 1", t->extent), &real)));
     if (t->part->form == 'a' && chance(g, 15))
-        return piece(g, t, "(transpose $0)", 1, gen(g, array_of(g, t->part->extent, array_of(g, t->extent, t->part->part))));
+        return piece(g, t, "(transpose $0)", 1,
+                     gen(g, array_of(g, t->part->extent, array_of(g, t->extent, t->part->part))));
     return gen_build(g, t);
 }
 

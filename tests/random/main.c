@@ -18,12 +18,13 @@ int main(int argc, char **argv) {
         case 'z': o.size = atoi(optarg); break;
         case 'k': o.shrink = atoi(optarg); break;
         default:
-            fprintf(stderr, "usage: fsmc_fuzz [-v] [-1] [-s SEED] [-n COUNT] [-t SECONDS] [-z SIZE] [-k SHRINKING STEPS]\n");
+            fprintf(stderr,
+                    "usage: fsmc_fuzz [-v] [-1] [-s SEED] [-n COUNT] [-t SECONDS] [-z SIZE] [-k SHRINKING STEPS]\n");
             return 2;
         }
     }
     int failures = fuzz_run(&o, &done, &compiled);
-    printf("%d programs from seed %llu, %d of them compiled, %d failures\n", done, (unsigned long long)o.first, compiled,
-           failures);
+    printf("%d programs from seed %llu, %d of them compiled, %d failures\n", done, (unsigned long long)o.first,
+           compiled, failures);
     return failures > 0;
 }

@@ -32,8 +32,10 @@ void sort_print(Str *out, const Sort *t) {
 
 static void print_term(Str *out, const Piece *t) {
     for (const char *p = t->text; *p; p++) {
-        if (*p == '$') print_term(out, t->part[*++p - '0']);
-        else str_putc(out, *p);
+        if (*p == '$')
+            print_term(out, t->part[*++p - '0']);
+        else
+            str_putc(out, *p);
     }
 }
 
@@ -118,7 +120,8 @@ static bool lift_part(Shrink *x, Piece **at, const Piece *inside) {
 }
 
 static bool simpler(Shrink *x, Piece **at) {
-    static const char *const real[] = {"0.5", "s", "x[0]"}, *const num[] = {"0", "1", "k"}, *const truth[] = {"true", "false"};
+    static const char *const real[] = {"0.5", "s", "x[0]"}, *const num[] = {"0", "1", "k"},
+                             *const truth[] = {"true", "false"};
     Piece *t = *at;
     const char *const *by = t->type->form == 'r' ? real : t->type->form == 'i' ? num : truth;
     if (t->type->form == 'a' || t->type->form == 't') {
@@ -156,8 +159,10 @@ void sample_shrink(Sample *s, bool (*fails)(void *data, const char *text), void 
         for (int k = 0; k < s->nparams; k++) {
             if (s->param[k].gone) continue;
             s->param[k].gone = true;
-            if (still_fails(&x)) any = true;
-            else s->param[k].gone = false;
+            if (still_fails(&x))
+                any = true;
+            else
+                s->param[k].gone = false;
         }
     }
 }

@@ -1,5 +1,5 @@
-// Statements about Int values that the compiler takes for proved, against all values in a small box: a wrong proof would
-// take away a check of an index. And conditions before and after the rules, in sums over triangular ranges.
+// Statements about Int values that the compiler takes for proved, against all values in a small box: a wrong proof
+// would take away a check of an index. And conditions before and after the rules, in sums over triangular ranges.
 #include "ir/scalar.h"
 #include "ir/tensor.h"
 #include "oracle/internal.h"
@@ -131,9 +131,12 @@ static bool counterexample(World *w, const Claim *c, int k) {
         return evaluate_poly(w, c->p) < 0;
     }
     int64_t low = 0, high = BOX;
-    if (k < NSIZES) low = w->m->positive;
-    else if (k < NSIZES + NPARAMS) low = -3, high = 3;
-    else high = evaluate(w, w->v[k - NSIZES - NPARAMS]->extent);
+    if (k < NSIZES)
+        low = w->m->positive;
+    else if (k < NSIZES + NPARAMS)
+        low = -3, high = 3;
+    else
+        high = evaluate(w, w->v[k - NSIZES - NPARAMS]->extent);
     for (int64_t x = low; x < high; x++) {
         w->value[k] = x;
         if (counterexample(w, c, k + 1)) return true;
