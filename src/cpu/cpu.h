@@ -18,6 +18,7 @@ typedef struct CpuOptions {
     CpuFp fp;
     const char *name; // of the module, as shown in its text
     bool callable;    // also make what cpu_call needs
+    bool debug;       // line tables
 } CpuOptions;
 
 typedef struct CpuModule CpuModule;

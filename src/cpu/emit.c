@@ -464,6 +464,7 @@ static void emit_for(Body *p, const Stmt *s) {
     p->depth++;
     emit_block(p, s->body);
     p->depth--;
+    debug_place(p->e->debug, s->span);
     if (mark) release(p, mark);
     end_for(p, &c);
 }
@@ -480,6 +481,7 @@ static void emit_loop(Body *p, const Stmt *s) {
     p->depth++;
     emit_block(p, s->body);
     p->depth--;
+    debug_place(p->e->debug, s->span);
     p->leave = outer;
     if (mark) release(p, mark);
     LLVMBuildBr(b, body);
@@ -620,6 +622,7 @@ static LLVMValueRef emit_definition(Body *p, const Stmt *s) {
 }
 
 static void emit_stmt(Body *p, const Stmt *s) {
+    debug_place(p->e->debug, s->span);
     switch (s->kind) {
     case ST_FOR: emit_for(p, s); break;
     case ST_SET: LLVMBuildStore(p->e->builder, value(p, s->args[0]), value(p, s->dst)); break;
@@ -692,6 +695,7 @@ static void emit_version(Emitter *e, const Tree *tree, const char *name, bool in
     emit_attribute(e, function, LLVMAttributeFunctionIndex, "nounwind", 0);
     const char *otherwise = arena_printf(e->arena, "%s" OTHERWISE_SUFFIX, name);
     if (tree->otherwise) emit_version(e, tree->otherwise, otherwise, true);
+    debug_begin_function(e->debug, function, tree->func, name);
     static const char *const cold[] = {"noinline", "optnone", "cold"};
     for (int i = 0; internal && i < 3; i++) emit_attribute(e, function, LLVMAttributeFunctionIndex, cold[i], 0);
     if (internal) LLVMSetLinkage(function, LLVMInternalLinkage);
@@ -711,6 +715,7 @@ static void emit_version(Emitter *e, const Tree *tree, const char *name, bool in
     return_code(p, LLVMConstNull(e->type_i32));
     go_on_at(p, p->slots);
     LLVMBuildBr(e->builder, start);
+    debug_nowhere(e->debug);
     map_free(&p->sizes);
 }
 

@@ -16,6 +16,8 @@ struct CpuModule {
     LLVMTargetMachineRef machine;
 };
 
+typedef struct Debug Debug;
+
 // Types and declarations of a module that are looked up again and again.
 typedef struct Emitter {
     Arena *arena;
@@ -24,7 +26,16 @@ typedef struct Emitter {
     LLVMModuleRef module;
     LLVMBuilderRef builder;
     LLVMTypeRef type_void, type_i1, type_i8, type_i32, type_i64, type_float, type_double, type_ptr;
+    Debug *debug; // NULL: no line tables
 } Emitter;
+
+// Line tables (debug.c); d may be NULL, and nothing is done then. `main` is the source of the compilation. Between
+// begin_function and nowhere, instructions come from the last place that was named.
+Debug *debug_new(Emitter *e, const Source *main);
+void debug_begin_function(Debug *d, LLVMValueRef function, const Func *f, const char *name);
+void debug_place(Debug *d, Span at);
+void debug_nowhere(Debug *d);
+void debug_finish(Debug *d); // when the module is complete
 
 // The value of an elementwise operation; kind: of the result, for comparisons that of the operands. (values.c)
 LLVMValueRef emit_op(Emitter *e, Op op, Kind kind, LLVMValueRef x, LLVMValueRef y);

@@ -4,7 +4,9 @@
 #include "fsmc/runtime_internal.h"
 #include "ir/interp.h"
 
+#include <llvm-c/ExecutionEngine.h>
 #include <llvm-c/LLJIT.h>
+#include <llvm-c/OrcEE.h>
 
 struct CpuJit {
     LLVMOrcLLJITRef lljit;
@@ -56,6 +58,16 @@ static LLVMErrorRef define_symbols(LLVMOrcLLJITRef lljit) {
     return error;
 }
 
+// A linker that tells debuggers and profilers of the code.
+static LLVMOrcObjectLayerRef observed_layer(void *data, LLVMOrcExecutionSessionRef session, const char *triple) {
+    (void)data, (void)triple;
+    LLVMOrcObjectLayerRef layer = LLVMOrcCreateRTDyldObjectLinkingLayerWithSectionMemoryManager(session);
+    LLVMJITEventListenerRef listeners[] = {LLVMCreateGDBRegistrationListener(), LLVMCreatePerfJITEventListener()};
+    for (int i = 0; i < 2; i++)
+        if (listeners[i]) LLVMOrcRTDyldObjectLinkingLayerRegisterJITEventListener(layer, listeners[i]);
+    return layer;
+}
+
 static void report(Diag *diag, LLVMErrorRef error) {
     char *text = LLVMGetErrorMessage(error);
     diag_error(diag, (Span){NULL, 0, 0}, "cannot load the compiled code: %s", text);
@@ -67,6 +79,7 @@ static LLVMErrorRef load(CpuModule *m, LLVMOrcLLJITRef *lljit) {
     LLVMTargetMachineRef machine = cpu_machine(&m->opt, true);
     LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder,
                                                   LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine));
+    if (m->opt.debug) LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(builder, observed_layer, NULL);
     LLVMErrorRef error = LLVMOrcCreateLLJIT(lljit, builder);
     if (error) return error;
     if ((error = define_symbols(*lljit))) return error;

@@ -144,8 +144,10 @@ CpuModule *cpu_emit(Arena *a, Diag *diag, int ntrees, Tree *const *trees, const 
     m->plain = LLVMModuleCreateWithNameInContext(m->opt.name, m->context);
     set_target(m);
     Emitter e = emitter_new(a, m);
+    if (opt->debug && ntrees && trees[0]->func->span.src) e.debug = debug_new(&e, trees[0]->func->span.src);
     for (int i = 0; i < ntrees; i++) emit_entry(&e, trees[i], names[i]);
     for (int i = 0; i < ntrees && opt->callable; i++) emit_caller(&e, trees[i]->func, names[i]);
+    debug_finish(e.debug);
     LLVMDisposeBuilder(e.builder);
     verify(m, m->plain);
     return m;

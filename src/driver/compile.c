@@ -190,7 +190,7 @@ CpuModule *compile_module(Compilation *c, FuncList funcs, Tree *const *trees, bo
     const Options *o = c->opt;
     compile_stage(c, "emit");
     CpuOptions cpu = {
-        .level = o->level, .cpu = o->cpu, .fp = o->fp, .name = file_base(c->src->name), .callable = callable};
+        .level = o->level, .cpu = o->cpu, .fp = o->fp, .name = file_base(c->src->name), .callable = callable, .debug = o->debug};
     if (!cpu.cpu) cpu.cpu = o->command == COMMAND_COMPILE ? "baseline" : "native";
     return cpu_emit(c->arena, c->diag, funcs.n, trees, &cpu);
 }

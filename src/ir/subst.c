@@ -14,7 +14,7 @@ static Node *binder(Ir *m, Op op, Var *v, Node *body) {
     }
 }
 
-Node *ir_rebuild(Ir *m, Node *e, Node **args) {
+static Node *rebuild(Ir *m, Node *e, Node **args) {
     switch (e->op) {
     case OP_lit: case OP_input: case OP_param: case OP_var: return e;
     case OP_conv: return ir_conv(m, e->kind, args[0]);
@@ -37,6 +37,14 @@ Node *ir_rebuild(Ir *m, Node *e, Node **args) {
     }
     default: return ir_op(m, e->op, args[0], e->nargs > 1 ? args[1] : NULL);
     }
+}
+
+Node *ir_rebuild(Ir *m, Node *e, Node **args) {
+    Span before = m->span;
+    if (e->span.src) m->span = e->span;
+    Node *r = rebuild(m, e, args);
+    m->span = before;
+    return r;
 }
 
 Node *ir_map(Ir *m, Node *e, Node *(*f)(Node *e, void *data), void *data) {

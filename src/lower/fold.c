@@ -76,7 +76,7 @@ static void emit_fold(Lower *l, Node *loop, const Temp *cell, Buf *const *buf) {
 
 static void emit_while(Lower *l, Node *loop, const Temp *cell, Buf *const *buf) {
     Stmt *s = ARENA_NEW(l->arena, Stmt);
-    *s = (Stmt){.kind = ST_LOOP, .dst = -1};
+    *s = (Stmt){.kind = ST_LOOP, .dst = -1, .span = l->span};
     s->body = scope_open(l)->block;
     l->scope->loop = l->scope->maybe_empty = true;
     bind_states(l, ir_loop(loop), cell, buf);
@@ -265,7 +265,9 @@ LoopResult *lower_loop(Lower *l, Node *loop) {
         Node *o = l->scope->folds.data[i];
         if (o != loop && !known_loop(l, o)) join(&u, o);
     }
+    Span before = lower_at(l, loop);
     emit_union(l, &u);
+    l->span = before;
     vec_free(&u.state), vec_free(&u.init), vec_free(&u.step), vec_free(&u.members);
     return map_get(&l->scope->arrays, loop);
 }

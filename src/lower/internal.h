@@ -54,6 +54,7 @@ typedef struct Lower {
     Ir *ir;
     Tree *tree;
     Scope *root, *scope;
+    Span span; // given to new statements
     VEC(int) temp_depth; // of each temp: the depth of the scope that defines it
     VEC(Scope *) bound; // indexed by Var.id: the scope that binds it
     Map cost;           // Node -> cost, saturated
@@ -77,6 +78,9 @@ void lower_end_if(Lower *l, Temp cond);
 // If e is a bracket, what it says that mentions none of the variables and is no mere condition on indices, or NULL; *inner
 // is e without that. (loops.c)
 Node *lower_split_guard(Lower *l, Node *e, Var *const *v, int n, Node **inner);
+
+// Statements from now on come from where e does, if that is known. Returns where they came from before.
+Span lower_at(Lower *l, const Node *e);
 
 // ---- scopes (lower.c)
 Scope *scope_open(Lower *l);

@@ -47,7 +47,7 @@ Var *lower_loop_var(Lower *l, Var *v, Node **e) {
 Stmt *lower_begin_for(Lower *l, Var *v) {
     Temp n = lower_value(l, v->extent), i = lower_temp(l, KIND_INT, v->name);
     Stmt *s = ARENA_NEW(l->arena, Stmt);
-    *s = (Stmt){.kind = ST_FOR, .dst = i, .nargs = 1, .args = arena_copy(l->arena, &n, sizeof n)};
+    *s = (Stmt){.kind = ST_FOR, .dst = i, .nargs = 1, .args = arena_copy(l->arena, &n, sizeof n), .span = l->span};
     bool maybe_empty = lower_maybe_empty(l, v);
     scope_open(l);
     l->temp_depth.data[i] = l->scope->depth; // it has no value outside
@@ -352,7 +352,7 @@ void lower_zero(Lower *l, Task *t) {
     emit_loop_task(l, &z);
 }
 
-void lower_task(Lower *l, Task *t) {
+static void emit_task(Lower *l, Task *t) {
     if (copies(l, t)) return;
     if (t->e->rank && t->e->op == OP_pack) {
         store_pack(l, t);
@@ -363,6 +363,12 @@ void lower_task(Lower *l, Task *t) {
     else if (emit_guarded(l, t)) return;
     else if (loop_var(t)) emit_loop_task(l, t);
     else emit_scalar_task(l, t);
+}
+
+void lower_task(Lower *l, Task *t) {
+    Span before = lower_at(l, t->e);
+    emit_task(l, t);
+    l->span = before;
 }
 
 // The form in which a task waits for its turn.
@@ -455,11 +461,8 @@ Temp lower_reduction(Lower *l, Node *e) {
     return (Temp)((intptr_t)map_get(&l->scope->values, e) - 1);
 }
 
-Buf *lower_fill(Lower *l, Node *e) {
-    if (e->op == OP_final) {
-        LoopResult *r = lower_loop(l, e->args[0]);
-        return r->buf[e->u.num];
-    }
+static Buf *fill_new(Lower *l, Node *e) {
+    if (e->op == OP_final) return lower_loop(l, e->args[0])->buf[e->u.num];
     bool scatters = ir_has_scatter(l->ir, e);
     if ((e->op == OP_gen && !scatters) || e->op == OP_sum) {
         emit_shared(l, e);
@@ -468,4 +471,11 @@ Buf *lower_fill(Lower *l, Node *e) {
     Task t = {.kind = TASK_STORE, .buf = lower_new_array(l, e), .e = e, .scatters = scatters};
     lower_task(l, &t);
     return t.buf;
+}
+
+Buf *lower_fill(Lower *l, Node *e) {
+    Span before = lower_at(l, e);
+    Buf *b = fill_new(l, e);
+    l->span = before;
+    return b;
 }

@@ -20,10 +20,17 @@ Temp lower_temp(Lower *l, Kind kind, const char *name) {
 static Stmt *append(Lower *l, Stmt proto, int nargs, const Temp *args) {
     Stmt *s = ARENA_NEW(l->arena, Stmt);
     *s = proto;
+    s->span = l->span;
     s->nargs = nargs;
     s->args = arena_copy(l->arena, args, sizeof *args * (size_t)nargs);
     vec_push(&l->scope->block->stmts, s);
     return s;
+}
+
+Span lower_at(Lower *l, const Node *e) {
+    Span before = l->span;
+    if (e->span.src) l->span = e->span;
+    return before;
 }
 
 Stmt *lower_stmt(Lower *l, StmtKind kind, Temp dst, int nargs, const Temp *args) {
@@ -487,8 +494,7 @@ static Temp emit_leaf(Lower *l, Node *e) {
     return t;
 }
 
-// The instructions for e at the end of the current scope.
-static Temp emit(Lower *l, Node *e) {
+static Temp emit_node(Lower *l, Node *e) {
     Temp t;
     switch (e->op) {
     case OP_lit: case OP_input: case OP_param: case OP_var: return emit_leaf(l, e);
@@ -515,6 +521,14 @@ static Temp emit(Lower *l, Node *e) {
         return emit_op(l, e);
     default: return emit_op(l, e);
     }
+}
+
+// The instructions for e at the end of the current scope.
+static Temp emit(Lower *l, Node *e) {
+    Span before = lower_at(l, e);
+    Temp t = emit_node(l, e);
+    l->span = before;
+    return t;
 }
 
 // ---- arrays
@@ -600,6 +614,7 @@ static Tree *lower_version(Arena *arena, const Func *f) {
     Tree *t = ARENA_NEW(arena, Tree);
     *l = (Lower){.arena = arena, .ir = f->ir, .tree = t};
     t->func = f;
+    l->span = f->span;
     l->root = scope_open(l);
     t->body = l->root->block;
     lower_func_checks(l, f);

@@ -68,6 +68,7 @@ struct Stmt {
     Temp *args;
     Buf *buf, *src;
     Block *body, *other;
+    Span span; // of the source, for line tables; {NULL, 0, 0}: nowhere
     union {
         double real;
         int64_t num;
