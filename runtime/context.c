@@ -97,11 +97,23 @@ int fsm_fail(fsm_context *ctx, int code, const char *where, const char *text, in
     }
     va_list values;
     va_start(values, nvalues);
-    for (const char *s; (s = strstr(text, "%d")) && nvalues > 0; nvalues--, text = s + 2) {
-        char number[24];
-        snprintf(number, sizeof number, "%" PRId64, va_arg(values, int64_t));
+    for (const char *s = text; nvalues > 0 && (s = strchr(s, '%'));) {
+        if (s[1] != 'd' && s[1] != 'g') {
+            s++;
+            continue;
+        }
+        char number[32];
+        int64_t value = va_arg(values, int64_t);
+        double real;
+        memcpy(&real, &value, sizeof real);
+        if (s[1] == 'g')
+            snprintf(number, sizeof number, "%g", real);
+        else
+            snprintf(number, sizeof number, "%" PRId64, value);
         error_append(ctx, &len, text, (size_t)(s - text));
         error_append(ctx, &len, number, strlen(number));
+        text = s += 2;
+        nvalues--;
     }
     va_end(values);
     error_append(ctx, &len, text, strlen(text));

@@ -23,7 +23,8 @@ enum {
     FSM_ERROR_DIVIDE = 5,   // Int division or remainder by zero
     FSM_ERROR_MEMORY = 6,   // memory could not be had; the text names the bytes asked for
     FSM_ERROR_OVERLAP = 7,  // an output array overlaps an input or another output
-    FSM_ERROR_CANCELLED = 8 // fsm_context_cancel() was called
+    FSM_ERROR_CANCELLED = 8, // fsm_context_cancel() was called
+    FSM_ERROR_NAN = 9        // --debug-nan: an operation made a NaN of operands that are none
 };
 
 // A context owns the scratch memory and the last error of the calls made with it. It may be used by one thread at a

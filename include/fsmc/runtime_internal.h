@@ -19,7 +19,7 @@ typedef struct fsm_array {
 // then outputs; names has the name of each). Returns FSM_OK or FSM_ERROR_SIZE, _NULL, _OVERLAP or _CANCELLED.
 int fsm_enter(fsm_context *ctx, int64_t ninputs, int64_t noutputs, const fsm_array *arrays, const char *const *names);
 // Sets the error text to "where: text" (without "where: " if it is empty), each "%d" of text replaced by the next of
-// the nvalues int64_t values, and returns code.
+// the nvalues int64_t values and each "%g" by the double with the bits of the next, and returns code.
 int fsm_fail(fsm_context *ctx, int code, const char *where, const char *text, int nvalues, ...);
 // FSM_OK, or FSM_ERROR_CANCELLED once after fsm_context_cancel().
 int fsm_poll(fsm_context *ctx);

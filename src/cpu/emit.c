@@ -570,7 +570,12 @@ static void emit_check(Body *p, const Stmt *s) {
     args[n++] = emit_string(e, span_line(e->arena, check->span));
     args[n++] = emit_string(e, check->text);
     args[n++] = LLVMConstInt(e->type_i32, (unsigned)nvalues, false);
-    for (int i = 0; i < nvalues; i++) args[n++] = value(p, s->args[1 + i]);
+    for (int i = 0; i < nvalues; i++) {
+        LLVMValueRef v = value(p, s->args[1 + i]);
+        Kind kind = temp_kind(p, s->args[1 + i]);
+        if (kind == KIND_FLOAT) v = emit_conv(e, KIND_DOUBLE, kind, v);
+        args[n++] = kind_is_float(kind) ? LLVMBuildBitCast(e->builder, v, e->type_i64, "") : v;
+    }
     return_code(p, LLVMBuildCall2(e->builder, type, fail, args, (unsigned)n, ""));
     go_on_at(p, rest);
 }

@@ -123,6 +123,7 @@ bool compile_funcs(Compilation *c, bool raw, FuncList *out) {
     vec_push(&c->irs, m);
     m->raw = raw;
     m->strict = c->opt->fp == CPU_FP_PRECISE;
+    m->debug_nan = c->opt->debug_nan;
     if (c->program) {
         compile_stage(c, "elaborate");
         out->f = elab_program(m, c->program, &out->n);

@@ -201,6 +201,7 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
         o->dump_after = value;
         return !strcmp(value, "all") || !strcmp(value, "elaborate") || find_pass(r, row, value);
     case OPTION_TIME_PASSES: return o->time_passes = true;
+    case OPTION_DEBUG_NAN: return o->debug_nan = true;
     case OPTION_DEBUG: return o->debug = true;
     case OPTION_VERIFY: return o->verify = true;
     case OPTION_HELP: return o->help = true;

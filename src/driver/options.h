@@ -47,7 +47,7 @@ typedef struct Options {
     Engine engine;
     When color;
     int error_limit; // 0: none
-    bool werror, time_passes, verify, debug;
+    bool werror, time_passes, verify, debug, debug_nan;
     const struct Pass *passes[PASS_MAX]; // what to run, in order
     int npasses;
     const char *dump_after; // a pass, "elaborate", "all", or NULL

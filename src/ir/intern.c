@@ -331,6 +331,26 @@ static bool guarded(Ir *m, const Node *e) {
     return e->op == OP_bracket || !e->args[2]->partial;
 }
 
+bool ir_makes_nan(const Node *e) {
+    if (!kind_is_float(e->kind)) return false;
+    switch (e->op) {
+    case OP_sum: case OP_add: case OP_sub: case OP_mul: case OP_div: case OP_rem:                // infinities, 0 / 0
+    case OP_sqrt: case OP_log: case OP_log1p: case OP_sin: case OP_cos: case OP_tan: case OP_asin: case OP_acos:
+    case OP_lgamma: case OP_digamma: case OP_polygamma: case OP_pow: return true;
+    default: return false;
+    }
+}
+
+const char ir_nan_sum[] = "a sum of numbers is NaN: it has both infinities";
+
+const char *ir_nan_text(Ir *m, const Node *e, int *nvalues) {
+    const OpInfo *op = &op_info[e->op];
+    *nvalues = e->op == OP_sum ? 0 : e->nargs;
+    if (e->op == OP_sum) return ir_nan_sum;
+    if (op->form == FSM_IN) return arena_printf(m->arena, "%%g %s %%g is NaN", op->sym);
+    return arena_printf(m->arena, e->op == OP_polygamma ? "`%s` of %%d and %%g is NaN" : "`%s` of %%g is NaN", op->sym);
+}
+
 static void derive_sets(Ir *m, Node *e) {
     const VarSet *fv = varset_empty;
     uint64_t bound = 0;
@@ -360,6 +380,7 @@ static void derive_sets(Ir *m, Node *e) {
     }
     e->fv = fv;
     e->bound = bound;
+    e->partial |= m->debug_nan && ir_makes_nan(e);
     if (e->partial && (e->op == OP_bracket || e->op == OP_select)) e->partial = !guarded(m, e);
 }
 

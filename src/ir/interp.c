@@ -312,6 +312,16 @@ static void count_op(Interp *m, const Node *e) {
     }
 }
 
+// --debug-nan
+static Status check_nan(Interp *m, const Node *e, Scalar r, Scalar x, Scalar y) {
+    if (!ir_makes_nan(e) || !isnan(r.d)) return READY;
+    if (kind_is_float(e->args[0]->kind) && isnan(x.d)) return READY;
+    if (e->nargs > 1 && isnan(y.d)) return READY;
+    int n;
+    const char *text = ir_nan_text(m->func->ir, e, &n);
+    return fail(m, FSM_ERROR_NAN, "%s", check_text(m->arena, text, n, (int64_t[]){x.i, y.i}));
+}
+
 static Status eval_op(Interp *m, Node *e, Scalar *out) {
     Scalar x, y = {.i = 0};
     TRY(scalar(m, e->args[0], &x));
@@ -323,7 +333,7 @@ static Status eval_op(Interp *m, Node *e, Scalar *out) {
     if ((e->op == OP_idiv || e->op == OP_irem) && y.i == 0) return fail(m, FSM_ERROR_DIVIDE, "division by zero");
     *out = scalar_op(e->op, op_info[e->op].type == T_PSI ? e->args[1]->kind : e->args[0]->kind, x, y);
     count_op(m, e);
-    return READY;
+    return m->func->ir->debug_nan ? check_nan(m, e, *out, x, y) : READY;
 }
 
 static Status eval_at(Interp *m, Node *e, Scalar *out) {
@@ -387,10 +397,13 @@ static Status eval_sum(Interp *m, Frame *f, Scalar *out) {
     for (; f->i < f->n; next_index(m, f, e->u.var)) {
         Scalar x;
         TRY(scalar(m, body, &x));
+        bool was = real && (isnan(f->acc.d) || isnan(x.d));
         if (real)
             f->acc.d = scalar_round(e->kind, f->acc.d + x.d);
         else
             f->acc.i = (int64_t)((uint64_t)f->acc.i + (uint64_t)x.i);
+        if (m->func->ir->debug_nan && real && !was && isnan(f->acc.d))
+            return fail(m, FSM_ERROR_NAN, ir_nan_sum);
         bool nil = (body->op == OP_bracket || body->op == OP_sum) && slot_of(m, body)->nil;
         if (!nil && f->terms++ && real) m->counts.add++;
     }
@@ -698,6 +711,8 @@ const char *check_text(Arena *a, const char *text, int n, const int64_t *values)
     for (const char *p = text; *p; p++) {
         if (p[0] == '%' && p[1] == 'd' && k < n)
             str_printf(&s, "%lld", (long long)values[k++]), p++;
+        else if (p[0] == '%' && p[1] == 'g' && k < n)
+            str_printf(&s, "%g", (Scalar){.i = values[k++]}.d), p++;
         else
             str_putc(&s, *p);
     }

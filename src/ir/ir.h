@@ -114,6 +114,7 @@ struct Ir {
     bool positive; // every size is at least 1 (lowering makes a version of a function for that case)
     Node *slack[12]; // auxiliary unknowns of poly.c
     bool strict;  // keep IEEE exceptions: 0*e is not 0 (--fp=precise)
+    bool debug_nan; // an operation that makes a NaN of operands that are none is an error (--debug-nan)
     Span span;    // given to new nodes
     struct IrTables *tables; // interning (ir.c)
     uint32_t next_node, next_var, next_param;
@@ -305,6 +306,10 @@ bool poly_nonneg_given(Ir *m, Poly p, int nfacts, const Poly *facts);
 int poly_facts(Ir *m, Node *p, Poly *out, int max);
 // The text of the error that an index is out of range; its values are the index and the number of elements, or none.
 const char *ir_bounds_text(const Node *index, int *nvalues);
+// Could e be a NaN though its operands are none? And the text of that error, with the number of its values: the operands.
+bool ir_makes_nan(const Node *e);
+const char *ir_nan_text(Ir *m, const Node *e, int *nvalues);
+extern const char ir_nan_sum[]; // of a sum
 // Can evaluating e not fail where the facts hold?
 bool ir_safe_given(Ir *m, Node *e, int nfacts, const Poly *facts);
 // Is 0 <= i < n, likewise?

@@ -464,7 +464,7 @@ static bool index_safe(Ir *m, Node *i, Node *n, int nfacts, const Poly *facts) {
 
 static bool safe_rec(Ir *m, Node *e, int nfacts, const Poly *facts, int *fuel) {
     if (!e->partial) return true;
-    if (--*fuel < 0) return false;
+    if (--*fuel < 0 || (m->debug_nan && ir_makes_nan(e))) return false;
     switch (e->op) {
     case OP_at:
         for (int k = 1; k < e->nargs; k++)

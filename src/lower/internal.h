@@ -79,6 +79,9 @@ void lower_end_if(Lower *l, Temp cond);
 // is e without that. (loops.c)
 Node *lower_split_guard(Lower *l, Node *e, Var *const *v, int n, Node **inner);
 
+// --debug-nan: fails if r, made of the args, is a NaN and none of them is.
+void lower_check_nan(Lower *l, const char *text, int nvalues, Temp r, int n, const Temp *args);
+
 // Statements from now on come from where e does, if that is known. Returns where they came from before.
 Span lower_at(Lower *l, const Node *e);
 

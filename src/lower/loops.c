@@ -114,6 +114,7 @@ static void emit_scalar_task(Lower *l, Task *t) {
     if (t->kind == TASK_ACC) {
         Temp sum = lower_temp(l, t->e->kind, NULL), both[] = {lower_get(l, t->cell), args[0]};
         lower_stmt(l, ST_OP, sum, 2, both)->op = OP_add;
+        if (l->ir->debug_nan && kind_is_float(t->e->kind)) lower_check_nan(l, ir_nan_sum, 0, sum, 2, both);
         lower_set(l, t->cell, sum);
         return;
     }

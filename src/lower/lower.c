@@ -95,6 +95,20 @@ void lower_check(Lower *l, Temp cond, int code, const char *text, Span span, int
     append(l, (Stmt){.kind = ST_CHECK, .dst = -1, .u.check = info}, nvalues + 1, args);
 }
 
+static Temp scalar_op2(Lower *l, Op op, Temp a, Temp b) {
+    Temp t = lower_temp(l, KIND_BOOL, NULL), args[] = {a, b};
+    lower_stmt(l, ST_OP, t, 2, args)->op = op;
+    return t;
+}
+
+void lower_check_nan(Lower *l, const char *text, int nvalues, Temp r, int n, const Temp *args) {
+    Temp ok = scalar_op2(l, OP_eq, r, r);
+    for (int i = 0; i < n; i++)
+        if (kind_is_float(l->tree->temps.data[args[i]].kind))
+            ok = scalar_op2(l, OP_or, ok, scalar_op2(l, OP_ne, args[i], args[i]));
+    lower_check(l, ok, FSM_ERROR_NAN, text, l->span, nvalues, args);
+}
+
 // ---- scopes
 
 Scope *scope_open(Lower *l) {
@@ -436,6 +450,11 @@ static Temp emit_op(Lower *l, Node *e) {
     }
     Temp t = lower_temp(l, e->kind, NULL);
     lower_stmt(l, ST_OP, t, e->nargs, args)->op = e->op;
+    if (l->ir->debug_nan && ir_makes_nan(e)) {
+        int nvalues;
+        const char *text = ir_nan_text(l->ir, e, &nvalues);
+        lower_check_nan(l, text, nvalues, t, e->nargs, args);
+    }
     return t;
 }
 

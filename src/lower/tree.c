@@ -372,7 +372,7 @@ static void verify_args(Verifier *v, const Stmt *s) {
     case ST_CHECK:
         REQUIRE(a == KIND_BOOL && s->u.check && s->u.check->code && s->u.check->text, "a check is incomplete");
         for (int k = 1; k < s->nargs; k++)
-            REQUIRE(use(v, s, s->args[k], false) == KIND_INT, "a value of a check is not an Int");
+            REQUIRE(use(v, s, s->args[k], false) != KIND_BOOL, "a value of a check is a truth value");
         break;
     default: break;
     }

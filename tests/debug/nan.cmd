@@ -1,0 +1,26 @@
+# --debug-nan: the first operation that makes a NaN of numbers is an error, in every engine; what is not needed, and
+# NaN that is passed in, is not.
+nan() {
+    want=$(fsmc run --interp --debug-nan nan.fsm "$@" 2>&1 | sed 's/nan.fsm:[0-9]*: //')
+    for how in --exec -O0 -O1 -O2 -O3 '-O2 --fp=fast' '-O2 --fp=precise'; do
+        got=$(fsmc run $how --debug-nan nan.fsm "$@" 2>&1)
+        [ "$(echo "$got" | sed 's/nan.fsm:[0-9]*: //')" = "$want" ] || echo "    $how: $got, not $want"
+    done
+    echo "$1: $got"
+}
+nan root x=0.5
+nan root x=2
+nan guarded x=-1
+nan bracket 'x=[1,-1,0]'
+nan quotient 'x=[1,0,0]' 'y=[0,1,0]'
+nan quotient 'x=[1,0]' 'y=[0,1]'
+nan passed 'x="NaN"'
+nan infinities 'x=["Infinity",1,"-Infinity"]'
+nan infinities 'x=["Infinity",1,"NaN","-Infinity"]'
+nan unused x=-1
+nan rest x=1
+nan slope x=-1 p=0.5
+nan narrow x=1
+nan iterated x=1.5
+nan both x=-1
+nan both x=4.5
