@@ -148,6 +148,11 @@ static bool may_be_singular(const Node *e) {
     case OP_cbrt:
     case OP_log:
     case OP_log1p:
+    case OP_log2:
+    case OP_log10:
+    case OP_hypot:
+    case OP_acosh:
+    case OP_atanh:
     case OP_asin:
     case OP_acos:
     case OP_atan2:

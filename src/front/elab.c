@@ -135,7 +135,8 @@ static Node *elab_binary(Elab *el, const Core *c) {
 static Node *elab_call(Elab *el, const Core *c) {
     Node *a = elab_scalar(el, c->args[0]), *b = c->nargs > 1 ? elab_scalar(el, c->args[1]) : NULL;
     elab_at(el, c);
-    if (c->op == OP_floor) elab_warn_cut(el, c, a, "floor");
+    if (c->op == OP_floor || c->op == OP_ceil || c->op == OP_round || c->op == OP_trunc)
+        elab_warn_cut(el, c, a, op_info[c->op].sym);
     return ir_op(el->m, c->op, a, b);
 }
 

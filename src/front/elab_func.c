@@ -38,6 +38,13 @@ static void check_nonnegative(FuncBuilder *b, Node *extent, Span span, const cha
 
 // ---- inputs
 
+static void too_many_dimensions(Elab *el, Span at, int rank, const char *name) {
+    const char *text = arena_printf(el->arena, "an array cannot have more than %d dimensions; `%s` has %d", MAX_RANK,
+                                    name, rank);
+    report_error(el->unit, NULL, at, text);
+    el->failed = true;
+}
+
 // The inputs of the scalars of a parameter; those of arrays need sizes, which may depend on these.
 static void make_scalars(FuncBuilder *b, int k, int first) {
     Elab *el = b->el;
@@ -49,6 +56,7 @@ static void make_scalars(FuncBuilder *b, int k, int first) {
     v->value = value_new(el, n);
     for (int i = 0; i < n; i++) {
         const char *name = n == 1 ? v->name : arena_printf(el->arena, "%s_%d", v->name, i);
+        if (ranks[i] > MAX_RANK) too_many_dimensions(el, v->span, ranks[i], v->name);
         if (!ranks[i]) v->value.leaf[i] = ir_input(el->m, first + i, name, kinds[i], 0, NULL);
     }
     b->f->params[k] = (SigParam){v->name, NULL, first, n};
@@ -174,6 +182,7 @@ static Func *elab_entry(Elab *el, const CoreEntry *e) {
     el->guarded = 0;
     el->m->span = e->span;
     make_inputs(&b);
+    if (el->failed) return NULL;
     Value v = elab(el, e->body);
     int leaf = 0;
     if (!el->failed) {

@@ -493,9 +493,11 @@ static bool row_has_partials(Op op) {
 static Op current_op;
 
 static void one_op(Prog *p) {
-    const double xs[] = {0.31, 0.77, 0.52}, ys[] = {0.83, 0.43, 1.7};
+    double xs[] = {0.31, 0.77, 0.52};
+    const double ys[] = {0.83, 0.43, 1.7};
     const int64_t powers[] = {3, -2, 0};
     Node *n = size(p, "n", 3), *x = vector(p, "x", n, 3);
+    for (int k = 0; k < 3; k++) xs[k] += current_op == OP_acosh; // whose domain begins at 1
     set(p, x, xs);
     INDEX(i, n);
     OpType type = op_info[current_op].type;

@@ -59,6 +59,12 @@ static const Case cases[] = {
      "0", "0; 1; 0; 0; 0; 0; 0", NULL},
     {"hyperbolic functions", F1("f64, f64, f64, f64, f64", "return (sinh x), (cosh x), (tanh x), (erf x), (erfc x)"),
      "0", "0; 1; 0; 0; 1", NULL},
+    {"inverse hyperbolic functions",
+     F1("f64, f64, f64", "return (round (mul (asinh x) 1e15)), (round (mul (acosh (add x 1.0)) 1e15)), "
+                         "(round (mul (atanh x) 1e15))"),
+     "0.5", "481211825059604; 962423650119207; 549306144334055", NULL},
+    {"other bases", F1("f64, f64, f64, f64", "return (exp2 x), (log2 x), (log10 (mul x x)), (hypot x 12.0)"), "5",
+     "32; 2.3219280948873622; 1.3979400086720377; 13", NULL},
     {"gamma functions",
      F1("f64, f64, f64", "return (lgamma x), (round (mul (digamma x) 1e12)), (round (mul (polygamma 1 x) 1e12))"), "1",
      "0; -577215664902; 1644934066848", NULL},
