@@ -336,8 +336,8 @@ static bool is_source(const char *name) {
 
 // ---- matching
 
-// A conversion at p: `%d`, or `%%d` in the text of a check, whose conversions are replaced when it fails.
-static bool is_conversion(const char *p) { return *p == '%' && (p[1] != '%' || p[2] == 'd'); }
+// A conversion at p: `%d`, or `%%d` (`%%g`) in the text of a check, whose conversions are replaced when it fails.
+static bool is_conversion(const char *p) { return *p == '%' && (p[1] != '%' || p[2] == 'd' || p[2] == 'g'); }
 
 // Whether the pieces of the text between its conversions are found in this order in [p, end), the last at the end if
 // `whole`.
