@@ -72,15 +72,20 @@ bool compile_is_ir(const Source *src) {
     return n > 3 && !strcmp(src->name + n - 3, ".ir");
 }
 
-bool compile_load(Compilation *c, const Source *src) {
+bool compile_open(Compilation *c, const Source *src) {
     c->src = src;
     if (compile_is_ir(src)) return true;
     compile_stage(c, "parse");
     Unit *u = module_load(c->arena, c->diag, src, c->opt->include.data, c->opt->include.len);
     c->unit = u;
-    if (diag_errors(c->diag)) return false;
+    return !diag_errors(c->diag);
+}
+
+bool compile_load(Compilation *c, const Source *src) {
+    if (!compile_open(c, src)) return false;
+    if (!c->unit) return true;
     compile_stage(c, "infer");
-    c->program = infer_program(u, c->opt->entry);
+    c->program = infer_program(c->unit, c->opt->entry);
     return !diag_errors(c->diag);
 }
 

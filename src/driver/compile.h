@@ -19,7 +19,7 @@ typedef struct Compilation {
     Arena *arena;
     Diag *diag;
     const Source *src;
-    const Unit *unit;           // of an F̃ source
+    Unit *unit;                 // of an F̃ source
     const CoreProgram *program; // of an F̃ source, typed; NULL for textual IR
     VEC(Ir *) irs;
     VEC(Tree *) trees;
@@ -36,6 +36,8 @@ typedef struct FuncList {
 // The options must outlive the compilation.
 Compilation *compile_new(const Options *opt);
 void compile_delete(Compilation *c);
+// Parses the source and what it opens. Otherwise as compile_load.
+bool compile_open(Compilation *c, const Source *src);
 // Parses and types the source, which must outlive the compilation. Its name decides: a source whose name ends in .ir is
 // textual IR. With opt->entry, only that entry. False after an error in the source.
 bool compile_load(Compilation *c, const Source *src);

@@ -1,10 +1,16 @@
 #define _POSIX_C_SOURCE 200809L
 #include "driver/driver.h"
 
+#include "driver/deps.h"
 #include "driver/file.h"
+#include "driver/help.h"
+#include "driver/options_table.h"
 #include "driver/passes.h"
 #include "ir/fsm_print.h"
 
+#include <errno.h>
+#include <llvm-c/Core.h>
+#include <llvm-c/TargetMachine.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,18 +24,30 @@ static bool is_regular(const char *path) {
     return stat(path, &st) || S_ISREG(st.st_mode);
 }
 
-// Reports an output that would replace the program.
-static bool replaces_source(Compilation *c, const char *path) {
-    if (!is_regular(path) || !file_same(path, c->src->name)) return false;
-    diag_error(c->diag, (Span){NULL, 0, 0}, "the output `%s` would replace the source", path);
+// Reports an output that would replace a file that is needed.
+static bool replaces(Compilation *c, const char *path, const char *needed, const char *what) {
+    if (!strcmp(path, "-") || !is_regular(path)) return false;
+    if (strcmp(path, needed) && !file_same(path, needed)) return false;
+    diag_error(c->diag, (Span){NULL, 0, 0}, "the output `%s` would replace %s", path, what);
     return true;
+}
+
+static bool replaces_source(Compilation *c, const char *path) {
+    if (replaces(c, path, c->src->name, "the source")) return true;
+    for (int i = 0; c->unit && i < c->unit->nmodules; i++) {
+        const Module *m = c->unit->modules[i];
+        if (!m->prelude && replaces(c, path, m->src->name, "an opened file")) return true;
+    }
+    return false;
+}
+
+static const char *object_path(const Compilation *c) {
+    return c->opt->output ? c->opt->output : file_with_suffix(c->arena, file_base(c->src->name), ".o");
 }
 
 // Writes FILE.o and FILE.h; no header goes beside what is not a file (/dev/null).
 static void write_object(Compilation *c, CpuModule *m, FuncList funcs) {
-    const char *path = c->opt->output;
-    if (!path) path = file_with_suffix(c->arena, file_base(c->src->name), ".o");
-    const char *header = file_with_suffix(c->arena, path, ".h");
+    const char *path = object_path(c), *header = file_with_suffix(c->arena, path, ".h");
     if (replaces_source(c, path) || (is_regular(path) && replaces_source(c, header))) return;
     compile_stage(c, "object");
     if (!cpu_write_object(m, c->diag, path) || !is_regular(path)) return;
@@ -81,6 +99,34 @@ static void emit_text(Compilation *c, FuncList funcs, Str *out) {
 
 // ---- commands
 
+// Where the rule of dependencies goes, and what it is for: the targets that are named, else the files that are written.
+typedef struct Deps {
+    const char *file;
+    int ntargets;
+    const char *const *targets;
+    const char *outputs[2];
+} Deps;
+
+// False after reporting a file that the rule would replace.
+static bool plan_deps(Compilation *c, Deps *d) {
+    const Options *o = c->opt;
+    const char *path = object_path(c);
+    *d = (Deps){.ntargets = 1, .targets = d->outputs, .outputs = {path}};
+    if (o->emit == EMIT_OBJ && is_regular(path)) d->outputs[d->ntargets++] = file_with_suffix(c->arena, path, ".h");
+    d->file = o->deps_file ? o->deps_file : o->deps_only ? "-" : file_with_suffix(c->arena, path, ".d");
+    for (int i = 0; i < d->ntargets && !o->deps_only; i++)
+        if (replaces(c, d->file, d->outputs[i], "another output")) return false;
+    if (o->deps_targets.len) d->targets = o->deps_targets.data, d->ntargets = o->deps_targets.len;
+    return !replaces_source(c, d->file);
+}
+
+static void write_deps(Compilation *c, const Deps *d) {
+    compile_stage(c, "dependencies");
+    Str out = {0};
+    if (deps_print(c, d->ntargets, d->targets, c->opt->deps_phony, &out)) file_write(c->diag, d->file, &out);
+    str_free(&out);
+}
+
 static bool load(Compilation *c) {
     const Source *src = file_read(c->arena, c->diag, c->opt->file);
     return src && compile_load(c, src);
@@ -88,6 +134,12 @@ static bool load(Compilation *c) {
 
 void command_compile(Compilation *c) {
     FuncList funcs = {0};
+    Deps deps;
+    if (c->opt->deps_only) {
+        const Source *src = file_read(c->arena, c->diag, c->opt->file);
+        if (src && compile_open(c, src) && plan_deps(c, &deps)) write_deps(c, &deps);
+        return;
+    }
     if (!load(c) || !compile_funcs(c, false, &funcs)) return;
     if (!funcs.n) {
         diag_error(c->diag, (Span){NULL, 0, 0}, "`%s` has no entry: nothing to compile", c->src->name);
@@ -95,9 +147,11 @@ void command_compile(Compilation *c) {
     }
     const char *path = c->opt->output ? c->opt->output : "-";
     if (c->opt->emit != EMIT_OBJ && replaces_source(c, path)) return;
+    if (c->opt->deps_too && !plan_deps(c, &deps)) return;
     Str out = {0};
     emit_text(c, funcs, &out);
     if (c->opt->emit != EMIT_OBJ && compile_ok(c)) file_write(c->diag, path, &out);
+    if (c->opt->deps_too && compile_ok(c)) write_deps(c, &deps);
     str_free(&out);
 }
 
@@ -161,13 +215,43 @@ void driver_write_reproducer(const Compilation *c) {
     if (!f) return;
     fprintf(f, "// fsmc failed in '%s'. Save as a file whose name ends in %s; the command line was\n//",
             diag_current_pass, suffix);
-    for (int i = 0; i < c->opt->argc; i++) fprintf(f, " %s", c->opt->argv[i]);
+    for (int i = 0; i < c->opt->argv.len; i++) fprintf(f, " %s", c->opt->argv.data[i]);
     fprintf(f, "\n\n");
     fwrite(c->src->text, 1, c->src->len, f);
     if (!fclose(f)) fprintf(stderr, "fsmc: this is a bug of fsmc; please report it with the file %s\n", path);
 }
 
+// ---- texts about fsmc itself
+
+static void print_version(Str *out) {
+    unsigned major, minor, patch;
+    LLVMGetVersion(&major, &minor, &patch);
+    char *triple = LLVMGetDefaultTargetTriple();
+    str_printf(out, "fsmc %s\nLLVM %u.%u.%u\ntarget %s\n", FSMC_VERSION, major, minor, patch, triple);
+    LLVMDisposeMessage(triple);
+}
+
+static int write_text(Str *text) {
+    bool ok = fwrite(text->data, 1, text->len, stdout) == text->len && !fflush(stdout);
+    if (!ok) fprintf(stderr, "fsmc: error: cannot write `<stdout>`: %s\n", strerror(errno));
+    str_free(text);
+    return ok ? EXIT_SUCCESS : EXIT_USER;
+}
+
+// The text that is asked for instead of a compilation; empty if it is none.
+static void print_text(const Options *opt, Str *out) {
+    if (opt->help)
+        help_print(out, opt->command, help_width());
+    else if (opt->version)
+        print_version(out);
+    else if (opt->command == COMMAND_USAGE)
+        help_print(out, opt->word ? command_named(opt->word) : COMMAND_COMPILE, help_width());
+}
+
 int driver_run(const Options *opt) {
+    Str text = {0};
+    print_text(opt, &text);
+    if (text.len) return write_text(&text);
     Compilation *c = compile_new(opt);
     int code = EXIT_INTERNAL, left = compile_guarded(work, c, &code);
     if (left == DIAG_EXIT_BUG) driver_write_reproducer(c);

@@ -1,88 +1,43 @@
+#define _POSIX_C_SOURCE 200809L
 #include "driver/options.h"
 
+#include "driver/options_table.h"
 #include "driver/passes.h"
+#include "driver/response.h"
 #include "front/module.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-#define COMMAND(id, ...) MASK_##id = 1 << COMMAND_##id,
-#include "driver/options.def"
-    COMPILE = MASK_COMPILE,
-    RUN = MASK_RUN,
-    COST = MASK_COST,
-    CHECK = MASK_CHECK,
-    PARSE = MASK_PARSE,
-    ALL = (1 << COMMAND_COUNT) - 1
-};
-
-typedef enum OptionId {
-#define OPTION(id, ...) OPTION_##id,
-#include "driver/options.def"
-    OPTION_COUNT
-} OptionId;
-
-typedef struct OptionRow {
-    const char *group; // heading before this row, or NULL
-    OptionId id;
-    char letter;
-    const char *name, *value;
-    unsigned commands;
-    const char *help;
-} OptionRow;
-
-// A heading is a row of its own without a help text.
-static const OptionRow option_rows[] = {
-#define GROUP(title)                                    {.group = title},
-#define OPTION(id, letter, name, value, commands, help) {NULL, OPTION_##id, letter, name, value, commands, help},
-#include "driver/options.def"
-};
-enum { ROW_COUNT = sizeof option_rows / sizeof *option_rows };
-
-static const struct {
-    const char *name, *operands, *help;
-} command_rows[] = {
-#define COMMAND(id, name, operands, help) {name, operands, help},
-#include "driver/options.def"
-};
-
-static const struct {
-    const char *name, *help;
-} emit_rows[] = {
-#define EMIT(id, name, help) {name, help},
-#include "driver/options.def"
-};
-
-static const char *const emit_names[] = {
-#define EMIT(id, name, help) name,
-#include "driver/options.def"
-    NULL};
-static const char *const fp_names[] = {
-    [CPU_FP_PRECISE] = "precise", [CPU_FP_CONTRACT] = "contract", [CPU_FP_FAST] = "fast", NULL};
-static const char *const when_names[] = {[WHEN_AUTO] = "auto", [WHEN_ALWAYS] = "always", [WHEN_NEVER] = "never", NULL};
+#include <unistd.h>
 
 void options_init(Options *o) {
-    *o = (Options){.emit = EMIT_OBJ, .level = 2, .fp = CPU_FP_CONTRACT, .error_limit = 20};
+    *o = (Options){.arena = arena_new(), .emit = EMIT_OBJ, .level = 2, .fp = CPU_FP_CONTRACT, .error_limit = 20};
     for (const Pass *p = pass_table; p->name; p++) o->passes[o->npasses++] = p;
 }
 
 void options_free(Options *o) {
     vec_free(&o->include);
     vec_free(&o->words);
+    vec_free(&o->deps_targets);
+    vec_free(&o->argv);
+    arena_free(o->arena);
+}
+
+const char *options_command(const Options *o) {
+    const CommandRow *row = &command_rows[o->command];
+    return row->shape == SHAPE_WORD ? "" : row->name;
 }
 
 // ---- reading
 
 typedef struct OptionReader {
     Options *o;
-    int argc, next;
-    char *const *argv;
+    Words words;
     Str *message;
-    bool plain;                // after "--"
-    bool listed;               // --passes was given
-    unsigned given[ROW_COUNT]; // how often
+    bool plain;                   // after "--"
+    bool listed;                  // --passes was given
+    unsigned given[OPTION_COUNT]; // how often
     VEC(const Pass *) disabled;
     int operands;
 } OptionReader;
@@ -99,24 +54,24 @@ static bool wrong(OptionReader *r, const char *fmt, ...) {
     return false;
 }
 
-// "--emit" or "-o", as the messages write it.
-static const char *spelling(const OptionRow *row, char *buffer, size_t size) {
-    if (row->name)
-        snprintf(buffer, size, "--%s", row->name);
-    else
-        snprintf(buffer, size, "-%c", row->letter);
-    return buffer;
-}
-
-static bool choose(OptionReader *r, const OptionRow *row, const char *value, const char *const *names, int *out) {
-    for (int i = 0; names[i]; i++)
-        if (!strcmp(names[i], value)) {
+// The number of the value among those that the option may have.
+static bool choose(OptionReader *r, const OptionRow *row, const char *value, int *out) {
+    const char *name;
+    char option[32];
+    for (int i = 0; (name = option_choice(row->value, i)); i++)
+        if (!strcmp(name, value)) {
             *out = i;
             return true;
         }
-    wrong(r, "--%s: expected ", row->name);
-    for (int i = 0; names[i]; i++) str_printf(r->message, "%s%s", i == 0 ? "" : names[i + 1] ? ", " : " or ", names[i]);
-    return wrong(r, ", not `%s`", value);
+    NameGuess guess = {.wanted = value};
+    wrong(r, "%s: expected ", option_spelling(row, option, sizeof option));
+    for (int i = 0; (name = option_choice(row->value, i)); i++) {
+        str_printf(r->message, "%s%s", i == 0 ? "" : option_choice(row->value, i + 1) ? ", " : " or ", name);
+        name_guess(&guess, name);
+    }
+    wrong(r, ", not `%s`", value);
+    if (guess.best) wrong(r, "; did you mean `%s`?", guess.best);
+    return false;
 }
 
 static const Pass *find_pass(OptionReader *r, const OptionRow *row, const char *name) {
@@ -155,7 +110,7 @@ static bool read_number(OptionReader *r, const OptionRow *row, const char *value
     char *end, name[32];
     long n = strtol(value, &end, 10);
     if (*value < '0' || *value > '9' || *end || n > max)
-        return wrong(r, "%s: expected a number from 0 to %d, not `%s`", spelling(row, name, sizeof name), max, value);
+        return wrong(r, "%s: expected a number from 0 to %d, not `%s`", option_spelling(row, name, sizeof name), max, value);
     *out = (int)n;
     return true;
 }
@@ -172,21 +127,26 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
     switch (row->id) {
     case OPTION_OUTPUT: o->output = value; return true;
     case OPTION_EMIT:
-        if (!choose(r, row, value, emit_names, &k)) return false;
+        if (!choose(r, row, value, &k)) return false;
         o->emit = (Emit)k;
         return true;
     case OPTION_ENTRY: o->entry = value; return true;
+    case OPTION_DEPS: return o->deps_only = true;
+    case OPTION_DEPS_TOO: return o->deps_too = true;
+    case OPTION_DEPS_FILE: o->deps_file = value; return true;
+    case OPTION_DEPS_TARGET: vec_push(&o->deps_targets, value); return true;
+    case OPTION_DEPS_PHONY: return o->deps_phony = true;
     case OPTION_INCLUDE: vec_push(&o->include, value); return true;
     case OPTION_LEVEL: return read_number(r, row, value, 3, &o->level);
     case OPTION_FP:
-        if (!choose(r, row, value, fp_names, &k)) return false;
+        if (!choose(r, row, value, &k)) return false;
         o->fp = (CpuFp)k;
         return true;
     case OPTION_TARGET_CPU: o->cpu = value; return true;
     case OPTION_INTERP: return set_engine(r, ENGINE_INTERP);
     case OPTION_EXEC: return set_engine(r, ENGINE_EXEC);
     case OPTION_COLOR:
-        if (!choose(r, row, value, when_names, &k)) return false;
+        if (!choose(r, row, value, &k)) return false;
         o->color = (When)k;
         return true;
     case OPTION_ERROR_LIMIT: return read_number(r, row, value, 1000000, &o->error_limit);
@@ -210,77 +170,98 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
     }
 }
 
-// Whether arg is the option `--name` or `--name=value`.
-static bool is_long(const OptionRow *row, const char *arg) {
-    if (!row->name || strncmp(arg, "--", 2)) return false;
-    size_t n = strlen(row->name);
-    return !strncmp(arg + 2, row->name, n) && (arg[2 + n] == 0 || arg[2 + n] == '=');
+// If arg is the option of this row: true, with the value that is written in the same word, or NULL.
+static bool matches(const OptionRow *row, const char *arg, const char **value) {
+    *value = NULL;
+    if (row->group) return false;
+    if (row->letter && arg[1] == row->letter && (row->value || !arg[2])) {
+        if (arg[2]) *value = arg + 2;
+        return true;
+    }
+    if (!row->name) return false;
+    char name[32];
+    size_t n = strlen(option_spelling(row, name, sizeof name));
+    if (strncmp(arg, name, n)) return false;
+    if (name[1] != '-') { // -MF FILE, -MFFILE
+        if (arg[n]) *value = arg + n;
+        return !arg[n] || row->value;
+    }
+    if (arg[n] == '=') *value = arg + n + 1;
+    return !arg[n] || arg[n] == '=';
 }
 
 static bool unknown_option(OptionReader *r, const char *arg) {
-    char name[64];
+    char name[64], best[32], spelled[32];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(arg, "="), arg);
-    NameGuess guess = {.wanted = name + (name[0] == '-') + (name[0] == '-' && name[1] == '-')};
-    for (int i = 0; i < ROW_COUNT; i++)
-        if (option_rows[i].name) name_guess(&guess, option_rows[i].name);
+    NameGuess guess = {.wanted = name + strspn(name, "-")};
+    for (int i = 0; i < option_row_count; i++) {
+        const char *before = guess.best;
+        const OptionRow *row = &option_rows[i];
+        if (row->name) name_guess(&guess, row->name + strspn(row->name, "-"));
+        if (guess.best != before) option_spelling(row, best, sizeof best);
+    }
     wrong(r, "unknown option `%s`", name);
-    if (guess.best && !strncmp(arg, "--", 2)) wrong(r, "; did you mean `--%s`?", guess.best);
+    if (guess.best) return wrong(r, "; did you mean `%s`?", best);
+    for (int i = 0; i < option_row_count; i++) // -ofile of an option that has no value
+        if (option_rows[i].letter && option_rows[i].letter == arg[1])
+            return wrong(r, ": %s takes no value", option_spelling(&option_rows[i], spelled, sizeof spelled));
     return false;
 }
 
 static bool read_option(OptionReader *r, const char *arg) {
     const OptionRow *row = NULL;
     const char *value = NULL;
-    for (int i = 0; i < ROW_COUNT && !row; i++) {
-        const OptionRow *try = &option_rows[i];
-        if (try->group) continue;
-        if (is_long(try, arg)) {
-            row = try;
-            value = strchr(arg, '=');
-            if (value) value++;
-        } else if (try->letter && arg[1] == try->letter && (try->value || !arg[2])) {
-            row = try;
-            value = arg[2] ? arg + 2 : NULL;
-        }
-    }
+    for (int i = 0; i < option_row_count && !row; i++)
+        if (matches(&option_rows[i], arg, &value)) row = &option_rows[i];
     if (!row) return unknown_option(r, arg);
     char name[32];
-    spelling(row, name, sizeof name);
+    option_spelling(row, name, sizeof name);
     if (!row->value && value) return wrong(r, "%s takes no value", name);
     if (row->value && !value) {
-        if (row->id == OPTION_LEVEL || r->next == r->argc) return wrong(r, "%s: a value is missing", name);
-        value = r->argv[r->next++];
+        if (row->id == OPTION_LEVEL || r->words.next == r->words.list.len) return wrong(r, "%s: a value is missing", name);
+        value = r->words.list.data[r->words.next++].text;
     }
-    r->given[row - option_rows]++;
+    r->given[row->id]++;
     return apply(r, row, value);
+}
+
+// The command that a word which is neither a file nor a command may have been meant for.
+static const char *meant_command(const char *word) {
+    NameGuess guess = {.wanted = word};
+    for (int i = 1; i < COMMAND_COUNT && !strpbrk(word, "./"); i++) name_guess(&guess, command_rows[i].name);
+    return guess.best && access(word, F_OK) ? guess.best : NULL;
+}
+
+static bool unknown_command(OptionReader *r, const char *word) {
+    wrong(r, "there is no command `%s`", word);
+    const char *best = meant_command(word);
+    return best ? wrong(r, "; did you mean `%s`?", best) : false;
 }
 
 static bool read_operand(OptionReader *r, const char *arg) {
     Options *o = r->o;
-    bool calls = o->command == COMMAND_RUN || o->command == COMMAND_COST;
-    switch (r->operands++) {
-    case 0:
-        for (int i = 1; i < COMMAND_COUNT && !r->plain; i++)
-            if (o->command == COMMAND_COMPILE && !strcmp(arg, command_rows[i].name)) {
-                o->command = (Command)i;
-                r->operands = 0;
-                return true;
-            }
-        o->file = arg;
-        return true;
-    case 1:
-        if (calls) {
-            o->entry = arg;
-            return true;
-        }
-        break;
-    default:
-        if (!calls) break;
-        if (!strchr(arg, '=')) return wrong(r, "expected NAME=VALUE, not `%s`", arg);
-        vec_push(&o->words, arg);
+    if (!r->plain && !r->operands && o->command == COMMAND_COMPILE && command_named(arg) != COMMAND_COUNT) {
+        o->command = command_named(arg);
         return true;
     }
-    return wrong(r, "one file is compiled at a time: `%s` and `%s` were given", o->file, arg);
+    CommandShape shape = command_rows[o->command].shape;
+    int k = r->operands++;
+    if (k == 0) {
+        *(shape == SHAPE_WORD ? &o->word : &o->file) = arg;
+        return true;
+    }
+    if (shape == SHAPE_WORD) return wrong(r, "%s takes one word, not also `%s`", command_rows[o->command].name, arg);
+    if (shape == SHAPE_FILE) {
+        if (o->command == COMMAND_COMPILE && meant_command(o->file)) return unknown_command(r, o->file);
+        return wrong(r, "one file is compiled at a time: `%s` and `%s` were given", o->file, arg);
+    }
+    if (k == 1) {
+        o->entry = arg;
+    } else {
+        if (!strchr(arg, '=')) return wrong(r, "expected NAME=VALUE, not `%s`", arg);
+        vec_push(&o->words, arg);
+    }
+    return true;
 }
 
 // ---- what goes with what
@@ -288,7 +269,7 @@ static bool read_operand(OptionReader *r, const char *arg) {
 static bool misplaced(OptionReader *r, const OptionRow *row) {
     const char *command = command_rows[r->o->command].name;
     char name[32];
-    wrong(r, "%s goes with", spelling(row, name, sizeof name));
+    wrong(r, "%s goes with", option_spelling(row, name, sizeof name));
     bool first = true;
     for (int i = 0; i < COMMAND_COUNT; i++) {
         if (!(row->commands & 1u << i)) continue;
@@ -299,8 +280,10 @@ static bool misplaced(OptionReader *r, const OptionRow *row) {
 }
 
 static bool check_commands(OptionReader *r) {
-    for (int i = 0; i < ROW_COUNT; i++)
-        if (r->given[i] && !(option_rows[i].commands & 1u << r->o->command)) return misplaced(r, &option_rows[i]);
+    for (int i = 0; i < option_row_count; i++) {
+        const OptionRow *row = &option_rows[i];
+        if (!row->group && r->given[row->id] && !(row->commands & 1u << r->o->command)) return misplaced(r, row);
+    }
     return true;
 }
 
@@ -324,129 +307,72 @@ static bool choose_passes(OptionReader *r) {
     return true;
 }
 
-static bool check_operands(OptionReader *r) {
+static bool check_output(OptionReader *r) {
     const Options *o = r->o;
-    if (!o->file) return wrong(r, "a file is expected");
-    bool calls = o->command == COMMAND_RUN || o->command == COMMAND_COST;
-    if (calls && !o->entry) return wrong(r, "the name of an entry is expected after `%s`", o->file);
-    if (o->command == COMMAND_COMPILE && o->emit == EMIT_OBJ) {
-        if (!o->output && !strcmp(o->file, "-"))
-            return wrong(r, "the program comes from standard input: name the object with -o FILE");
-        if (o->output && !strcmp(o->output, "-")) return wrong(r, "an object is not written to standard output");
-        size_t n = o->output ? strlen(o->output) : 0;
-        if (n >= 2 && !strcmp(o->output + n - 2, ".h"))
-            return wrong(r, "-o %s would be both the object and its header", o->output);
-    }
+    if (o->emit != EMIT_OBJ) return true;
+    if (!o->output && !strcmp(o->file, "-"))
+        return wrong(r, "the program comes from standard input: name the object with -o FILE");
+    if (o->output && !strcmp(o->output, "-")) return wrong(r, "an object is not written to standard output");
+    size_t n = o->output ? strlen(o->output) : 0;
+    if (n >= 2 && !strcmp(o->output + n - 2, ".h"))
+        return wrong(r, "-o %s would be both the object and its header", o->output);
     return true;
 }
 
-bool options_parse(Options *o, int argc, char *const *argv, Str *message) {
-    o->argc = argc, o->argv = argv;
-    OptionReader r = {.o = o, .argc = argc, .next = 1, .argv = argv, .message = message};
+// What is asked of dependencies must say where they go and what depends on them.
+static bool check_deps(OptionReader *r) {
+    Options *o = r->o;
+    if (o->deps_only && o->deps_too) return wrong(r, "-M and -MD exclude each other");
+    if (o->deps_file && !o->deps_only) o->deps_too = true;
+    if (!o->deps_only && !o->deps_too && (o->deps_targets.len || o->deps_phony))
+        return wrong(r, "%s goes with -M, -MD or -MF", o->deps_targets.len ? "-MT" : "-MP");
+    bool console = o->output ? !strcmp(o->output, "-") : o->emit != EMIT_OBJ || !strcmp(o->file, "-");
+    if (!o->deps_only && !o->deps_too) return true;
+    if (console && !o->deps_targets.len)
+        return wrong(r, "the rule has no target: the output goes to no file, name one with -MT TARGET");
+    if (o->deps_too && console && !o->deps_file) return wrong(r, "name the file of the rule with -MF FILE");
+    if (o->deps_too && console && !strcmp(o->deps_file, "-"))
+        return wrong(r, "the output and -MF cannot both be standard output");
+    return true;
+}
+
+static bool check_operands(OptionReader *r) {
+    const Options *o = r->o;
+    CommandShape shape = command_rows[o->command].shape;
+    if (o->command == COMMAND_USAGE && o->word && command_named(o->word) == COMMAND_COUNT)
+        return unknown_command(r, o->word);
+    if (shape == SHAPE_WORD) return true;
+    if (!o->file) return wrong(r, "a file is expected");
+    if (shape == SHAPE_CALL && !o->entry) return wrong(r, "the name of an entry is expected after `%s`", o->file);
+    if (o->command != COMMAND_COMPILE) return true;
+    if (!r->plain && meant_command(o->file)) return unknown_command(r, o->file);
+    return check_deps(r) && (o->deps_only || check_output(r));
+}
+
+static bool read_words(OptionReader *r) {
     bool ok = true;
-    while (ok && r.next < argc) {
-        const char *arg = argv[r.next++];
-        if (r.plain || arg[0] != '-' || !arg[1])
-            ok = read_operand(&r, arg);
+    while (ok && r->words.next < r->words.list.len) {
+        const char *arg = r->words.list.data[r->words.next++].text;
+        if (r->plain || (arg[0] != '-' && arg[0] != '@') || (arg[0] == '-' && !arg[1]))
+            ok = read_operand(r, arg);
+        else if (arg[0] == '@')
+            ok = response_expand(&r->words, r->o->arena, r->message);
         else if (!strcmp(arg, "--"))
-            r.plain = true;
+            r->plain = true;
         else
-            ok = read_option(&r, arg);
+            ok = read_option(r, arg);
     }
-    if (ok && !o->help && !o->version) ok = check_commands(&r) && choose_passes(&r) && check_operands(&r);
-    vec_free(&r.disabled);
     return ok;
 }
 
-// ---- help
-
-enum { HELP_COLUMN = 24, HELP_WIDTH = 100 };
-
-// Text in a column, broken between words.
-static void help_text(Str *out, const char *text) {
-    int column = HELP_COLUMN;
-    for (bool first = true; *text; first = false) {
-        int n = (int)strcspn(text, " ");
-        if (!first && column + 1 + n > HELP_WIDTH) {
-            str_putc(out, '\n');
-            str_indent(out, column = HELP_COLUMN);
-        } else if (!first) {
-            str_putc(out, ' ');
-            column++;
-        }
-        str_write(out, text, (size_t)n);
-        column += n;
-        text += n + (text[n] == ' ');
-    }
-    str_putc(out, '\n');
-}
-
-static void help_row(Str *out, const char *left, const char *text) {
-    str_puts(out, left);
-    int n = (int)strlen(left);
-    if (n + 2 > HELP_COLUMN) str_putc(out, '\n'), n = 0;
-    str_indent(out, HELP_COLUMN - n);
-    help_text(out, text);
-}
-
-static void help_options(Str *out, unsigned commands) {
-    const char *group = NULL;
-    for (int i = 0; i < ROW_COUNT; i++) {
-        const OptionRow *row = &option_rows[i];
-        if (row->group) {
-            group = row->group;
-            continue;
-        }
-        if (!(row->commands & commands)) continue;
-        if (group) str_printf(out, "\n%s:\n", group);
-        group = NULL;
-        char left[64];
-        const char *value = row->value ? row->value : "";
-        if (!row->name)
-            snprintf(left, sizeof left, "  -%c%s%s", row->letter, row->id == OPTION_LEVEL ? "" : " ", value);
-        else if (row->letter)
-            snprintf(left, sizeof left, "  -%c, --%s", row->letter, row->name);
-        else
-            snprintf(left, sizeof left, "  --%s%s%s", row->name, row->value ? "=" : "", value);
-        help_row(out, left, row->help);
-    }
-}
-
-void options_help(Str *out, Command command) {
-    str_puts(out, "Usage:\n");
-    for (int i = 0; i < COMMAND_COUNT; i++) {
-        if (command != COMMAND_COMPILE && i != (int)command) continue;
-        const char *name = command_rows[i].name;
-        str_printf(out, "  fsmc %s%s[options] %s\n", name, *name ? " " : "", command_rows[i].operands);
-        str_indent(out, 6);
-        str_printf(out, "%s\n", command_rows[i].help);
-    }
-    str_puts(out,
-             "FILE is an F~ program, values as --emit=ir prints them if its name ends in .ir, or '-' for standard\n"
-             "input.");
-    if (command == COMMAND_RUN || command == COMMAND_COST || command == COMMAND_COMPILE)
-        str_puts(out, " Arguments of a call are JSON: NAME=VALUE or NAME=@FILE (also NumPy's .npy) for single ones,\n"
-                      "the others on standard input as one array in order or one object by name.");
-    str_putc(out, '\n');
-    help_options(out, command == COMMAND_COMPILE ? ALL : 1u << command);
-    if (command == COMMAND_COMPILE) {
-        str_puts(out, "\nKinds of output:\n");
-        for (int i = 0; i < EMIT_COUNT; i++) {
-            char left[64];
-            snprintf(left, sizeof left, "  %s", emit_rows[i].name);
-            help_row(out, left, emit_rows[i].help);
-        }
-    }
-    if (command != COMMAND_PARSE && command != COMMAND_CHECK) {
-        str_puts(out, "\nPasses, in order:\n");
-        for (const Pass *p = pass_table; p->name; p++) {
-            char left[64];
-            snprintf(left, sizeof left, "  %s", p->name);
-            help_row(out, left, p->help);
-        }
-    }
-    str_puts(
-        out,
-        "\nExit status: 0 on success, 1 for an error in the program or its arguments, 2 for wrong usage, 3 for an\n"
-        "internal error.\n");
+bool options_parse(Options *o, int argc, char *const *argv, Str *message) {
+    OptionReader r = {.o = o, .message = message};
+    for (int i = 1; i < argc; i++) vec_push(&r.words.list, ((Word){argv[i], 0}));
+    bool ok = read_words(&r);
+    if (ok && !o->help && !o->version) ok = check_commands(&r) && choose_passes(&r) && check_operands(&r);
+    vec_push(&o->argv, argc ? argv[0] : "fsmc");
+    for (int i = 0; i < r.words.list.len; i++) vec_push(&o->argv, r.words.list.data[i].text);
+    vec_free(&r.words.list);
+    vec_free(&r.disabled);
+    return ok;
 }

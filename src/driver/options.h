@@ -3,6 +3,7 @@
 #define DRIVER_OPTIONS_H
 
 #include "cpu/cpu.h"
+#include "support/arena.h"
 #include "support/str.h"
 #include "support/vec.h"
 
@@ -31,11 +32,12 @@ typedef enum When { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER } When;
 enum { PASS_MAX = 64 };
 
 typedef struct Options {
-    int argc;
-    char *const *argv; // as they were written
+    Arena *arena;            // of words from response files
+    VEC(const char *) argv;  // as they were written, with the words of response files in their place
     Command command;
     bool help, version; // print that instead
     const char *file;   // "-" is standard input
+    const char *word;   // the operand of a command that takes a word instead, or NULL
     const char *output; // NULL: from the source's name, or standard output
     Emit emit;
     const char *entry; // NULL: all
@@ -44,6 +46,10 @@ typedef struct Options {
     int level;
     CpuFp fp;
     const char *cpu; // NULL: by command
+    bool deps_only, deps_too;        // write the rule of dependencies, alone or with the output
+    const char *deps_file;           // NULL: from the output's name, or standard output
+    VEC(const char *) deps_targets;  // none: the outputs
+    bool deps_phony;
     Engine engine;
     When color;
     int error_limit; // 0: none
@@ -56,9 +62,8 @@ typedef struct Options {
 // Options as they are without a command line.
 void options_init(Options *o);
 void options_free(Options *o);
-// Reads a command line; its strings must outlive o. False after appending what is wrong with it to message.
+// Reads a command line, and the response files (@FILE) that it names; its strings must outlive o. False after appending what is wrong with it to message.
 bool options_parse(Options *o, int argc, char *const *argv, Str *message);
-// The text of --help: of the sub-command, of everything for COMMAND_COMPILE.
-void options_help(Str *out, Command command);
-
+// The name of the sub-command that has help of its own, else "".
+const char *options_command(const Options *o);
 #endif

@@ -1,0 +1,62 @@
+// The rows of options.def, for what derives from them: reading, help, completion and the manual.
+#ifndef DRIVER_OPTIONS_TABLE_H
+#define DRIVER_OPTIONS_TABLE_H
+
+#include "driver/options.h"
+
+typedef enum OptionId {
+#define OPTION(id, ...) OPTION_##id,
+#include "driver/options.def"
+    OPTION_COUNT
+} OptionId;
+
+// A heading is a row of its own: `group` alone is set.
+typedef struct OptionRow {
+    const char *group;
+    OptionId id;
+    char letter;
+    const char *name, *value;
+    unsigned commands; // a bit for each Command
+    const char *help;
+} OptionRow;
+
+// What the operands of a command are.
+typedef enum CommandShape {
+    SHAPE_FILE, // one program
+    SHAPE_CALL, // a program, an entry, and arguments NAME=VALUE
+    SHAPE_WORD, // at most one word, which stands for no file
+} CommandShape;
+
+typedef struct CommandRow {
+    const char *name;
+    CommandShape shape;
+    const char *operands, *help;
+} CommandRow;
+
+typedef struct ExampleRow {
+    Command command;
+    const char *line, *help;
+} ExampleRow;
+
+typedef struct EmitRow {
+    const char *name, *help;
+} EmitRow;
+
+extern const OptionRow option_rows[];
+extern const int option_row_count;
+extern const CommandRow command_rows[COMMAND_COUNT];
+extern const ExampleRow example_rows[];
+extern const int example_row_count;
+extern const EmitRow emit_rows[EMIT_COUNT];
+
+extern const char *const option_fp_names[];   // by CpuFp, ended by NULL
+extern const char *const option_when_names[]; // by When, ended by NULL
+
+// "--emit", "-o" or "-MF", as messages write an option.
+const char *option_spelling(const OptionRow *row, char *buffer, size_t size);
+// The k-th word that an option of this `value` may have, NULL after the last; none if any word will do.
+const char *option_choice(const char *value, int k);
+// The command of that name, COMMAND_COUNT if there is none.
+Command command_named(const char *name);
+
+#endif
