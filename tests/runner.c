@@ -1,10 +1,12 @@
-// Runs the test-suite: golden commands, parser goldens and unit programs, several at a time. tests/README.md describes
-// the files.
+// Runs the test-suite: golden commands, parser goldens, unit programs and pages of documentation, several at a time.
+// tests/README.md describes the files.
 #define _GNU_SOURCE
+#include "pages.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <glob.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -23,6 +25,7 @@ typedef enum Kind {
     KIND_UNIT,   // unit/NAME.c, built as a program
     KIND_CMD,    // NAME.cmd with NAME.out
     KIND_PARSE,  // parse/NAME.fsm with NAME.ast or NAME.err
+    KIND_PAGE,   // the blocks of a page, whose path is the name
     KIND_BROKEN, // a file that looks like part of a test but is not; `problem` says why
 } Kind;
 
@@ -30,7 +33,7 @@ typedef enum State { STATE_WAITING, STATE_RUNNING, STATE_ENDED } State;
 
 typedef struct Case {
     Kind kind;
-    char *name; // path below tests/ without suffix
+    char *name; // path below tests/ without suffix; of a page, below the root
     char *problem;
     State state;
     pid_t pid;
@@ -173,18 +176,39 @@ static void discover(const char *below) {
     if (n >= 0) free(entries);
 }
 
-// Unit programs take longest: they start first.
+static void discover_pages(void) {
+    static const char *const patterns[] = {"*.md", "docs/*.md", "tests/*.md", "examples/*.md", "examples/*/*.md"};
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        char *pattern = format("%s/%s", root, patterns[i]);
+        glob_t found;
+        if (!glob(pattern, 0, NULL, &found))
+            for (size_t k = 0; k < found.gl_pathc; k++) add_case(KIND_PAGE, found.gl_pathv[k] + strlen(root) + 1, NULL);
+        globfree(&found);
+        free(pattern);
+    }
+}
+
+static bool reports_tests(const Case *c) {
+    return c->kind == KIND_UNIT || c->kind == KIND_PAGE;
+}
+
+// Unit programs and pages take longest: they start first.
 static int compare_cases(const void *a, const void *b) {
     const Case *x = a, *y = b;
-    int units = (y->kind == KIND_UNIT) - (x->kind == KIND_UNIT);
+    int units = reports_tests(y) - reports_tests(x);
     return units ? units : strcmp(x->name, y->name);
+}
+
+// A filter may name a block of a page, `docs/language.md:120`; the page runs as a whole.
+static bool is_selected(const Case *c, const char *filter) {
+    return strstr(c->name, filter) || (c->kind == KIND_PAGE && !strncmp(filter, c->name, strlen(c->name)));
 }
 
 static void select_cases(char **filters, int count) {
     size_t kept = 0;
     for (size_t i = 0; i < case_count; i++) {
         bool keep = count == 0;
-        for (int k = 0; k < count; k++) keep |= strstr(cases[i].name, filters[k]) != NULL;
+        for (int k = 0; k < count; k++) keep |= is_selected(&cases[i], filters[k]);
         if (keep)
             cases[kept++] = cases[i];
         else
@@ -218,6 +242,11 @@ static void exec_case(const Case *c, size_t number) {
     redirect(1, format("%s/%zu.out", tmp_root, number), O_WRONLY | O_CREAT | O_TRUNC);
     redirect(2, format("%s/%zu.err", tmp_root, number), O_WRONLY | O_CREAT | O_TRUNC);
     setenv("FSMC_TEST_TMP", format("%s/%zu", tmp_root, number), 1);
+    if (c->kind == KIND_PAGE) {
+        int status = page_check(root, c->name, update);
+        fflush(NULL);
+        _exit(status);
+    }
     char *path = format("%s/tests/%s", root, c->name), *slash = strrchr(path, '/');
     *slash = 0;
     if (chdir(path) < 0) _exit(126);
@@ -241,7 +270,7 @@ static void start(Case *c, size_t number) {
     free(tmp);
     fflush(NULL);
     const char *limit = getenv("FSMC_TEST_TIMEOUT");
-    c->deadline = now() + (limit ? atof(limit) : c->kind == KIND_UNIT ? LIMIT_UNIT : LIMIT_GOLDEN);
+    c->deadline = now() + (limit ? atof(limit) : reports_tests(c) ? LIMIT_UNIT : LIMIT_GOLDEN);
     c->pid = fork();
     if (c->pid == 0) exec_case(c, number);
     if (c->pid < 0) {
@@ -420,19 +449,23 @@ static void judge_parse(const Case *c, const char *out, size_t out_size, const c
     }
 }
 
-// A unit program prints "ok NAME", "not ok NAME: why" and "skip NAME: why"; other lines are comments.
+// A unit program or page prints "ok NAME", "not ok NAME: why" and "skip NAME: why"; other lines are comments.
 static void judge_unit(const Case *c, char *out, const char *err, size_t err_size) {
     int tests = 0, failed_before = failed;
+    const char *colon = c->kind == KIND_PAGE ? ":" : ": ";
     for (char *line = strtok(out, "\n"); line; line = strtok(NULL, "\n")) {
         char *name = NULL;
         if (!strncmp(line, "ok ", 3)) {
-            report_pass(name = format("%s: %s", c->name, line + 3));
+            report_pass(name = format("%s%s%s", c->name, colon, line + 3));
         } else if (!strncmp(line, "not ok ", 7)) {
-            report_failure(c->name, "%s", line + 7);
+            char *why = strchr(line, ':');
+            if (why) *why++ = 0;
+            name = format("%s%s%s", c->name, colon, line + 7);
+            report_failure(name, "%s", why ? why + strspn(why, " ") : "");
         } else if (!strncmp(line, "skip ", 5)) {
             char *why = strchr(line, ':');
             if (why) *why++ = 0;
-            report_skip(name = format("%s: %s", c->name, line + 5), why ? why + strspn(why, " ") : "");
+            report_skip(name = format("%s%s%s", c->name, colon, line + 5), why ? why + strspn(why, " ") : "");
         } else {
             continue;
         }
@@ -445,7 +478,7 @@ static void judge_unit(const Case *c, char *out, const char *err, size_t err_siz
         report_failure(c->name, "exit status %d, though no test failed", c->status);
     else if (!tests)
         report_failure(c->name, "it reported no test");
-    if (failed > failed_before) print_lines(err, err_size);
+    if (failed > failed_before || (update && c->kind == KIND_PAGE)) print_lines(err, err_size);
 }
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw) {
@@ -526,9 +559,10 @@ static void set_environment(void) {
 static int usage(FILE *to, int status) {
     fputs("usage: fsmc_tests [--update] [--list] [-v] [-j JOBS] [FILTER...]\n"
           "Runs the tests whose names contain a FILTER (all without one).\n"
-          "  --update  rewrites the golden files\n"
+          "  --update  rewrites the golden files, and the output shown in pages\n"
           "  --list    prints the names of the tests and runs nothing\n"
-          "  -v        also prints the tests that pass\n",
+          "  -v        also prints the tests that pass\n"
+          "  --page PAGE [ROOT]  checks a page of documentation in the folder $FSMC_TEST_TMP\n",
           to);
     return status;
 }
@@ -544,6 +578,8 @@ int main(int argc, char **argv) {
             list = true;
         else if (!strcmp(argv[i], "-v"))
             verbose = true;
+        else if (!strcmp(argv[i], "--page") && i + 1 < argc)
+            return page_check(argv[i + 2] ? argv[i + 2] : root, argv[i + 1], update);
         else if (!strcmp(argv[i], "-j") && i + 1 < argc)
             jobs = atol(argv[++i]);
         else if (!strcmp(argv[i], "--help"))
@@ -554,6 +590,7 @@ int main(int argc, char **argv) {
             argv[1 + filters++] = argv[i];
     }
     discover("");
+    discover_pages();
     select_cases(argv + 1, filters);
     if (case_count) qsort(cases, case_count, sizeof *cases, compare_cases);
     if (list) {
