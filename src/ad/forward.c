@@ -7,6 +7,9 @@ typedef struct Forward {
     AdGraph g;
     Ir *m;
     Node **tan; // by AdNode.order; of a loop: the loop over states and tangents
+    Node ***results; // of a custom: the tangents of its results
+    AdError *error;
+    bool failed;
 } Forward;
 
 static Node *tan_of(const Forward *f, const Node *e) {
@@ -95,6 +98,18 @@ static Node *final_tan(const Forward *f, const AdNode *a) {
     return ir_final(f->m, f->tan[loop->order], at);
 }
 
+static void custom_tan(Forward *f, const AdNode *a) {
+    const Loop *l = a->loop;
+    Node **in = ARENA_ARRAY(f->m->arena, Node *, l->nx), **out = ARENA_ARRAY(f->m->arena, Node *, l->ny);
+    for (int k = 0; k < l->nx; k++) {
+        in[k] = tan_of(f, a->args[k]);
+    }
+    f->results[a->order] = out;
+    if (!f->failed && !ad_custom_tangents(f->m, a, in, out, f->error)) {
+        f->failed = true;
+    }
+}
+
 static Node *tangent(const Forward *f, const AdNode *a) {
     Ir *m = f->m;
     Node *e = a->e, *t = e->nargs > 0 ? tan_of(f, a->args[0]) : NULL;
@@ -125,14 +140,15 @@ static Node *tangent(const Forward *f, const AdNode *a) {
         return loop_tan(f, a);
     case OP_final:
         return final_tan(f, a);
+    case OP_result:
+        return f->results[ad_graph_find(&f->g, a->args[0])->order][e->u.num];
     default:
         return op_is_elementwise(e->op) ? elementwise(f, a) : NULL;
     }
 }
 
 bool ad_forward(Ir *m, int ny, Node *const *y, Node **dy, int nx, Node *const *x, Node *const *dx, AdError *error) {
-    (void)error; // every construct has a tangent
-    Forward f = {.m = m};
+    Forward f = {.m = m, .error = error};
     const VarSet *outer = varset_empty;
     for (int j = 0; j < nx; j++) {
         outer = varset_union(m, outer, x[j]->fv);
@@ -140,21 +156,26 @@ bool ad_forward(Ir *m, int ny, Node *const *y, Node **dy, int nx, Node *const *x
     }
     ad_graph_build(&f.g, m, ny, y, nx, x, outer);
     f.tan = ARENA_ARRAY(m->arena, Node *, f.g.n + 1);
+    f.results = ARENA_ARRAY(m->arena, Node **, f.g.n + 1);
     for (int j = 0; j < nx; j++) {
         f.tan[ad_graph_find(&f.g, x[j])->order] = dx[j];
     }
     Span span = m->span;
-    for (int i = 0; i < f.g.n; i++) {
+    for (int i = 0; i < f.g.n && !f.failed; i++) {
         const AdNode *a = f.g.order[i];
         if (a->active && !a->is_x) {
             m->span = a->e->span;
-            f.tan[i] = tangent(&f, a);
+            if (a->e->op == OP_custom) {
+                custom_tan(&f, a);
+            } else {
+                f.tan[i] = tangent(&f, a);
+            }
         }
     }
     m->span = span;
-    for (int i = 0; i < ny; i++) {
+    for (int i = 0; i < ny && !f.failed; i++) {
         dy[i] = tan_or_zero(&f, y[i]);
     }
     ad_graph_free(&f.g);
-    return true;
+    return !f.failed;
 }

@@ -62,7 +62,7 @@ static AdNode *add_node(AdGraph *g, Node *e) {
 }
 
 static void open_node(AdGraph *g, AdNode *a) {
-    if (ad_is_loop(a->e)) {
+    if (ad_is_loop(a->e) || a->e->op == OP_custom) {
         a->loop = a->e->u.loop;
         rename_loop(g, a);
     } else if (ir_is_binder(a->e)) {
@@ -76,10 +76,11 @@ AdNode *ad_graph_find(const AdGraph *g, const Node *e) { return map_get(&g->node
 // The operands that carry derivatives, and the states of a loop; NULL after the last.
 static Node *next_operand(const AdNode *a, int *k) {
     int nstates = a->loop ? a->loop->n : 0, n = a->is_x ? 0 : a->e->nargs + nstates;
+    if (a->e->op == OP_custom) n = a->loop->nx; // its results and its rule are in terms of variables of their own
     while (*k < n) {
         int i = (*k)++;
         Node *o = i < a->e->nargs ? a->args[i] : ir_var(a->loop->state[i - a->e->nargs]);
-        if (kind_is_float(o->kind) || ad_is_loop(o)) {
+        if (kind_is_float(o->kind) || ad_is_loop(o) || o->op == OP_custom) {
             return o;
         }
     }
@@ -162,6 +163,7 @@ static bool may_be_singular(const Node *e) {
     case OP_digamma:
     case OP_polygamma:
     case OP_final:
+    case OP_result:
         return true;
     default:
         return false;
@@ -189,7 +191,7 @@ static bool spread_loop(const AdGraph *g, AdNode *a) {
 }
 
 static bool spread(const AdGraph *g, AdNode *a) {
-    if (a->loop) {
+    if (a->loop && a->e->op != OP_custom) {
         return spread_loop(g, a);
     }
     if (a->is_x) {

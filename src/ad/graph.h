@@ -19,7 +19,7 @@ typedef struct AdNode {
     Node *e;
     Node **args; // operands of e, in which variables bound by e and free in the surroundings are renamed apart
     Var *var;    // gen, sum: the bound variable of args
-    Loop *loop;  // fold, while: the bound variables of args
+    Loop *loop;  // fold, while, custom: the bound variables of args
     int order;   // position in AdGraph.order
     bool is_x;   // one of the values to differentiate by
     bool active; // depends on one of them through floating-point values
@@ -48,6 +48,11 @@ typedef struct AdFactor {
     Node *guard; // Bool, or NULL for true
     Node *value; // NULL for zero
 } AdFactor;
+// What the derivative of the custom a makes of ny tangents or nx adjoints, by its rule or by transposing it. Entries of
+// `in` may be NULL for zero, not those of `out`. False if the rule cannot be transposed.
+bool ad_custom_tangents(Ir *m, const AdNode *a, Node *const *in, Node **out, AdError *error);
+bool ad_custom_adjoints(Ir *m, const AdNode *a, Node *const *in, Node **out, AdError *error);
+
 // By operand k; if both operands are one node, its whole derivative counts at k = 0 and nothing at k = 1.
 AdFactor ad_factor(Ir *m, Node *e, int k);
 // v * d, without multiplying by the literals 1 and -1.

@@ -20,6 +20,9 @@ typedef struct Reverse {
     Ir *m;
     Guards guards;
     Slot *slot; // by AdNode.order
+    Share **results; // of a custom: the adjoints of its results
+    AdError *error;
+    bool failed;
 } Reverse;
 
 // ---- collecting contributions
@@ -228,6 +231,80 @@ static void literal(Reverse *r, const AdNode *p, Share adj) {
     }
 }
 
+// The adjoint of a result waits for those of the others.
+static void keep_result(Reverse *r, const AdNode *p, Share adj) {
+    const AdNode *custom = ad_graph_find(&r->g, p->args[0]);
+    Share **results = &r->results[custom->order];
+    if (!*results) {
+        *results = ARENA_ARRAY(r->m->arena, Share, custom->loop->ny);
+    }
+    if (p->e->rank > 0 && adj.cover) { // whether any element is needed
+        Var **k = array_vars(r, p);
+        Share element = {NULL, at_vars(r->m, adj.cover, p->e->rank, k), ir_real(r->m, p->e->kind, 1)};
+        adj.cover = guard_sum(&r->guards, p->e->rank, k, element, AD_RAISES).cover;
+    }
+    (*results)[p->e->u.num] = adj;
+}
+
+// Where any of the results is needed. With one result its own guard stays as it is; else a condition is made of them.
+static Guard *any_result(Reverse *r, int n, Share *results) {
+    Share *only = NULL;
+    Node *cond = NULL;
+    int count = 0;
+    for (int k = 0; k < n; k++) {
+        if (results[k].value) {
+            only = &results[k];
+            count++;
+        }
+    }
+    if (count == 1) {
+        *only = covered(r, *only);
+        return only->guard;
+    }
+    bool always = false;
+    for (int k = 0; k < n; k++) {
+        if (!results[k].value) {
+            continue;
+        }
+        Node *c = guard_value(&r->guards, covered(r, results[k]).guard);
+        always |= !c;
+        cond = cond && c ? ir_or(r->m, cond, c) : c;
+        results[k].value = guard_bracket(&r->guards, results[k].guard, results[k].value);
+    }
+    return guard_and(&r->guards, NULL, always ? NULL : cond);
+}
+
+// The rule gives adjoints of the arguments; it is evaluated only where the results are needed.
+static void custom(Reverse *r, const AdNode *p) {
+    const Loop *l = p->loop;
+    Share *results = r->results[p->order];
+    Node **in = ARENA_ARRAY(r->m->arena, Node *, l->ny), **out = ARENA_ARRAY(r->m->arena, Node *, l->nx);
+    if (!results || r->failed) {
+        return;
+    }
+    Guard *guard = any_result(r, l->ny, results);
+    for (int k = 0; k < l->ny; k++) {
+        in[k] = results[k].value;
+    }
+    if (!ad_custom_adjoints(r->m, p, in, out, r->error)) {
+        r->failed = true;
+        return;
+    }
+    for (int k = 0; k < l->nx; k++) {
+        AdNode *e = active_operand(r, p, k);
+        if (!e) {
+            continue;
+        }
+        if (e->e->rank == 0) {
+            contribute(r, p, e, (Share){guard, NULL, out[k]});
+            continue;
+        }
+        Node *cover = e->risk == AD_SAFE ? NULL : guard_value(&r->guards, guard);
+        cover = cover ? gen_over(r->m, e->e->rank, array_vars(r, e), cover) : NULL;
+        contribute_whole(r, p, e, (Share){NULL, cover, guard_bracket(&r->guards, guard, out[k])});
+    }
+}
+
 static void propagate(Reverse *r, const AdNode *p, Share adj) {
     switch (p->e->op) {
     case OP_conv: {
@@ -257,6 +334,9 @@ static void propagate(Reverse *r, const AdNode *p, Share adj) {
         break;
     case OP_pack:
         literal(r, p, adj);
+        break;
+    case OP_result:
+        keep_result(r, p, adj);
         break;
     default:
         if (op_is_elementwise(p->e->op)) {
@@ -303,6 +383,10 @@ static void run(Reverse *r, int ny, Node *const *y, Node *const *y_adj) {
         const AdNode *a = r->g.order[i];
         if (a->active && !a->is_x) {
             r->m->span = a->e->span;
+            if (a->e->op == OP_custom) {
+                custom(r, a);
+                continue;
+            }
             Share adj = adjoint(r, a);
             if (adj.value) {
                 propagate(r, a, adj);
@@ -323,7 +407,7 @@ static void finish(Reverse *r) {
 
 bool ad_reverse(Ir *m, int ny, Node *const *y, Node *const *y_adj, int nx, Node *const *x, Node **x_adj,
                 AdError *error) {
-    Reverse r = {.m = m, .guards = {.m = m}};
+    Reverse r = {.m = m, .guards = {.m = m}, .error = error};
     const VarSet *outer = varset_empty;
     for (int i = 0; i < ny; i++) {
         outer = varset_union(m, outer, y[i]->fv);
@@ -334,9 +418,11 @@ bool ad_reverse(Ir *m, int ny, Node *const *y, Node *const *y_adj, int nx, Node 
     }
     ad_graph_build(&r.g, m, ny, y, nx, x, outer);
     r.slot = ARENA_ARRAY(m->arena, Slot, r.g.n + 1);
+    r.results = ARENA_ARRAY(m->arena, Share *, r.g.n + 1);
     bool ok = !has_active_loop(&r, error);
     if (ok) {
         run(&r, ny, y, y_adj);
+        ok = !r.failed;
     }
     for (int j = 0; ok && j < nx; j++) {
         Share adj = kind_is_float(x[j]->kind) ? adjoint(&r, ad_graph_find(&r.g, x[j])) : (Share){NULL, NULL, NULL};

@@ -70,6 +70,8 @@ typedef enum CoreKind {
     CORE_ARGMAX,
     CORE_SIZED, // args[0], whose extents are checked against `spec`
     CORE_AD,    // a derivative: `ad`
+    CORE_CUSTOM, // args: an argument, a function's body, the body of its derivative, which gives adjoints if ival, else
+                 // tangents; vars: the argument of the function, of the derivative, and the derivative's direction
     CORE_ERROR  // stands where an error was reported
 } CoreKind;
 
@@ -116,7 +118,8 @@ struct Core {
     Op op;
     AdMode ad; // CORE_AD: vars[0] is the function's argument, args: its actual value, the function's body, a direction
     const char *text;
-    CoreVar *vars[2];
+    const char *name; // where it is the use of a local name: that name
+    CoreVar *vars[3];
     CoreBind *binds;
     int nbinds;
     CoreItem *items;

@@ -323,6 +323,7 @@ static Value elab_kind(Elab *el, const Core *c) {
     case CORE_ARGMAX: return elab_arg_extreme(el, c);
     case CORE_SIZED: return elab_sized(el, c);
     case CORE_AD: return elab_ad(el, c);
+    case CORE_CUSTOM: return elab_custom(el, c);
     case CORE_ERROR: break;
     }
     el->failed = true;
@@ -334,6 +335,10 @@ Value elab(Elab *el, const Core *c) {
     type_default(c->type);
     elab_at(el, c);
     Value v = elab_kind(el, c);
+    if (el->keep_uses && c->name) {
+        NameUse use = {c, v, el->uses};
+        el->uses = arena_copy(el->arena, &use, sizeof use);
+    }
     el->m->span = outside;
     return v;
 }

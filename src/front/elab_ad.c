@@ -164,14 +164,6 @@ static Value dual(Deriv *d) {
     return out;
 }
 
-static Node **float_leaves(Elab *el, Value v, int *n) {
-    Node **out = ARENA_ARRAY(el->arena, Node *, v.n + 1);
-    *n = 0;
-    for (int i = 0; i < v.n; i++)
-        if (is_float(v.leaf[i])) out[(*n)++] = v.leaf[i];
-    return out;
-}
-
 static Value build(Deriv *d, Value direction) {
     switch (d->c->ad) {
     case AD_GRAD:
@@ -245,22 +237,29 @@ Value elab_ad(Elab *el, const Core *c) {
     Deriv d = {.el = el, .c = c};
     Value actual = elab(el, c->args[0]), bound = value_new(el, actual.n);
     d.x = ARENA_ARRAY(el->arena, Node *, actual.n + 1);
-    d.actual = float_leaves(el, actual, &d.nx);
+    d.actual = elab_float_leaves(el, actual, &d.nx);
     for (int i = 0, k = 0; i < actual.n; i++) {
         Node *a = actual.leaf[i];
         bound.leaf[i] = is_float(a) ? (d.x[k++] = ir_param(el->m, a->kind, a->rank, a->shape)) : a;
     }
     c->vars[0]->value = bound;
+    Active active = {d.nx, d.x, el->active};
     d.outer = el->deriv;
     el->deriv = &d;
+    el->active = &active;
     d.y = elab(el, c->args[1]);
     el->deriv = d.outer;
-    d.y_float = float_leaves(el, d.y, &d.ny);
+    el->active = active.outer;
+    d.y_float = elab_float_leaves(el, d.y, &d.ny);
     elab_at(el, c);
     bool by_result = c->ad == AD_VJP || c->ad == AD_VJP2;
     Value direction = elab_direction(el, c, by_result ? d.ny : d.nx, by_result ? d.y_float : d.x);
     if (el->failed || too_deep(el, c)) return value_dummy(el, c->type);
     Value v = build(&d, direction);
-    for (int i = 0; i < v.n; i++) v.leaf[i] = ir_subst(el->m, v.leaf[i], d.nx, d.x, d.actual);
+    for (int i = 0; i < v.n; i++) {
+        v.leaf[i] = ir_subst(el->m, v.leaf[i], d.nx, d.x, d.actual);
+        if (el->customs && !el->active) v.leaf[i] = ir_expand(el->m, v.leaf[i]);
+    }
+    if (!el->active) el->customs = false;
     return v;
 }

@@ -6,6 +6,21 @@
 #include "front/module.h"
 #include "front/report.h"
 
+// Values that an open derivative differentiates by; inside the rule of a function with its own derivative, what that
+// may be differentiated by later.
+typedef struct Active {
+    int n;
+    Node **x;
+    struct Active *outer;
+} Active;
+
+// A use of a local name while a function with its own derivative is built.
+typedef struct NameUse {
+    const Core *at;
+    Value value;
+    struct NameUse *before;
+} NameUse;
+
 typedef struct Elab {
     Ir *m;
     Arena *arena;
@@ -13,6 +28,10 @@ typedef struct Elab {
     int guarded; // inside this many conditions: what is certain to fail may never be evaluated
     bool failed;
     struct Deriv *deriv; // the derivative whose function is being built, or NULL
+    Active *active;      // the innermost
+    NameUse *uses;       // kept where keep_uses is set
+    int keep_uses;
+    bool customs; // a custom was made and is to be expanded
 } Elab;
 
 enum { MAX_RANK = 12 }; // dimensions of an array
@@ -51,5 +70,11 @@ Value elab_arg_extreme(Elab *el, const Core *c);
 Value elab_ad(Elab *el, const Core *c);
 // Warns if a, whose derivative is cut by the operation c (`int`, `floor`), depends on what is differentiated by.
 void elab_warn_cut(Elab *el, const Core *c, Node *a, const char *name);
+
+
+// ---- elab_custom.c
+Value elab_custom(Elab *el, const Core *c);
+// The floating leaves of a value.
+Node **elab_float_leaves(Elab *el, Value v, int *n);
 
 #endif

@@ -16,6 +16,7 @@ static Val infer_name(Infer *in, const Expr *e) {
         Core *c = arena_copy(in->arena, b->val.core, sizeof *c);
         c->span = e->span;
         c->use = in->use;
+        c->name = e->name;
         return value(c);
     }
     Def *d = module_find(in->unit, in->env.module, e->name);

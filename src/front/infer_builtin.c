@@ -314,6 +314,33 @@ static Core *dual_function(Infer *in, Builtin b, Fun *f, Core *x, Span call) {
     return dual_derivative(in, v, x, body, call);
 }
 
+// A function with a derivative of its own.
+static Core *custom(Infer *in, Builtin b, Fun *f, Fun *rule, Core *x, Span call) {
+    const char *name = builtin_info[b].name;
+    bool adjoint = b == BI_CUSTOMVJP;
+    CoreVar *v;
+    Core *body = ad_body(in, f, x, &v, call, name);
+    if (!body) return core_error(in, call);
+    Type *dx = type_tangent(in->arena, x->type), *dy = type_tangent(in->arena, body->type);
+    if (!type_leaves(dy)) {
+        infer_error(in, body->span, "`%s` needs a function whose result has Double or Float parts, found %s", name,
+                    infer_type_text(in, body->type));
+        return core_error(in, call);
+    }
+    CoreVar *at = core_var_new(in, param_name(rule, 0, v->name), x->type, x->span);
+    CoreVar *d = core_var_new(in, param_name(rule, 1, "d"), adjoint ? dy : dx, x->span);
+    Core *args[] = {core_var(in, at, x->span), core_var(in, d, x->span)};
+    Core *result = apply_cores(in, rule, 2, args, call);
+    const char *what = adjoint ? "the adjoint of the argument" : "the tangent of the result";
+    if (!infer_expect(in, result, adjoint ? dx : dy, what)) return core_error(in, call);
+    Core *c = core_new(in, CORE_CUSTOM, call, body->type, 3, (Core *[]){x, body, result});
+    c->ival = adjoint;
+    c->vars[0] = v;
+    c->vars[1] = at;
+    c->vars[2] = d;
+    return c;
+}
+
 static AdMode ad_mode(Builtin b) {
     switch (b) {
     case BI_VALUEGRAD: return AD_VALUE_GRAD;
@@ -337,7 +364,9 @@ static unsigned function_args(Builtin b) {
     switch (b) {
     case BI_BUILD:
     case BI_SUM: return 2;
-    case BI_WHILE: return 3;
+    case BI_WHILE:
+    case BI_CUSTOMVJP:
+    case BI_CUSTOMJVP: return 3;
     case BI_IFOLD:
     case BI_REDUCE:
     case BI_HIST: return 1;
@@ -395,6 +424,8 @@ Core *apply_builtin(Infer *in, Builtin b, int n, const Val *args, const Span *sp
     case BI_WHILE: return while_loop(in, f[0], f[1], a[2], call);
     case BI_REDUCE: return reduce(in, args, f[0], call);
     case BI_HIST: return hist(in, args, f[0], call);
+    case BI_CUSTOMVJP:
+    case BI_CUSTOMJVP: return custom(in, b, f[0], f[1], a[2], call);
     default: break;
     }
     if (b == BI_DERIV || b < BI_GRAD) return apply_first_order(in, b, n, a, call);

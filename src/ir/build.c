@@ -364,11 +364,16 @@ Node *ir_pack(Ir *m, Kind kind, int rank, const int64_t *extents, Node **elems) 
 // ---- loops
 
 // Gives a loop variables of its own where an initial value or a step's inner binder already uses them.
-static void fresh_loop_vars(Ir *m, Var **index, int n, Var **states, Node **inits, Node **steps, Node **cond) {
+static void fresh_loop_vars(Ir *m, Var **index, int n, Var **states, Node **inits, int nsteps, Node **steps,
+                            Node **cond) {
     bool clash = false;
     for (int k = 0; k < n; k++) {
-        clash |= *index && (node_has_var(inits[k], *index) || ir_binds(steps[k], *index));
-        for (int j = 0; j < n; j++) clash |= node_has_var(inits[k], states[j]) || ir_binds(steps[k], states[j]);
+        clash |= *index && node_has_var(inits[k], *index);
+        for (int j = 0; j < n; j++) clash |= node_has_var(inits[k], states[j]);
+    }
+    for (int k = 0; k < nsteps; k++) {
+        clash |= *index && ir_binds(steps[k], *index);
+        for (int j = 0; j < n; j++) clash |= ir_binds(steps[k], states[j]);
     }
     if (!clash) return;
     Node **from = ARENA_ARRAY(m->arena, Node *, n + 1), **to = ARENA_ARRAY(m->arena, Node *, n + 1);
@@ -381,7 +386,7 @@ static void fresh_loop_vars(Ir *m, Var **index, int n, Var **states, Node **init
         Var *i = ir_index(m, (*index)->name, (*index)->extent);
         from[count] = ir_var(*index), to[count++] = ir_var(i), *index = i;
     }
-    for (int k = 0; k < n; k++) steps[k] = ir_subst(m, steps[k], count, from, to);
+    for (int k = 0; k < nsteps; k++) steps[k] = ir_subst(m, steps[k], count, from, to);
     if (cond) *cond = ir_subst(m, *cond, count, from, to);
 }
 
@@ -390,7 +395,7 @@ static Node *loop_plain(Ir *m, Op op, Var *index, int n, Var **states, Node **in
     memcpy(vars + 1, states, sizeof *states * (size_t)n);
     states = vars + 1;
     steps = arena_copy(m->arena, steps, sizeof *steps * (size_t)n);
-    fresh_loop_vars(m, &index, n, states, inits, steps, cond ? &cond : NULL);
+    fresh_loop_vars(m, &index, n, states, inits, n, steps, cond ? &cond : NULL);
     int extra = cond ? 1 : 0;
     Node **args = ARENA_ARRAY(m->arena, Node *, 2 * n + extra);
     memcpy(args, inits, sizeof *args * (size_t)n);
@@ -398,7 +403,7 @@ static Node *loop_plain(Ir *m, Op op, Var *index, int n, Var **states, Node **in
     memcpy(args + n + extra, steps, sizeof *args * (size_t)n);
     Loop *l = ARENA_NEW(m->arena, Loop);
     vars[0] = index;
-    *l = (Loop){index, n, states};
+    *l = (Loop){.index = index, .n = n, .state = states};
     Node proto = {.op = op, .kind = KIND_BOOL, .partial = op == OP_while, .u.loop = l};
     return ir_intern(m, &proto, 2 * n + extra, args);
 }
@@ -417,4 +422,33 @@ Node *ir_final(Ir *m, Node *loop, int k) {
     Node *init = loop_init(loop, k);
     Node proto = {.op = OP_final, .kind = init->kind, .rank = init->rank, .shape = init->shape, .u.num = k};
     return ir_intern(m, &proto, 1, &loop);
+}
+
+// ---- functions with derivatives of their own
+
+Node *ir_custom(Ir *m, const Loop *loop, Node **inits, Node **bodies) {
+    int n = loop->n, nbodies = loop->ny + ir_custom_rule(loop);
+    Loop *l = arena_copy(m->arena, loop, sizeof *loop);
+    Var *none = NULL;
+    l->state = arena_copy(m->arena, loop->state, sizeof(Var *) * (size_t)n);
+    Node **args = ARENA_ARRAY(m->arena, Node *, n + nbodies);
+    memcpy(args, inits, sizeof *args * (size_t)n);
+    memcpy(args + n, bodies, sizeof *args * (size_t)nbodies);
+    fresh_loop_vars(m, &none, n, l->state, args, nbodies, args + n, NULL);
+    return ir_intern(m, &(Node){.op = OP_custom, .kind = KIND_BOOL, .u.loop = l}, n + nbodies, args);
+}
+
+Node *ir_custom_put(Ir *m, Node *custom, Node *e) {
+    const Loop *l = custom->u.loop;
+    Node **from = ARENA_ARRAY(m->arena, Node *, l->n);
+    for (int k = 0; k < l->n; k++) from[k] = ir_var(l->state[k]);
+    return ir_subst(m, e, l->n, from, custom->args);
+}
+
+Node *ir_result(Ir *m, Node *custom, int k) {
+    const Node *body = custom->args[custom->u.loop->n + k];
+    Node proto = {.op = OP_result, .kind = body->kind, .rank = body->rank, .u.num = k};
+    proto.shape = ARENA_ARRAY(m->arena, Node *, body->rank);
+    for (int d = 0; d < body->rank; d++) proto.shape[d] = ir_custom_put(m, custom, body->shape[d]);
+    return ir_intern(m, &proto, 1, &custom);
 }

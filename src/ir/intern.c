@@ -134,7 +134,7 @@ static bool loop_binds(const Loop *l, const Var *v) {
     return false;
 }
 
-static bool is_loop(const Node *e) { return e->op == OP_fold || e->op == OP_while; }
+static bool is_loop(const Node *e) { return e->op == OP_fold || e->op == OP_while || e->op == OP_custom; }
 
 static bool binds_walk(const Node *e, const Var *v, Map *seen) {
     if (e->id < v->node->id || !(e->bound & bloom(v)) || map_get(seen, e)) return false; // older than v: no
@@ -191,12 +191,12 @@ static Frame *frame_of(Frame *f, const Node *e) {
 static uint64_t key_hash(const Node *e) {
     uint64_t h = mix((uint64_t)e->op * 64 + (uint64_t)e->kind * 8 + e->rank, (uint64_t)e->nargs);
     switch (e->op) {
-    case OP_lit: case OP_input: case OP_param: case OP_final: return mix(h, (uint64_t)e->u.num);
+    case OP_lit: case OP_input: case OP_param: case OP_final: case OP_result: return mix(h, (uint64_t)e->u.num);
     case OP_var: return mix(h, e->u.var->id);
     case OP_assert:
         for (const char *c = e->u.text; *c; c++) h = mix(h, (uint64_t)*c);
         return h;
-    case OP_fold: case OP_while: return mix(h, (uint64_t)e->u.loop->n);
+    case OP_fold: case OP_while: case OP_custom: return mix(h, (uint64_t)e->u.loop->n);
     case OP_pack:
         for (int i = 0; i < e->rank; i++) h = mix(h, e->shape[i]->hash);
         return h;
@@ -255,9 +255,12 @@ static bool same_key(const Node *a, const Node *b) {
     if (a->op != b->op || a->kind != b->kind || a->rank != b->rank || a->nargs != b->nargs) return false;
     switch (a->op) {
     case OP_input: return same_input(a, b);
-    case OP_lit: case OP_param: case OP_final: return a->u.num == b->u.num;
+    case OP_lit: case OP_param: case OP_final: case OP_result: return a->u.num == b->u.num;
     case OP_assert: return !strcmp(a->u.text, b->u.text);
-    case OP_fold: case OP_while: return a->u.loop->n == b->u.loop->n;
+    case OP_fold: case OP_while: case OP_custom: {
+        const Loop *p = a->u.loop, *q = b->u.loop;
+        return p->n == q->n && p->nx == q->nx && p->ny == q->ny && p->adjoint == q->adjoint;
+    }
     case OP_pack:
         for (int i = 0; i < a->rank; i++)
             if (a->shape[i] != b->shape[i]) return false;

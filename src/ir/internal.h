@@ -18,6 +18,9 @@ void poly_unbounded(Ir *m, Poly p, Poly *bounded, Poly *rest);
 Node *ir_bracket_plain(Ir *m, Node *p, Node *e);
 Node *ir_select_plain(Ir *m, Node *c, Node *a, Node *b);
 
+// A value in terms of the custom's states with the values of the states in their place. (build.c)
+Node *ir_custom_put(Ir *m, Node *custom, Node *e);
+
 // rules.c: the simplification of a term about to be built, or NULL if it is to stand.
 Node *rule_op(Ir *m, Op op, Node *a, Node *b);
 Node *rule_select(Ir *m, Node *c, Node *a, Node *b);

@@ -76,10 +76,16 @@ struct Var {
 
 // A loop. fold: for index = 0 … extent-1 all states step at once. while: as long as cond (of the states) holds.
 // Operands of the node: n initial values, then n steps (fold), or n initial values, the condition, n steps (while).
+// custom has states too: the first nx stand for the arguments, the others for a direction. Operands: n values for the
+// states (zeros for the direction), then ny results and the results of the rule, which is linear in the direction. It
+// gives the adjoints of the arguments for adjoints of the results (`adjoint`), else the tangents of the results for
+// tangents of the arguments. All of them are floating. It is there only while derivatives are built (ir_expand).
 typedef struct Loop {
-    Var *index; // fold; NULL for while
+    Var *index; // fold; NULL for others
     int n;
-    Var **state; // state[-1] is the index
+    Var **state;  // state[-1] is the index
+    int nx, ny;   // custom
+    bool adjoint; // custom
 } Loop;
 
 struct Node {
@@ -98,9 +104,9 @@ struct Node {
     Span span;        // where it came from (not part of its identity)
     union {
         double real;   // lit of a floating kind
-        int64_t num;   // lit of Int or Bool; final: which state; input, param: its number
+        int64_t num;   // lit of Int or Bool; final: which state; result: which result; input, param: its number
         Var *var;      // var; gen, sum, argmin, argmax: the bound variable
-        Loop *loop;    // fold, while
+        Loop *loop;    // fold, while, custom
         const char *text; // assert: the message
     } u;
     const char *name; // input: its name
@@ -180,6 +186,15 @@ Node *ir_zeros_like(Ir *m, Node *a);
 Node *ir_fold(Ir *m, Var *index, int n, Var **states, Node **inits, Node **steps);
 Node *ir_while(Ir *m, int n, Var **states, Node **inits, Node *cond, Node **steps);
 Node *ir_final(Ir *m, Node *loop, int k);
+
+// ---- functions with derivatives of their own
+// inits gives the loop's n states their values, bodies has the loop's ny results and those of the rule.
+Node *ir_custom(Ir *m, const Loop *loop, Node **inits, Node **bodies);
+Node *ir_result(Ir *m, Node *custom, int k);
+// The number of results of the rule.
+static inline int ir_custom_rule(const Loop *l) { return l->adjoint ? l->nx : l->ny; }
+// e with every result of a custom replaced by its value: no custom is left.
+Node *ir_expand(Ir *m, Node *e);
 
 // ---- working with terms
 // Replaces leaves (var, param, input nodes) `from[k]` by `to[k]` (same kind and rank), everywhere at once, renaming bound

@@ -135,7 +135,7 @@ enum { DEAR = 16 };
 static bool dear(const Node *e, const Var *v, Map *seen) {
     if (!node_has_var(e, v) || map_get(seen, e)) return false;
     map_put(seen, e, (void *)e);
-    if (ir_is_binder(e) || e->op == OP_final || op_info[e->op].cost >= DEAR) return true;
+    if (ir_is_binder(e) || e->op == OP_final || e->op == OP_result || op_info[e->op].cost >= DEAR) return true;
     for (int i = 0; i < e->nargs; i++)
         if (dear(e->args[i], v, seen)) return true;
     return false;

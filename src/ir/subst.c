@@ -25,6 +25,8 @@ static Node *rebuild(Ir *m, Node *e, Node **args) {
     case OP_at: return ir_at(m, args[0], e->nargs - 1, args + 1);
     case OP_gen: case OP_sum: case OP_argmin: case OP_argmax: return binder(m, e->op, e->u.var, args[0]);
     case OP_final: return ir_final(m, args[0], (int)e->u.num);
+    case OP_result: return ir_result(m, args[0], (int)e->u.num);
+    case OP_custom: return ir_custom(m, e->u.loop, args, args + e->u.loop->n);
     case OP_pack: {
         int64_t *extents = ARENA_ARRAY(m->arena, int64_t, e->rank);
         for (int k = 0; k < e->rank; k++) extents[k] = e->shape[k]->u.num;
@@ -68,6 +70,7 @@ typedef struct Scope {
 typedef struct Rewrite {
     Ir *m;
     bool copy;         // rebuild everything with fresh variables, perhaps into another Ir
+    bool expand;       // put values in the place of the results of customs
     bool vars_only;    // the outermost scope replaces only variables
     const VarSet *capture; // variables free in the replacements
     Scope *outermost;
@@ -175,6 +178,11 @@ static Node *rewrite_loop(Rewrite *r, Scope *s, Node *e) {
     for (int k = l->n; k < e->nargs; k++) args[k] = rewrite(r, &inner, e->args[k]);
     map_free(&inner.memo);
     if (e->op == OP_fold) return ir_fold(m, index, l->n, state, args, args + l->n);
+    if (e->op == OP_custom) {
+        Loop renamed = *l;
+        renamed.state = state;
+        return ir_custom(m, &renamed, args, args + l->n);
+    }
     return ir_while(m, l->n, state, args, args[l->n], args + l->n + 1);
 }
 
@@ -191,8 +199,11 @@ static Node *rewrite(Rewrite *r, Scope *top, Node *e) {
     Node *out;
     if (ir_is_binder(e)) {
         out = rewrite_binder(r, s, e);
-    } else if (e->op == OP_fold || e->op == OP_while) {
+    } else if (e->op == OP_fold || e->op == OP_while || e->op == OP_custom) {
         out = rewrite_loop(r, s, e);
+    } else if (e->op == OP_result && r->expand) {
+        Node *custom = rewrite(r, s, e->args[0]);
+        out = ir_custom_put(r->m, custom, custom->args[custom->u.loop->n + e->u.num]);
     } else {
         out = rewrite_args(r, s, e);
     }
@@ -216,6 +227,14 @@ Node *ir_subst(Ir *m, Node *e, int n, Node **from, Node **to) {
 Node *ir_replace(Ir *m, Node *e, Node *from, Node *to) {
     Scope s = {.n = 1, .from = &from, .to = &to};
     Rewrite r = {.m = m, .capture = varset_empty, .outermost = &s};
+    Node *out = rewrite(&r, &s, e);
+    map_free(&s.memo);
+    return out;
+}
+
+Node *ir_expand(Ir *m, Node *e) {
+    Scope s = {0};
+    Rewrite r = {.m = m, .expand = true, .capture = varset_empty, .outermost = &s};
     Node *out = rewrite(&r, &s, e);
     map_free(&s.memo);
     return out;

@@ -202,6 +202,8 @@ static void check_node(const Verifier *v, const Node *e) {
                     e->rank == loop_init(e->args[0], (int)e->u.num)->rank,
                 "the result has another type than its state");
         break;
+    case OP_custom:
+    case OP_result: broken(v, e, "a function with its own derivative was not put in place");
     default: check_elementwise(v, e);
     }
 }

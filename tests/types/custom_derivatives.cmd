@@ -1,0 +1,1 @@
+for entry in 'scalars x=1.3' 'scalars x=-0.7' 'arrays k=1 v=[1.5,2,0.25] x=0.8' 'indexed v=[0.5,2,-1] x=0.9' 'shapes v=[0.5,2,-1] x=0.9' 'guarded v=[0,2,-1] x=0.5' 'loops x=0.25' 'jacobians v=[1,2]' 'replaced x=2.25' 'single x=3' 'dual x=3'; do echo "$entry"; for how in '' --interp --fp=precise; do fsmc run $how custom_derivatives.fsm $entry; done; done
