@@ -20,6 +20,11 @@ bool ad_forward(Ir *m, int ny, Node *const *y, Node **dy, int nx, Node *const *x
 bool ad_reverse(Ir *m, int ny, Node *const *y, Node *const *y_adj, int nx, Node *const *x, Node **x_adj,
                 AdError *error);
 
+// Can a derivative flow through e? Floating values, loops and customs, unless stopped.
+static inline bool ad_carries(const Node *e) {
+    return (kind_is_float(e->kind) && e->op != OP_stop) || e->op == OP_fold || e->op == OP_while || e->op == OP_custom;
+}
+
 // The partial derivative of the elementwise operation e by its argument k (0 or 1) as a value; NULL if zero or none.
 // (partials.c: reads ops.def)
 Node *ad_partial(Ir *m, Node *e, int k);

@@ -155,6 +155,11 @@ bool ad_forward(Ir *m, int ny, Node *const *y, Node **dy, int nx, Node *const *x
         outer = dx[j] ? varset_union(m, outer, dx[j]->fv) : outer;
     }
     ad_graph_build(&f.g, m, ny, y, nx, x, outer);
+    if (f.g.error.text) {
+        *error = f.g.error;
+        ad_graph_free(&f.g);
+        return false;
+    }
     f.tan = ARENA_ARRAY(m->arena, Node *, f.g.n + 1);
     f.results = ARENA_ARRAY(m->arena, Node **, f.g.n + 1);
     for (int j = 0; j < nx; j++) {

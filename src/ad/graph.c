@@ -219,6 +219,39 @@ static void set_risk(const AdGraph *g, AdNode *a) {
     }
 }
 
+// Does an active value reach e?
+static bool reached(const AdGraph *g, Node *e, Map *seen) {
+    if (!ad_carries(e) || map_get(seen, e)) {
+        return false;
+    }
+    map_put(seen, e, e);
+    const AdNode *a = ad_graph_find(g, e);
+    bool found = a && a->active;
+    for (int k = 0; !found && k < e->nargs; k++) {
+        found = reached(g, e->args[k], seen);
+    }
+    return found;
+}
+
+// The function and the rule of a custom must not depend on the state of a loop around them that is active.
+static void check_captures(AdGraph *g, const AdNode *a) {
+    const char *name = NULL;
+    for (int i = 0; i < a->e->fv->n && !name; i++) {
+        const AdNode *v = ad_graph_find(g, ir_var(a->e->fv->v[i]));
+        name = v && v->active ? a->e->fv->v[i]->name : NULL;
+    }
+    Map seen = {0};
+    for (int k = a->loop->n; name && k < a->e->nargs; k++) {
+        if (reached(g, a->args[k], &seen)) {
+            const char *text = "`%s` captures the loop state `%s`, which is differentiated by; make it part of the argument";
+            g->error.at = a->e;
+            g->error.text = arena_printf(g->m->arena, text, a->loop->adjoint ? "customVjp" : "customJvp", name);
+            break;
+        }
+    }
+    map_free(&seen);
+}
+
 void ad_graph_build(AdGraph *g, Ir *m, int ny, Node *const *y, int nx, Node *const *x, const VarSet *outer) {
     *g = (AdGraph){.m = m, .outer = outer};
     Stack stack = {0};
@@ -242,6 +275,9 @@ void ad_graph_build(AdGraph *g, Ir *m, int ny, Node *const *y, int nx, Node *con
     }
     for (int i = 0; i < g->n; i++) {
         set_risk(g, g->order[i]);
+        if (g->order[i]->e->op == OP_custom) {
+            check_captures(g, g->order[i]);
+        }
     }
 }
 

@@ -33,6 +33,7 @@ typedef struct AdGraph {
     int n, cap;
     Map nodes;   // Node -> AdNode
     Map renamed; // Var -> Var
+    AdError error; // its text is NULL if there is none
 } AdGraph;
 
 // The graph below the y's, cut at the x's; values of kind Int and Bool are not part of it. Entries live in the Ir's

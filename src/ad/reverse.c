@@ -346,7 +346,11 @@ static void propagate(Reverse *r, const AdNode *p, Share adj) {
 }
 
 // ---- the whole
-static bool has_active_loop(const Reverse *r, AdError *error) {
+static bool has_error(const Reverse *r, AdError *error) {
+    if (r->g.error.text) {
+        *error = r->g.error;
+        return true;
+    }
     for (int i = 0; i < r->g.n; i++) {
         const AdNode *a = r->g.order[i];
         if (a->active && ad_is_loop(a->e)) {
@@ -419,7 +423,7 @@ bool ad_reverse(Ir *m, int ny, Node *const *y, Node *const *y_adj, int nx, Node 
     ad_graph_build(&r.g, m, ny, y, nx, x, outer);
     r.slot = ARENA_ARRAY(m->arena, Slot, r.g.n + 1);
     r.results = ARENA_ARRAY(m->arena, Share *, r.g.n + 1);
-    bool ok = !has_active_loop(&r, error);
+    bool ok = !has_error(&r, error);
     if (ok) {
         run(&r, ny, y, y_adj);
         ok = !r.failed;

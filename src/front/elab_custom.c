@@ -2,6 +2,7 @@
 // derivative they stay a node of their own, which both modes read and the outermost derivative removes.
 #include "front/elab_internal.h"
 
+#include "ad/ad.h"
 #include "support/map.h"
 #include "support/vec.h"
 
@@ -13,8 +14,9 @@ Node **elab_float_leaves(Elab *el, Value v, int *n) {
     return out;
 }
 
-// Does a derivative reach one of the n values that an open derivative is by? It goes through floating values only.
-static bool is_active(const Elab *el, int n, Node *const *e) {
+// Does a derivative reach one of the values that an open derivative is by? With `states`, what the state of a loop is
+// computed from is not known yet, and counts.
+static bool is_active(const Elab *el, int n, Node *const *e, bool states) {
     VEC(Node *) rest = {0};
     Map seen = {0}, targets = {0};
     bool found = false;
@@ -23,10 +25,9 @@ static bool is_active(const Elab *el, int n, Node *const *e) {
     for (int i = 0; el->active && i < n; i++) vec_push(&rest, e[i]);
     while (rest.len && !found) {
         Node *v = vec_pop(&rest);
-        bool carries = kind_is_float(v->kind) || v->op == OP_fold || v->op == OP_while || v->op == OP_custom;
-        if (!carries || v->op == OP_stop || map_get(&seen, v)) continue;
+        if (!ad_carries(v) || map_get(&seen, v)) continue;
         map_put(&seen, v, v);
-        found = map_get(&targets, v) != NULL;
+        found = map_get(&targets, v) || (states && v->op == OP_var);
         for (int i = 0; i < v->nargs; i++) vec_push(&rest, v->args[i]);
     }
     vec_free(&rest);
@@ -39,13 +40,11 @@ static bool is_active(const Elab *el, int n, Node *const *e) {
 static void report_capture(Elab *el, const Core *c, const NameUse *before) {
     const Core *first = NULL;
     for (const NameUse *u = el->uses; u != before; u = u->before)
-        if (is_active(el, u->value.n, u->value.leaf)) first = u->at;
+        if (is_active(el, u->value.n, u->value.leaf, false)) first = u->at;
     const char *name = c->ival ? "customVjp" : "customJvp";
-    if (first)
-        elab_error(el, first, first->span, "`%s` captures `%s`, which is differentiated by; make it part of the argument",
-                   name, first->name);
-    else
-        elab_error(el, c, c->span, "`%s` captures a value that is differentiated by; make it part of the argument", name);
+    if (!first) fatal_bug("a value is captured without a name");
+    elab_error(el, first, first->span, "`%s` captures `%s`, which is differentiated by; make it part of the argument",
+               name, first->name);
     diag_note(el->unit->diag, c->span, "in this `%s`", name);
 }
 
@@ -138,12 +137,12 @@ Value elab_custom(Elab *el, const Core *c) {
     elab_at(el, c);
     Value out = value_new(el, k.y.n);
     if (el->failed) return value_dummy(el, c->type);
-    if (is_active(el, k.ny, y) || is_active(el, rule.n, rule.leaf)) {
+    if (is_active(el, k.ny, y, false) || is_active(el, rule.n, rule.leaf, false)) {
         report_capture(el, c, outside);
         return value_dummy(el, c->type);
     }
     el->uses = el->keep_uses ? el->uses : outside;
-    Node *custom = is_active(el, k.nx, k.x) ? make_custom(&k, y, rule) : NULL;
+    Node *custom = is_active(el, k.nx, k.x, true) ? make_custom(&k, y, rule) : NULL;
     for (int i = 0, j = 0; i < out.n; i++) {
         bool result = custom && kind_is_float(k.y.leaf[i]->kind);
         out.leaf[i] = result ? ir_result(el->m, custom, j++) : put_arguments(&k, k.y.leaf[i]);
