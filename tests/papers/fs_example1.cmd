@@ -1,3 +1,0 @@
-for entry in forward oneHot reverse; do
-    sh derive.sh fs_example1.fsm $entry u=[1,2] M=[[1,2,3],[4,5,6]] v=[3,4,5] || exit
-done

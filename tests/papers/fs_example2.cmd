@@ -1,1 +1,0 @@
-for entry in derivative byDiff; do sh derive.sh fs_example2.fsm $entry a=0.5 || exit; done

@@ -1,1 +1,0 @@
-for entry in identity inlined; do sh derive.sh fs_example5.fsm $entry M=[[1,2,3],[4,5,6]] || exit; done

@@ -1,1 +1,0 @@
-for entry in identity sums; do sh derive.sh fs_example6.fsm $entry v=[1,2,3] || exit; done

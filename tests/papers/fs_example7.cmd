@@ -1,1 +1,0 @@
-for entry in derivative reverse; do sh derive.sh fs_example7.fsm $entry v1=[1,2,3] v2=[4,5,6] || exit; done

@@ -1,3 +1,0 @@
-for entry in forward reverse; do
-    sh derive.sh fs_trace_product.fsm $entry M=[[1,2,3],[4,5,6]] A=[[1,2],[3,4],[5,6]] || exit
-done
