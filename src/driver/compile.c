@@ -50,6 +50,7 @@ Compilation *compile_new(const Options *opt) {
     Arena *a = arena_new();
     Compilation *c = ARENA_NEW(a, Compilation);
     *c = (Compilation){.opt = opt, .arena = a, .diag = diag_new(a)};
+    if (opt->explain) c->explain = explain_new(a, opt->explain);
     diag_set_limit(c->diag, opt->error_limit);
     return c;
 }
@@ -61,6 +62,7 @@ void compile_delete(Compilation *c) {
     vec_free(&c->irs);
     vec_free(&c->trees);
     vec_free(&c->stages);
+    explain_delete(c->explain);
     diag_delete(c->diag);
     arena_free(c->arena);
 }
@@ -129,6 +131,7 @@ bool compile_funcs(Compilation *c, bool raw, FuncList *out) {
     m->raw = raw;
     m->strict = c->opt->fp == CPU_FP_PRECISE;
     m->debug_nan = c->opt->debug_nan;
+    if (!raw) m->explain = c->explain;
     if (c->program) {
         compile_stage(c, "elaborate");
         out->f = elab_program(m, c->program, &out->n);
@@ -154,10 +157,18 @@ static Func *assume_positive(Compilation *c, const Func *f) {
     return g;
 }
 
-static void run_pass(Compilation *c, const Pass *p, int n, Func *const *f) {
-    for (int i = 0; i < n; i++) {
+// Decisions about f are to be explained if it `counts`: not if it is only for sizes of 0.
+static void explain_of(Compilation *c, const Func *f, bool counts) {
+    explain_entry(c->explain, f->name);
+    f->ir->explain = counts ? c->explain : NULL;
+}
+
+// f: funcs->f or funcs->positive.
+static void run_pass(Compilation *c, const Pass *p, const FuncList *funcs, Func *const *f) {
+    for (int i = 0; i < funcs->n; i++) {
         if (!f[i]) continue;
         compile_stage(c, p->name);
+        explain_of(c, f[i], !funcs->positive || !funcs->positive[i] || f != funcs->f);
         bool changed = pass_run(p, f[i]);
         if (verifying(c)) ir_verify(f[i]);
         dump(c, p->name, f[i], changed);
@@ -168,16 +179,16 @@ void compile_passes(Compilation *c, FuncList *funcs, bool plan) {
     const Options *o = c->opt;
     int simple = 0; // passes before the first that arranges for loops
     while (simple < o->npasses && !(o->passes[simple]->establishes & PASS_PLANNED)) simple++;
-    for (int k = 0; k < simple; k++) run_pass(c, o->passes[k], funcs->n, funcs->f);
+    for (int k = 0; k < simple; k++) run_pass(c, o->passes[k], funcs, funcs->f);
     for (int k = simple; k < o->npasses && !plan; k++)
         if (!((o->passes[k]->requires | o->passes[k]->establishes) & PASS_PLANNED))
-            run_pass(c, o->passes[k], funcs->n, funcs->f);
+            run_pass(c, o->passes[k], funcs, funcs->f);
     if (!plan || !o->npasses) return;
     funcs->positive = ARENA_ARRAY(c->arena, Func *, funcs->n + 1);
     for (int i = 0; i < funcs->n; i++) funcs->positive[i] = assume_positive(c, funcs->f[i]);
     for (int k = 0; k < o->npasses; k++) {
-        if (k >= simple) run_pass(c, o->passes[k], funcs->n, funcs->f);
-        run_pass(c, o->passes[k], funcs->n, funcs->positive);
+        if (k >= simple) run_pass(c, o->passes[k], funcs, funcs->f);
+        run_pass(c, o->passes[k], funcs, funcs->positive);
     }
 }
 
@@ -185,6 +196,9 @@ Tree **compile_trees(Compilation *c, FuncList funcs) {
     Tree **trees = ARENA_ARRAY(c->arena, Tree *, funcs.n + 1);
     compile_stage(c, "lower");
     for (int i = 0; i < funcs.n; i++) {
+        bool positive = funcs.positive && funcs.positive[i];
+        if (positive) explain_of(c, funcs.positive[i], true);
+        explain_of(c, funcs.f[i], !positive);
         trees[i] = lower_func(c->arena, funcs.f[i], funcs.positive ? funcs.positive[i] : NULL);
         vec_push(&c->trees, trees[i]);
         if (verifying(c)) tree_verify(trees[i]);

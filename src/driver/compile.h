@@ -18,6 +18,7 @@ typedef struct Compilation {
     const Options *opt;
     Arena *arena;
     Diag *diag;
+    Explain *explain; // NULL without --explain
     const Source *src;
     Unit *unit;                 // of an F̃ source
     const CoreProgram *program; // of an F̃ source, typed; NULL for textual IR

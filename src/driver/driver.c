@@ -198,6 +198,7 @@ static void print_messages(Compilation *c) {
     if (c->opt->werror && !diag_errors(c->diag) && diag_warnings(c->diag))
         diag_error(c->diag, (Span){NULL, 0, 0}, "warnings count as errors (--Werror)");
     diag_print(c->diag, &out, colored(c->opt));
+    explain_print(c->explain, &out);
     if (c->opt->time_passes) {
         compile_stage(c, NULL);
         compile_print_stages(c, &out);

@@ -68,9 +68,10 @@ static void option_row(const Page *p, const OptionRow *o) {
     else
         snprintf(left, sizeof left, "  %s%s%s", name,
                  !o->value || o->id == OPTION_LEVEL ? ""
+                 : *value == '['                    ? "[="
                  : name[1] == '-'                   ? "="
                                                     : " ",
-                 value);
+                 value + (*value == '['));
     row(p, left, o->help);
 }
 
@@ -131,6 +132,9 @@ void help_print(Str *out, Command command, int width) {
     for (int i = 0; i < EMIT_COUNT && emits; i++) named_row(&p, emit_rows[i].name, emit_rows[i].help);
     if (optimises) str_puts(out, "\nPasses, in order:\n");
     for (const Pass *pass = pass_table; pass->name && optimises; pass++) named_row(&p, pass->name, pass->help);
+    if (optimises) str_puts(out, "\nTopics of --explain:\n");
+    for (int i = 0; i < EXPLAIN_TOPICS && optimises; i++)
+        named_row(&p, explain_topic_name((ExplainTopic)i), explain_topic_help((ExplainTopic)i));
     examples(&p, command);
     str_putc(out, '\n');
     paragraph(&p, 0,

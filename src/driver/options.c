@@ -106,6 +106,25 @@ static bool read_passes(OptionReader *r, const OptionRow *row, const char *list)
     return true;
 }
 
+static bool read_topics(OptionReader *r, const OptionRow *row, const char *list) {
+    if (!list || !strcmp(list, "all")) r->o->explain = ~0u;
+    while (list && *list && strcmp(list, "all")) {
+        size_t n = strcspn(list, ",");
+        int k = 0;
+        while (k < EXPLAIN_TOPICS &&
+               (strlen(explain_topic_name((ExplainTopic)k)) != n || strncmp(list, explain_topic_name((ExplainTopic)k), n)))
+            k++;
+        if (k == EXPLAIN_TOPICS) {
+            wrong(r, "--%s: there is no topic `%.*s`; the topics are", row->name, (int)n, list);
+            for (k = 0; k < EXPLAIN_TOPICS; k++) wrong(r, " %s", explain_topic_name((ExplainTopic)k));
+            return false;
+        }
+        r->o->explain |= 1u << k;
+        list += n + (list[n] == ',');
+    }
+    return true;
+}
+
 static bool read_number(OptionReader *r, const OptionRow *row, const char *value, int max, int *out) {
     char *end, name[32];
     long n = strtol(value, &end, 10);
@@ -161,6 +180,7 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
         o->dump_after = value;
         return !strcmp(value, "all") || !strcmp(value, "elaborate") || find_pass(r, row, value);
     case OPTION_TIME_PASSES: return o->time_passes = true;
+    case OPTION_EXPLAIN: return read_topics(r, row, value);
     case OPTION_DEBUG_NAN: return o->debug_nan = true;
     case OPTION_DEBUG: return o->debug = true;
     case OPTION_VERIFY: return o->verify = true;
@@ -217,7 +237,7 @@ static bool read_option(OptionReader *r, const char *arg) {
     char name[32];
     option_spelling(row, name, sizeof name);
     if (!row->value && value) return wrong(r, "%s takes no value", name);
-    if (row->value && !value) {
+    if (row->value && !value && *row->value != '[') {
         if (row->id == OPTION_LEVEL || r->words.next == r->words.list.len) return wrong(r, "%s: a value is missing", name);
         value = r->words.list.data[r->words.next++].text;
     }

@@ -53,6 +53,7 @@ typedef struct Options {
     Engine engine;
     When color;
     int error_limit; // 0: none
+    unsigned explain; // topics
     bool werror, time_passes, verify, debug, debug_nan;
     const struct Pass *passes[PASS_MAX]; // what to run, in order
     int npasses;

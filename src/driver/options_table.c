@@ -64,6 +64,7 @@ const char *option_choice(const char *value, int k) {
     if (!value) return NULL;
     if (!strcmp(value, "KIND")) return k < EMIT_COUNT ? emit_rows[k].name : NULL;
     if (!strcmp(value, "PASS") || !strcmp(value, "PASS,...")) return pass_table[k].name;
+    if (!strcmp(value, "[TOPIC,...]")) return k < EXPLAIN_TOPICS ? explain_topic_name((ExplainTopic)k) : NULL;
     if (!strcmp(value, "STAGE")) {
         int n = pass_count();
         return k < n ? pass_table[k].name : stages[k - n];

@@ -138,6 +138,9 @@ static double weight(int n, Node *const *leaf) {
 static Node **jacobian(Deriv *d, AdMode mode) {
     bool fewer = weight(d->nx, d->x) <= weight(d->ny, d->y_float);
     bool fwd = mode == AD_JACFWD || (mode == AD_JACOBIAN && fewer);
+    if (mode == AD_JACOBIAN)
+        explain(d->el->m->explain, EXPLAIN_DERIVATIVES, d->c->span, "`jacobian`: %s mode, a pass for each element of the %s, which has %s",
+                fwd ? "forward" : "reverse", fwd ? "argument" : "result", fwd ? "no more" : "fewer");
     return fwd ? jacobian_forward(d, d->ny, d->y_float) : jacobian_reverse(d);
 }
 

@@ -203,6 +203,7 @@ Func **elab_program(Ir *m, const CoreProgram *p, int *count) {
     Func **out = ARENA_ARRAY(m->arena, Func *, p->n + 1);
     *count = 0;
     for (int i = 0; i < p->n; i++) {
+        explain_entry(m->explain, p->entries[i]->name);
         Func *f = elab_entry(&el, p->entries[i]);
         if (f) out[(*count)++] = f;
     }

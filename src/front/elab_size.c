@@ -5,75 +5,9 @@
 
 // ---- text
 
-enum { PREC_SUM = 6, PREC_PRODUCT = 7, PREC_UNARY = 8 };
-
-static void print_size(Str *s, Node *e, int outer);
-
-static void print_infix(Str *s, Node *a, const char *op, Node *b, int prec, int outer) {
-    if (prec < outer) str_putc(s, '(');
-    print_size(s, a, prec);
-    str_puts(s, op);
-    print_size(s, b, prec + 1);
-    if (prec < outer) str_putc(s, ')');
-}
-
-// Prints a + b, as a difference where b is negative.
-static void print_sum(Str *s, Node *a, Node *b, int outer) {
-    int64_t v;
-    Node *minus = b->op == OP_neg                                ? b->args[0]
-                  : b->op == OP_mul && ir_is_lit(b->args[0], -1) ? b->args[1]
-                  : b->op == OP_mul && ir_is_lit(b->args[1], -1) ? b->args[0]
-                                                                 : NULL;
-    if (minus) {
-        print_infix(s, a, " - ", minus, PREC_SUM, outer);
-    } else if (ir_is_int_lit(b, &v) && v < 0 && v != INT64_MIN) {
-        if (PREC_SUM < outer) str_putc(s, '(');
-        print_size(s, a, PREC_SUM);
-        str_printf(s, " - %lld", (long long)-v);
-        if (PREC_SUM < outer) str_putc(s, ')');
-    } else {
-        print_infix(s, a, " + ", b, PREC_SUM, outer);
-    }
-}
-
-static void print_size(Str *s, Node *e, int outer) {
-    int64_t v;
-    if (ir_is_int_lit(e, &v)) {
-        str_printf(s, "%lld", (long long)v);
-        return;
-    }
-    switch (e->op) {
-    case OP_input: str_puts(s, e->name ? e->name : "?"); break;
-    case OP_var: str_puts(s, e->u.var->name ? e->u.var->name : "i"); break;
-    case OP_add:
-        if (ir_is_int_lit(e->args[0], &v))
-            print_sum(s, e->args[1], e->args[0], outer);
-        else
-            print_sum(s, e->args[0], e->args[1], outer);
-        break;
-    case OP_sub: print_infix(s, e->args[0], " - ", e->args[1], PREC_SUM, outer); break;
-    case OP_mul: print_infix(s, e->args[0], "*", e->args[1], PREC_PRODUCT, outer); break;
-    case OP_idiv: print_infix(s, e->args[0], "/", e->args[1], PREC_PRODUCT, outer); break;
-    case OP_irem: print_infix(s, e->args[0], " mod ", e->args[1], PREC_PRODUCT, outer); break;
-    case OP_neg:
-        str_putc(s, '-');
-        print_size(s, e->args[0], PREC_UNARY);
-        break;
-    case OP_min:
-    case OP_max:
-        str_puts(s, e->op == OP_min ? "min(" : "max(");
-        print_size(s, e->args[0], 0);
-        str_puts(s, ", ");
-        print_size(s, e->args[1], 0);
-        str_putc(s, ')');
-        break;
-    default: str_puts(s, "a computed size");
-    }
-}
-
 const char *size_text(Elab *el, Node *e) {
     Str s = {0};
-    print_size(&s, e, 0);
+    ir_print_size(&s, e);
     const char *text = arena_strdup(el->arena, str_text(&s));
     str_free(&s);
     return text;

@@ -16,6 +16,7 @@
 
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/explain.h"
 #include "support/str.h"
 
 #include <stdbool.h>
@@ -121,10 +122,18 @@ struct Ir {
     Node *slack[12]; // auxiliary unknowns of poly.c
     bool strict;  // keep IEEE exceptions: 0*e is not 0 (--fp=precise)
     bool debug_nan; // an operation that makes a NaN of operands that are none is an error (--debug-nan)
+    Explain *explain; // where decisions are noted; NULL: nowhere
     Span span;    // given to new nodes
     struct IrTables *tables; // interning (ir.c)
     uint32_t next_node, next_var, next_param;
 };
+
+// New nodes come from where e does, if that is known. Returns where they came from before.
+static inline Span ir_from(Ir *m, const Node *e) {
+    Span before = m->span;
+    if (e->span.src) m->span = e->span;
+    return before;
+}
 
 // The value of no variables.
 extern const VarSet *const varset_empty;
@@ -286,9 +295,13 @@ typedef struct Func {
 } Func;
 
 // ---- text (print.c, read.c, verify.c)
+// A node in notes to the user: its source text in quotes, or "a value".
+const char *ir_quote(Ir *m, const Node *e);
 // One function as text; reads back with ir_read to the same nodes.
 void ir_print(Str *out, const Func *f);
 void ir_print_value(Str *out, Node *e); // for debugging and error messages: on one line
+// An Int value as a message shows it: `n - 1`; what is more than arithmetic on sizes is "a computed size". (size_text.c)
+void ir_print_size(Str *out, Node *e);
 // Reads one or more functions; on error reports to diag and returns NULL. *count gets the number.
 Func **ir_read(Ir *m, Diag *diag, const Source *src, int *count);
 // Checks every invariant stated above; calls fatal_bug naming the pass in diag_current_pass if one is broken.

@@ -42,8 +42,7 @@ static Node *rebuild(Ir *m, Node *e, Node **args) {
 }
 
 Node *ir_rebuild(Ir *m, Node *e, Node **args) {
-    Span before = m->span;
-    if (e->span.src) m->span = e->span;
+    Span before = ir_from(m, e);
     Node *r = rebuild(m, e, args);
     m->span = before;
     return r;
@@ -194,8 +193,7 @@ static Node *rewrite(Rewrite *r, Scope *top, Node *e) {
     if (e->nargs == 0 && e->op != OP_pack) return rewrite_leaf(r, s, e);
     Node *known = map_get(&s->memo, e);
     if (known) return known;
-    Span keep = r->m->span;
-    r->m->span = e->span;
+    Span keep = ir_from(r->m, e);
     Node *out;
     if (ir_is_binder(e)) {
         out = rewrite_binder(r, s, e);

@@ -18,6 +18,10 @@ static int next_state(Node *loop, const bool *waiting) {
 // The array states in the order in which they are updated. Those that read each other are copied.
 static int plan_order(Lower *l, Node *loop, Buf *const *buf, int *order, Update **plan) {
     Loop *p = ir_loop(loop);
+    static const char *const how[] = {[UPDATE_NONE] = "not changed",
+                                      [UPDATE_ADD] = "added to in place",
+                                      [UPDATE_PARTS] = "updated in place",
+                                      [UPDATE_COPY] = "made anew in every iteration, and copied"};
     int count = 0;
     bool *waiting = ARENA_ARRAY(l->arena, bool, p->n);
     for (int k = 0; k < p->n; k++) waiting[k] = buf[k];
@@ -30,6 +34,8 @@ static int plan_order(Lower *l, Node *loop, Buf *const *buf, int *order, Update 
         waiting[k] = false;
         plan[k] = lower_plan_update(l, ir_var(p->state[k]), loop_step(loop, k), in_place);
         order[count++] = k;
+        explain(l->ir->explain, EXPLAIN_MEMORY, loop->span, "%s: the state `%s` is %s", ir_quote(l->ir, loop), p->state[k]->name ? p->state[k]->name : "s",
+                how[plan[k]->how]);
         if (plan[k]->how != UPDATE_COPY) continue;
         plan[k]->next = lower_buf(l, BUF_TEMP, buf[k]->kind, buf[k]->rank, buf[k]->extent, NULL);
     }

@@ -4,6 +4,7 @@
 #include "lower/internal.h"
 
 #include "fsmc/runtime.h"
+#include "ir/tensor.h"
 
 #include <string.h>
 
@@ -209,6 +210,19 @@ Temp lower_extent(Lower *l, Node *e, int k) {
     return t;
 }
 
+static void explain_array(Lower *l, Node *e) {
+    if (!explain_wants(l->ir->explain, EXPLAIN_MEMORY)) return;
+    Str s = {0};
+    for (int k = 0; k < e->rank; k++) {
+        str_putc(&s, '[');
+        ir_print_size(&s, e->shape[k]);
+        str_putc(&s, ']');
+    }
+    explain(l->ir->explain, EXPLAIN_MEMORY, e->span, "%s: an array of %s elements of %d bytes", ir_quote(l->ir, e), str_text(&s),
+            (int)kind_size(e->kind));
+    str_free(&s);
+}
+
 Buf *lower_new_array(Lower *l, Node *e) {
     Temp *extent = ARENA_ARRAY(l->arena, Temp, e->rank);
     for (int k = 0; k < e->rank; k++) {
@@ -216,6 +230,7 @@ Buf *lower_new_array(Lower *l, Node *e) {
         // the buffer may come into being outside of the loops, before the check
         if (!e->shape[k]->nonneg) extent[k] = lower_value(l, ir_max(l->ir, ir_int(l->ir, 0), e->shape[k]));
     }
+    explain_array(l, e);
     return lower_buf(l, BUF_TEMP, e->kind, e->rank, extent, NULL);
 }
 

@@ -179,6 +179,8 @@ static Node *body_of(Interchange *x, Node *e, Body b) {
         outer = outer_sum(x, e->args[0], b.guarded, e->args[1], k, n);
     }
     if (outer) {
+        explain(x->m->explain, EXPLAIN_LOOPS, e->span, "interchange: %s: the sum runs outside of the loop over the array's elements",
+                ir_quote(x->m, e));
         out = outer;
     } else if (mentions && !ir_is_binder(e)) {
         bool terms = e->op == OP_add || e->op == OP_sub || e->op == OP_neg;
@@ -212,7 +214,9 @@ static Node *interchange(Node *e, void *data) {
     if (e->nargs == 0) return e;
     Node *known = map_get(&x->memo, e);
     if (known) return known;
+    Span keep = ir_from(x->m, e);
     Node *out = e->op == OP_gen ? interchange_gen(x, e) : ir_map(x->m, e, interchange, x);
+    x->m->span = keep;
     map_put(&x->memo, e, out);
     return out;
 }

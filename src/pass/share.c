@@ -71,8 +71,10 @@ static Node *lifted(Ir *m, Node *e, const Lift *lift) {
             if (node_has_var(e->shape[d], lift->v[k])) return NULL;
         idx[k] = ir_var(lift->v[k]);
     }
+    Span keep = ir_from(m, e);
     for (int k = lift->n; k-- > 0;) array = ir_binder_plain(m, OP_gen, lift->v[k], array);
     Node *at = ir_at(m, array, lift->n, idx);
+    m->span = keep;
     return at == e ? NULL : at;
 }
 
@@ -105,6 +107,8 @@ static bool share_one(Func *f, Map *refused) {
         Node *at = lifted(f->ir, e, &lift);
         if (!at) continue;
         for (int k = 0; k < f->noutputs; k++) f->outputs[k] = ir_replace(f->ir, f->outputs[k], e, at);
+        explain(f->ir->explain, EXPLAIN_LOOPS, e->span, "share: %s is stored: loops that cannot be one would compute it again",
+                ir_quote(f->ir, e));
         changed = true;
     }
     nodes_free(&n);

@@ -61,10 +61,7 @@ static Node *simplify(Simplify *s, Node *e) {
         same &= b == args[2];
         args[2] = b;
     }
-    Span keep = s->m->span;
-    s->m->span = e->span;
     Node *out = same ? e : ir_rebuild(s->m, e, args);
-    s->m->span = keep;
     map_put(&s->memo, e, out);
     return out;
 }

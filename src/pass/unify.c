@@ -27,6 +27,7 @@ static Node *unify(Node *e, void *data) {
     Node *known = map_get(&u->memo, e);
     if (known) return known;
     Node *out;
+    Span keep = ir_from(u->m, e);
     if (ir_is_binder(e)) {
         Var *v = e->u.var, *w = canonical(u, v, e);
         Node *body = w == v ? e->args[0] : ir_subst1(u->m, e->args[0], ir_var(v), ir_var(w));
@@ -34,6 +35,7 @@ static Node *unify(Node *e, void *data) {
     } else {
         out = ir_map(u->m, e, unify, u);
     }
+    u->m->span = keep;
     map_put(&u->memo, e, out);
     return out;
 }

@@ -74,13 +74,16 @@ static Node *unroll(Node *e, void *data) {
     if (e->nargs == 0) return e;
     Node *known = map_get(&u->memo, e);
     if (known) return known;
-    Span keep = u->m->span;
-    u->m->span = e->span;
+    Span keep = ir_from(u->m, e);
     Node *out = ir_map(u->m, e, unroll, u);
     int64_t n;
     if (u->m->next_node < u->limit) {
+        Node *loop = out;
         if (out->op == OP_sum && out->rank == 0 && small(out->u.var, &n)) out = unroll_sum(u->m, out->u.var, n, out->args[0]);
         else if (out->op == OP_gen && small(out->u.var, &n)) out = unroll_gen(u->m, out);
+        if (out != loop)
+            explain(u->m->explain, EXPLAIN_LOOPS, loop->span, "unroll: %s: %d %s written out", ir_quote(u->m, loop), (int)n,
+                    loop->op == OP_sum ? "terms are" : "elements are");
     }
     u->m->span = keep;
     map_put(&u->memo, e, out);

@@ -143,6 +143,36 @@ static Place locate(Span at) {
     return place;
 }
 
+void diag_print_place(Str *out, Span at) {
+    if (!at.src) return;
+    Place place = locate(at);
+    str_printf(out, "%s:%d:%d: ", at.src->name, place.line, place.column);
+}
+
+const char *diag_quote(Arena *arena, Span at) {
+    enum { QUOTE_WIDTH = 50 };
+    if (!at.src) return "";
+    Str s = {0};
+    const char *end = at.src->text + (at.end < at.src->len ? at.end : at.src->len);
+    bool space = false;
+    for (const char *p = at.src->text + at.begin; p < end; p++) {
+        if (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r') {
+            space = true;
+            continue;
+        }
+        if (s.len >= QUOTE_WIDTH && !continues(*p)) {
+            str_puts(&s, " …");
+            break;
+        }
+        if (space && s.len) str_putc(&s, ' ');
+        space = false;
+        str_putc(&s, *p);
+    }
+    const char *text = arena_strdup(arena, str_text(&s));
+    str_free(&s);
+    return text;
+}
+
 // The source line (a window of it where it is long) and, below, the underlined span.
 static void print_line(Str *out, Span at, Place place, bool color) {
     const char *from = place.begin, *to = place.end, *mark = at.src->text + at.begin;

@@ -46,6 +46,11 @@ void diag_set_limit(Diag *d, int errors);
 // Appends all messages, in order of report, to out. With color: ANSI escapes.
 void diag_print(const Diag *d, Str *out, bool color);
 
+// Appends "file:line:col: ", nothing for nowhere.
+void diag_print_place(Str *out, Span at);
+// The source text of a span on one line, cut to a few words: for naming values in notes. "" for nowhere.
+const char *diag_quote(Arena *arena, Span at);
+
 // Where fatal_bug and diag_out_of_memory longjmp to, with a DiagExit as value; NULL for none. One per thread; it is
 // used once. The jmp_buf must outlive its use.
 typedef enum DiagExit { DIAG_EXIT_BUG = 1, DIAG_EXIT_MEMORY = 2 } DiagExit;
