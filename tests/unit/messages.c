@@ -66,6 +66,7 @@ static const struct {
     // Others.
     {"fatal_bug", INTERNAL, false},
     {"str_printf", IGNORED, false},
+    {"explain", IGNORED, false},
     {"arena_vprintf", IGNORED, false},
     {"note_decision", IGNORED, false},
 };
