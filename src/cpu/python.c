@@ -67,27 +67,33 @@ static const char *python_name(Arena *a, const char *name) {
     return result;
 }
 
-static const char *unique_name(Printer *p, const char *const *taken, int n, const char *hint) {
+static const char *unique_name(Printer *p, const char *hint) {
+    int n = p->f->ninputs + p->f->nparams;
     const char *base = python_name(p->arena, hint), *name = base;
+    if (!strcmp(base, "out")) base = name = "out_";
     for (int tries = 2;; tries++) {
-        bool used = !strcmp(name, "out");
-        for (int i = 0; i < n && !used; i++) used = !strcmp(taken[i], name);
+        bool used = false;
+        for (int i = 0; i < n && !used; i++) used = p->names[i] && !strcmp(p->names[i], name);
         if (!used) return name;
         name = arena_printf(p->arena, "%s_%d", base, tries);
     }
 }
 
-// Names of the inputs, and after them of the parameters that are tuples (NULL for the others).
+// Names of the inputs, and after them of the parameters, which come first to their own names.
 static void name_inputs(Printer *p) {
     const Func *f = p->f;
     int n = f->ninputs;
     p->names = ARENA_ARRAY(p->arena, const char *, n + f->nparams + 1);
-    for (int i = 0; i < n + f->nparams; i++) {
-        const SigParam *param = i < n ? NULL : &f->params[i - n];
-        const char *hint = i < n ? f->inputs[i]->name : param->name;
-        if (!hint || !*hint) hint = arena_printf(p->arena, "arg%d", i < n ? i : i - n);
-        bool plain = param && param->count == 1 && param->type->form != SIG_TUPLE;
-        p->names[i] = plain ? p->names[param->first] : unique_name(p, p->names, i, hint);
+    for (int k = 0; k < f->nparams; k++) {
+        const SigParam *param = &f->params[k];
+        const char *hint = param->name && *param->name ? param->name : arena_printf(p->arena, "arg%d", k);
+        const char *name = unique_name(p, hint);
+        p->names[n + k] = name;
+        if (param->count == 1 && param->type->form != SIG_TUPLE) p->names[param->first] = name;
+    }
+    for (int i = 0; i < n; i++) {
+        const char *hint = f->inputs[i]->name;
+        if (!p->names[i]) p->names[i] = unique_name(p, hint && *hint ? hint : arena_printf(p->arena, "in%d", i));
     }
 }
 
