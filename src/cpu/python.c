@@ -157,7 +157,7 @@ static const char *size_text(Printer *p, const Node *n, int prec) {
     case OP_ne: return infix(p, n, prec, 4, "!=");
     case OP_and: return infix(p, n, prec, 3, "and");
     case OP_or: return infix(p, n, prec, 2, "or");
-    case OP_not: return arena_printf(a, "(not %s)", size_text(p, n->args[0], 4));
+    case OP_not: return arena_printf(a, "(%s)", call(p, "not", n));
     case OP_select:
         return arena_printf(a, "(%s if %s else %s)", size_text(p, n->args[1], 2), size_text(p, n->args[0], 2),
                             size_text(p, n->args[2], 2));

@@ -9,6 +9,8 @@ fsmc --emit=python f.fsm -o out/model.py && ls out && grep _load\( out/model.py
 fsmc --emit=python f.fsm -o out/text.py --library=libother.so && ls out && grep _load\( out/text.py
 fsmc --emit=python f.fsm -o - --library=a\"b | grep '^_load('
 fsmc --emit=python - -o out/stdin.py <f.fsm && grep '^"""' out/stdin.py
+fsmc --emit=python f.fsm -MD -o out/m.py && cat out/m.d
+fsmc --emit=python f.fsm -M
 rm -r out
 try() { echo "\$ $*"; "$@"; echo "exit $?"; }
 cp f.fsm 2-f.fsm
