@@ -120,9 +120,7 @@ static bool is_blank(const Source *s) {
     return true;
 }
 
-static bool read_standard_input(Args *a) {
-    const Source *text = file_read(a->arena, a->diag, "-");
-    if (!text) return false;
+static bool read_text(Args *a, const Source *text) {
     if (is_blank(text)) return true;
     json_t *all = json_parse(a->diag, text);
     if (!all) return false;
@@ -137,13 +135,18 @@ static bool read_standard_input(Args *a) {
     return ok;
 }
 
-static bool collect(Args *a, const Options *opt) {
+// `text` stands for standard input; if it is NULL, that is read, unless the program came from there.
+static bool collect(Args *a, const Options *opt, const Source *text) {
     bool ok = true;
     for (int i = 0; i < opt->words.len; i++) ok &= read_word(a, opt->words.data[i]);
     if (!ok) return false;
     size_t all, missing;
     count_arguments(a, &all, &missing);
-    if (missing && strcmp(opt->file, "-") && !read_standard_input(a)) return false;
+    if (missing && !text && strcmp(opt->file, "-")) {
+        text = file_read(a->arena, a->diag, "-");
+        if (!text) return false;
+    }
+    if (missing && text && !read_text(a, text)) return false;
     for (int k = 0; k < a->func->nparams; k++) {
         if (a->param[k]) continue;
         if (!takes_argument(a, k)) {
@@ -292,7 +295,9 @@ static bool convert(Args *a) {
     return ok;
 }
 
-Tensor *args_read(Compilation *c, const Func *f) {
+Tensor *args_read(Compilation *c, const Func *f) { return args_read_text(c, f, NULL); }
+
+Tensor *args_read_text(Compilation *c, const Func *f, const Source *text) {
     Arena *arena = c->arena;
     Args a = {arena,
               c->diag,
@@ -303,7 +308,7 @@ Tensor *args_read(Compilation *c, const Func *f) {
               ARENA_ARRAY(arena, Tensor, f->ninputs + 1),
               ARENA_ARRAY(arena, const char *, f->nsizes + 1),
               ARENA_ARRAY(arena, bool, f->ninputs + 1)};
-    bool ok = collect(&a, c->opt) && convert(&a);
+    bool ok = collect(&a, c->opt, text) && convert(&a);
     for (int k = 0; k < f->nparams; k++) json_decref(a.param[k]);
     for (int k = 0; k < f->nsizes; k++) json_decref(a.size[k]);
     return ok ? a.input : NULL;

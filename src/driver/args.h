@@ -9,5 +9,7 @@
 // sizes; what is missing comes from standard input, as one array in order or one object by name. The sizes follow from
 // the shapes. NULL after reporting errors; else f->ninputs tensors.
 Tensor *args_read(Compilation *c, const Func *f);
+// Likewise, with `text` in place of standard input.
+Tensor *args_read_text(Compilation *c, const Func *f, const Source *text);
 
 #endif

@@ -41,10 +41,11 @@ bool infer_expect(Infer *in, Core *c, Type *want, const char *what) {
 // ---- nodes
 
 Core *core_new(Infer *in, CoreKind kind, Span span, Type *type, int nargs, Core *const *args) {
-    if (++in->ncores > CORE_LIMIT && !in->overflow) {
+    int limit = in->unit->max_cores ? in->unit->max_cores : CORE_LIMIT;
+    if (++in->ncores > limit && !in->overflow) {
         in->overflow = true;
         infer_error(in, span, "the program grows beyond the limit of %d expressions when functions are expanded",
-                    CORE_LIMIT);
+                    limit);
     }
     Core *c = ARENA_NEW(in->arena, Core);
     c->kind = kind;

@@ -85,7 +85,7 @@ static Type *pattern_tuple_type(Infer *in, int n) {
 
 static Core *pattern_part(Infer *in, Core *c, int k) {
     Type *t = type_prune(c->type);
-    return core_proj(in, c, k, t->form == TYPE_TUPLE ? t->parts[k] : type_error());
+    return core_proj(in, c, k, t->form == TYPE_TUPLE && k < t->nparts ? t->parts[k] : type_error());
 }
 
 // Binds the names of the pattern and checks its types, without the sizes written in them. False after an error.

@@ -1,5 +1,6 @@
 #include "front/module.h"
 
+#include "front/parse.h"
 #include "support/embedded.h"
 #include "support/vec.h"
 
@@ -134,14 +135,14 @@ static const char *folder_of(Arena *a, const char *file) {
     return slash ? arena_strndup(a, file, (size_t)(slash - file) + 1) : "";
 }
 
-// Reads a file whole; NULL with errno set if it cannot be read.
+// Reads a file whole (of an endless one, more than the parser accepts); NULL with errno set if it cannot be read.
 static Source *read_source(Arena *a, const char *name) {
     FILE *f = fopen(name, "rb");
     if (!f) return NULL;
     Str text = {0};
     char block[1 << 14];
     size_t n;
-    while ((n = fread(block, 1, sizeof block, f)) > 0) str_write(&text, block, n);
+    while (text.len <= PARSE_MAX_SOURCE && (n = fread(block, 1, sizeof block, f)) > 0) str_write(&text, block, n);
     int error = ferror(f) ? (errno ? errno : EIO) : 0;
     fclose(f);
     Source *s = NULL;

@@ -62,6 +62,7 @@ struct Unit {
     NameMap prelude; // name -> Def, of all files of the prelude
     const char *const *include;
     int ninclude;
+    int max_cores; // how many expressions a program may grow to when functions are expanded; 0: CORE_LIMIT
 };
 
 // Parses src, the files it opens (looked for beside the opening file, then in the include folders) and the prelude, and

@@ -395,11 +395,9 @@ static size_t utf8_prefix(const unsigned char *s, size_t len) {
     return len;
 }
 
-// Whether the source is text at all; an error if not.
-static bool is_text(Diag *diag, const Source *src) {
-    enum { MAX_SOURCE = 1 << 30 };
-    if (src->len > MAX_SOURCE) {
-        diag_error(diag, (Span){src, 0, 0}, "the source is larger than %d bytes", MAX_SOURCE);
+bool parse_is_text(Diag *diag, const Source *src) {
+    if (src->len > PARSE_MAX_SOURCE) {
+        diag_error(diag, (Span){src, 0, 0}, "the source is larger than %d bytes", PARSE_MAX_SOURCE);
         return false;
     }
     const char *nul = memchr(src->text, 0, src->len);
@@ -419,7 +417,7 @@ static bool is_text(Diag *diag, const Source *src) {
 
 Program *parse_program(Arena *arena, Diag *diag, const Source *src) {
     Program *program = ARENA_NEW(arena, Program);
-    if (!is_text(diag, src)) return program;
+    if (!parse_is_text(diag, src)) return program;
     Parser p = {.arena = arena, .diag = diag, .src = src, .layout = layout_new(arena, diag, src)};
     List *decls = NULL;
     const char *doc = NULL;

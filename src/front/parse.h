@@ -7,6 +7,8 @@
 
 typedef struct Layout Layout;
 
+enum { PARSE_MAX_SOURCE = 1 << 30 }; // bytes
+
 // Bytes [begin, end) of the source being parsed.
 typedef struct Loc {
     uint32_t begin, end;
@@ -29,6 +31,8 @@ typedef struct Parser {
     bool too_deep; // reported for this declaration
 } Parser;
 
+// Whether the source is text at all, as the lexer needs it: UTF-8 without NUL, not too large. An error if not.
+bool parse_is_text(Diag *diag, const Source *src);
 Span parse_span(const Parser *p, Loc at);
 List *parse_list(Parser *p, List *before, void *item);
 

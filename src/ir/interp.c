@@ -105,6 +105,7 @@ typedef struct Interp {
     Failure failure; // of the frame that just failed
     uint64_t clock;  // advances whenever a variable changes
     int64_t version; // of loop states
+    int64_t limit, steps; // a limit of 0 is none
     Counts counts;
 } Interp;
 
@@ -116,6 +117,17 @@ static Status fail(Interp *m, int code, const char *fmt, ...) {
     m->failure = (Failure){code, arena_vprintf(m->arena, fmt, ap)};
     va_end(ap);
     return FAIL;
+}
+
+// To be called in everything that repeats, and with the sizes of arrays.
+static Status spend(Interp *m, int64_t steps) {
+    if (!m->limit) return READY;
+    if (steps <= m->limit - m->steps) {
+        m->steps += steps;
+        return READY;
+    }
+    m->steps = m->limit;
+    return fail(m, INTERP_LIMIT, "it takes more than %lld steps", (long long)m->limit);
 }
 
 // ---- variables and cached values
@@ -183,6 +195,7 @@ static Status array_reset(Interp *m, Array *a, const int64_t *shape) {
         a->shape[k] = shape[k];
         if (__builtin_mul_overflow(n, shape[k], &n)) n = INT64_MAX;
     }
+    TRY(spend(m, n));
     a->count = n, a->broken = 0;
     if (n > a->cap) {
         free(a->data), free(a->mark);
@@ -396,6 +409,7 @@ static Status eval_sum(Interp *m, Frame *f, Scalar *out) {
     TRY(open_binder(m, f, e->u.var));
     for (; f->i < f->n; next_index(m, f, e->u.var)) {
         Scalar x;
+        TRY(spend(m, 1));
         TRY(scalar(m, body, &x));
         bool was = real && (isnan(f->acc.d) || isnan(x.d));
         if (real)
@@ -416,6 +430,7 @@ static Status eval_arg(Interp *m, Frame *f, Scalar *out) {
     TRY(open_binder(m, f, e->u.var));
     for (; f->i < f->n; next_index(m, f, e->u.var)) {
         Scalar x;
+        TRY(spend(m, 1));
         TRY(scalar(m, body, &x));
         bool better;
         if (!kind_is_float(body->kind))
@@ -472,6 +487,7 @@ static Status eval_array_sum(Interp *m, Frame *f, Slot *s) {
     for (; f->i < f->n; f->k = 0, next_index(m, f, e->u.var)) {
         Array *a;
         Scalar x, *to = s->array->data;
+        TRY(spend(m, 1));
         TRY(array(m, body, &a));
         for (; f->k < s->array->count; f->k++) {
             TRY(element(m, a, f->k, &x));
@@ -614,6 +630,7 @@ static Status eval_loop(Interp *m, Frame *f, Slot *s) {
             if (e->op == OP_while ? !x.i : f->i >= f->n) return READY;
             f->phase = LOOP_STEP;
         }
+        TRY(spend(m, 1));
         TRY(force_states(m, f, s, false, s->now));
         for (int k = 0; k < e->u.loop->n; k++) {
             Array *old = s->cur[k];
@@ -679,7 +696,8 @@ static Status step(Interp *m, Frame *f) {
 // Runs until all frames are done; FAIL if a failure was not caught.
 static Status run(Interp *m) {
     while (m->frames.len) {
-        Status st = step(m, &vec_last(&m->frames));
+        Status st = spend(m, 1);
+        if (st == READY) st = step(m, &vec_last(&m->frames));
         if (st == WAIT) continue;
         unbind(m, vec_last(&m->frames).trail);
         m->frames.len--;
@@ -766,6 +784,9 @@ static Status make_outputs(Interp *m, Arena *a, Tensor *outputs) {
         if (!fits || bytes > INT64_C(1) << 46)
             return fail(m, FSM_ERROR_MEMORY, "a result of %lld bytes does not fit in memory",
                         fits ? (long long)bytes : INT64_MAX);
+        int64_t n = 1;
+        for (int d = 0; d < e->rank; d++) n *= shape[d];
+        TRY(spend(m, n));
         outputs[k] = tensor_new(a, e->kind, e->rank, shape);
     }
     return READY;
@@ -801,8 +822,8 @@ static void find_final(Node *e, void *data) {
     need_state(e->args[0], s->needed, (int)e->u.num);
 }
 
-static void interp_open(Interp *m, const Func *f, const Tensor *inputs) {
-    *m = (Interp){.arena = arena_new(), .func = f, .inputs = inputs};
+static void interp_open(Interp *m, const Func *f, const Tensor *inputs, int64_t limit) {
+    *m = (Interp){.arena = arena_new(), .func = f, .inputs = inputs, .limit = limit};
     m->slot = ARENA_ARRAY(m->arena, Slot *, (size_t)f->ir->next_node + 1);
     m->var = ARENA_ARRAY(m->arena, Binding, (size_t)f->ir->next_var + 1);
     m->input = ARENA_ARRAY(m->arena, Array *, f->ninputs);
@@ -832,7 +853,7 @@ static int interp_close(Interp *m, Arena *a, Status st, const char **error) {
 
 int func_prepare(Arena *a, const Func *f, const Tensor *inputs, Tensor *outputs, const char **error) {
     Interp m;
-    interp_open(&m, f, inputs);
+    interp_open(&m, f, inputs, 0);
     Status st = check_inputs(&m);
     if (st == READY) st = make_outputs(&m, a, outputs);
     return interp_close(&m, a, st, error);
@@ -840,8 +861,13 @@ int func_prepare(Arena *a, const Func *f, const Tensor *inputs, Tensor *outputs,
 
 int interp_run(Arena *a, const Func *f, const Tensor *inputs, Tensor *outputs, struct Counts *counts,
                const char **error) {
+    return interp_run_limited(a, f, inputs, outputs, 0, counts, error);
+}
+
+int interp_run_limited(Arena *a, const Func *f, const Tensor *inputs, Tensor *outputs, int64_t limit,
+                       struct Counts *counts, const char **error) {
     Interp m;
-    interp_open(&m, f, inputs);
+    interp_open(&m, f, inputs, limit);
     Status st = check_inputs(&m);
     if (st == READY) st = make_outputs(&m, a, outputs);
     m.counts = (Counts){0};

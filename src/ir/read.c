@@ -22,7 +22,7 @@ typedef struct Entry {
     Node *node;       // NULL: not in scope
 } Entry;
 
-enum { BUCKETS = 4096, MAX_NESTING = 400, MAX_LIST = 255 };
+enum { BUCKETS = 4096, MAX_NESTING = 400, MAX_LIST = 255, MAX_LEAVES = 1024 };
 
 typedef struct Reader {
     Ir *m;
@@ -598,23 +598,47 @@ static SigType *sig(Reader *r, int *leaves) {
 
 static SigType *plain_sig(Reader *r, const Node *e) { return sig_array(r, sig_scalar(r, e->kind), e->rank, e->shape); }
 
-static void input(Reader *r, Func *f) {
+static void skip_shape(Reader *r) {
+    int open = 0;
+    do {
+        if (r->tok == T_END) error(r, r->at, "expected ']'");
+        open += is_punct(r, '[') - is_punct(r, ']');
+        next(r);
+    } while (open);
+}
+
+// An input. Extents may mention scalars that come later, so the scalars are read first, and then the arrays.
+static void input(Reader *r, Func *f, int number, bool arrays) {
     Node *ext[MAX_LIST];
     Span at = r->at;
     const char *what = name(r, "the name of an input");
     expect(r, ':');
     Kind k = kind(r);
+    bool array = is_punct(r, '['), size = !array && k == KIND_INT && accept_word(r, "size");
+    if (size && f->nsizes != number && !arrays) error(r, at, "sizes come before the other inputs");
+    if (array && !arrays) skip_shape(r);
+    if (array != arrays) return;
     int rank = shape(r, ext);
-    Node *e;
-    if (k == KIND_INT && !rank && accept_word(r, "size")) {
-        if (f->nsizes != f->ninputs) error(r, at, "sizes come before the other inputs");
-        e = ir_size(r->m, f->ninputs, what);
-        f->nsizes++;
-    } else {
-        e = ir_input(r->m, f->ninputs, what, k, rank, ext);
+    f->nsizes += size;
+    f->inputs[number] = size ? ir_size(r->m, number, what) : ir_input(r->m, number, what, k, rank, ext);
+    define(r, at, what, f->inputs[number]);
+}
+
+// What stands between the parentheses, with the closing one.
+static void inputs(Reader *r, Func *f) {
+    const char *begin = r->src->text + r->at.begin;
+    for (int arrays = 0; arrays < 2; arrays++) {
+        int n = 0;
+        r->p = begin;
+        next(r);
+        for (; !is_punct(r, ')'); n++) {
+            if (n) expect(r, ',');
+            if (n == MAX_LEAVES) error(r, r->at, "too many inputs");
+            input(r, f, n, arrays);
+        }
+        f->ninputs = n;
     }
-    f->inputs[f->ninputs++] = e;
-    define(r, at, what, e);
+    next(r);
 }
 
 // The type of an output. Its extents are not kept: the value has them.
@@ -637,8 +661,6 @@ static void output(Reader *r, Func *f, Header *h) {
     } while (accept(r, ','));
     expect(r, ']');
 }
-
-enum { MAX_LEAVES = 1024 };
 
 static void check_line(Reader *r, Func *f, int *cap) {
     Check c = {.span = r->before};
@@ -726,12 +748,7 @@ static Func *func(Reader *r) {
     Header *h = ARENA_ARRAY(a, Header, MAX_LEAVES);
     int mark = r->scope.len;
     expect(r, '(');
-    while (!is_punct(r, ')')) {
-        if (f->ninputs) expect(r, ',');
-        if (f->ninputs == MAX_LEAVES) error(r, r->at, "too many inputs");
-        input(r, f);
-    }
-    next(r);
+    inputs(r, f);
     if (accept(r, '>')) do {
             if (f->noutputs == MAX_LEAVES) error(r, r->at, "too many outputs");
             output(r, f, &h[f->noutputs]);

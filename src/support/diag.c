@@ -32,6 +32,37 @@ Span span_join(Span a, Span b) {
     return (Span){a.src, a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end};
 }
 
+// ---- characters
+
+static bool continues(char c) { return ((unsigned char)c & 0xC0) == 0x80; }
+
+// The length of the well-formed UTF-8 sequence of a printable character at p, or 0.
+static size_t glyph(const char *p, const char *end) {
+    unsigned char c = (unsigned char)*p;
+    if (c < 0x80) return c >= 0x20 && c != 0x7F;
+    size_t n = c >= 0xF0 && c < 0xF5 ? 4 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xC2 && c < 0xE0 ? 2 : 0;
+    if (!n || (size_t)(end - p) < n) return 0;
+    for (size_t i = 1; i < n; i++)
+        if (!continues(p[i])) return 0;
+    unsigned char d = (unsigned char)p[1];
+    if (c == 0xC2 && d < 0xA0) return 0;                                          // C1 controls
+    if ((c == 0xE0 && d < 0xA0) || (c == 0xED && d >= 0xA0)) return 0;            // overlong, surrogates
+    if ((c == 0xF0 && d < 0x90) || (c == 0xF4 && d >= 0x90)) return 0;            // overlong, too large
+    if (c == 0xE2 && d == 0x80 && ((unsigned char)p[2] & 0xFE) == 0xA8) return 0; // line separators
+    return n;
+}
+
+// The formatted text; what would not be printed as characters of one line (a message may quote any input) is `?`.
+static const char *message_text(Diag *d, const char *fmt, va_list ap) {
+    char *text = arena_vprintf(d->arena, fmt, ap), *end = text + strlen(text);
+    for (char *p = text; p < end;) {
+        size_t n = glyph(p, end);
+        if (!n) *p = '?';
+        p += n ? n : 1;
+    }
+    return text;
+}
+
 // ---- collecting
 
 Diag *diag_new(Arena *arena) {
@@ -62,7 +93,7 @@ static void report(Diag *d, DiagLevel level, Span at, const char *fmt, va_list a
         d->left_out++;
         return;
     }
-    const char *text = arena_vprintf(d->arena, fmt, ap);
+    const char *text = message_text(d, fmt, ap);
     if (reported(d, level, at, text)) {
         if (level == DIAG_ERROR) d->errors--;
         d->dropped = true;
@@ -90,7 +121,7 @@ void diag_note(Diag *d, Span at, const char *fmt, ...) {
     if (d->dropped) return;
     va_list ap;
     va_start(ap, fmt);
-    Message m = {DIAG_NOTE, at, arena_vprintf(d->arena, fmt, ap)};
+    Message m = {DIAG_NOTE, at, message_text(d, fmt, ap)};
     va_end(ap);
     vec_push(&d->messages, m);
 }
@@ -103,27 +134,16 @@ int diag_warnings(const Diag *d) {
     return n;
 }
 
+void diag_each(const Diag *d, void (*visit)(DiagLevel level, Span at, const char *text, void *data), void *data) {
+    for (int i = 0; i < d->messages.len; i++) {
+        const Message *m = &d->messages.data[i];
+        visit(m->level, m->at, m->text, data);
+    }
+}
+
 void diag_set_limit(Diag *d, int errors) { d->limit = errors; }
 
 // ---- printing
-
-static bool continues(char c) { return ((unsigned char)c & 0xC0) == 0x80; }
-
-// The length of the well-formed UTF-8 sequence of a printable character at p, or 0.
-static size_t glyph(const char *p, const char *end) {
-    unsigned char c = (unsigned char)*p;
-    if (c < 0x80) return c >= 0x20 && c != 0x7F;
-    size_t n = c >= 0xF0 && c < 0xF5 ? 4 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xC2 && c < 0xE0 ? 2 : 0;
-    if (!n || (size_t)(end - p) < n) return 0;
-    for (size_t i = 1; i < n; i++)
-        if (!continues(p[i])) return 0;
-    unsigned char d = (unsigned char)p[1];
-    if (c == 0xC2 && d < 0xA0) return 0;                                          // C1 controls
-    if ((c == 0xE0 && d < 0xA0) || (c == 0xED && d >= 0xA0)) return 0;            // overlong, surrogates
-    if ((c == 0xF0 && d < 0x90) || (c == 0xF4 && d >= 0x90)) return 0;            // overlong, too large
-    if (c == 0xE2 && d == 0x80 && ((unsigned char)p[2] & 0xFE) == 0xA8) return 0; // line separators
-    return n;
-}
 
 typedef struct Place {
     int line, column;        // from 1

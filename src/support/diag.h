@@ -43,6 +43,8 @@ void diag_note(Diag *d, Span at, const char *fmt, ...) __attribute__((format(pri
 int diag_errors(const Diag *d);
 int diag_warnings(const Diag *d);
 void diag_set_limit(Diag *d, int errors);
+// Calls visit for every message that is kept, in order of report.
+void diag_each(const Diag *d, void (*visit)(DiagLevel level, Span at, const char *text, void *data), void *data);
 // Appends all messages, in order of report, to out. With color: ANSI escapes.
 void diag_print(const Diag *d, Str *out, bool color);
 

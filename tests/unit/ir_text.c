@@ -32,6 +32,8 @@ static const Text texts[] = {
             "    yield %2\n"
             "  }\n"
             "  return %3\n}\n"},
+    {"extents of later scalars",
+     "func f(x: f64[(add n m)], m: i64, n: i64) -> f64[(add n m)], i64 {\n  return x, m\n}\n"},
     {"values stand where they are bound", "func f(n: i64 size, x: f64[n]) -> f64[n, n] {\n"
                                           "  %1 = at x[0]\n"
                                           "  %2 = exp %1\n"
