@@ -601,7 +601,7 @@ static SigType *plain_sig(Reader *r, const Node *e) { return sig_array(r, sig_sc
 static void skip_shape(Reader *r) {
     int open = 0;
     do {
-        if (r->tok == T_END) error(r, r->at, "expected ']'");
+        if (r->tok == T_END) expect(r, ']');
         open += is_punct(r, '[') - is_punct(r, ']');
         next(r);
     } while (open);
