@@ -26,6 +26,7 @@ typedef enum Kind {
     KIND_CMD,    // NAME.cmd with NAME.out
     KIND_PARSE,  // parse/NAME.fsm with NAME.ast or NAME.err
     KIND_PAGE,   // the blocks of a page, whose path is the name
+    KIND_SOURCE, // messages/NAME.fsm with NAME.out: its first line says how to run it
     KIND_BROKEN, // a file that looks like part of a test but is not; `problem` says why
 } Kind;
 
@@ -124,7 +125,7 @@ static void add_case(Kind kind, const char *name, char *problem) {
 }
 
 static void add_file(const char *name, const char *suffix) {
-    bool parse = !strncmp(name, "parse/", 6);
+    bool parse = !strncmp(name, "parse/", 6), message = !strncmp(name, "messages/", 9);
     if (!strcmp(suffix, ".cmd")) {
         add_case(KIND_CMD, name, NULL);
     } else if (!strcmp(suffix, ".c") && !strncmp(name, "unit/", 5)) {
@@ -133,7 +134,9 @@ static void add_file(const char *name, const char *suffix) {
         return;
     } else if (!strcmp(suffix, ".fsm") && parse) {
         add_case(KIND_PARSE, name, NULL);
-    } else if (!strcmp(suffix, ".out")) {
+    } else if (!strcmp(suffix, ".fsm") && message) {
+        add_case(KIND_SOURCE, name, NULL);
+    } else if (!strcmp(suffix, ".out") && !(message && test_file_exists(name, ".fsm"))) {
         add_case(KIND_BROKEN, name, format("there is a %s file, but no .cmd file", suffix));
     } else if (!strcmp(suffix, ".ast") || !strcmp(suffix, ".err")) {
         if (!parse || !test_file_exists(name, ".fsm"))
@@ -231,6 +234,15 @@ static void redirect(int to, const char *path, int flags) {
     close(fd);
 }
 
+// The command of messages/NAME.fsm: after `// $ ` in its first line, where $F is the file; else it is checked.
+static const char *command_of(const char *file) {
+    size_t size;
+    char *text = read_file(file, &size);
+    setenv("F", file, 1);
+    if (!text || strncmp(text, "// $ ", 5)) return "fsmc check $F";
+    return strndup(text + 5, strcspn(text + 5, "\n"));
+}
+
 // In the child process: becomes the case.
 static void exec_case(const Case *c, size_t number) {
     setpgid(0, 0);
@@ -252,6 +264,8 @@ static void exec_case(const Case *c, size_t number) {
     if (chdir(path) < 0) _exit(126);
     if (c->kind == KIND_PARSE) {
         execlp("fsmc", "fsmc", "parse", format("%s.fsm", slash + 1), NULL);
+    } else if (c->kind == KIND_SOURCE) {
+        execl("/bin/sh", "sh", "-c", command_of(format("%s.fsm", slash + 1)), NULL);
     } else if (c->kind == KIND_UNIT) {
         const char *program = format("%s/tests/%s", build, slash + 1);
         execl(program, program, NULL);
@@ -496,7 +510,7 @@ static void judge(const Case *c, size_t number) {
     if (c->timed_out) {
         report_failure(c->name, "it took too long and was stopped");
         print_lines(err, err_size);
-    } else if (c->kind == KIND_CMD) {
+    } else if (c->kind == KIND_CMD || c->kind == KIND_SOURCE) {
         judge_cmd(c, out, out_size, err, err_size);
     } else if (c->kind == KIND_PARSE) {
         judge_parse(c, out, out_size, err, err_size);

@@ -52,6 +52,8 @@ Compilation *compile_new(const Options *opt) {
     *c = (Compilation){.opt = opt, .arena = a, .diag = diag_new(a)};
     if (opt->explain) c->explain = explain_new(a, opt->explain);
     diag_set_limit(c->diag, opt->error_limit);
+    for (int i = 0; i < WARNING_COUNT; i++)
+        diag_set_warning(c->diag, (Warning)i, opt->warn[i], opt->werror || opt->warn_error[i]);
     return c;
 }
 
@@ -67,7 +69,7 @@ void compile_delete(Compilation *c) {
     arena_free(c->arena);
 }
 
-bool compile_ok(const Compilation *c) { return !diag_errors(c->diag) && !(c->opt->werror && diag_warnings(c->diag)); }
+bool compile_ok(const Compilation *c) { return !diag_errors(c->diag); }
 
 bool compile_is_ir(const Source *src) {
     size_t n = strlen(src->name);
@@ -84,11 +86,18 @@ bool compile_open(Compilation *c, const Source *src) {
 }
 
 bool compile_load(Compilation *c, const Source *src) {
-    if (!compile_open(c, src)) return false;
-    if (!c->unit) return true;
+    compile_open(c, src);
+    if (!c->unit) return !diag_errors(c->diag);
     compile_stage(c, "infer");
     c->program = infer_program(c->unit, c->opt->entry);
-    return !diag_errors(c->diag);
+    if (!diag_errors(c->diag)) return true;
+    // What other entries have for errors of sizes is worth knowing too.
+    compile_stage(c, "elaborate");
+    Ir *m = ir_new(c->arena);
+    vec_push(&c->irs, m);
+    int n;
+    elab_program(m, c->program, &n);
+    return false;
 }
 
 // The functions of textual IR, only the one that is wanted.

@@ -51,7 +51,7 @@ void compile_passes(Compilation *c, FuncList *funcs, bool plan);
 Tree **compile_trees(Compilation *c, FuncList funcs);
 // NULL after an error. To be freed by cpu_delete.
 CpuModule *compile_module(Compilation *c, FuncList funcs, Tree *const *trees, bool callable);
-// No errors so far (nor warnings, where they count as errors).
+// No errors so far.
 bool compile_ok(const Compilation *c);
 // Names the stage that starts now, for --time-passes and messages about broken invariants; NULL ends the last one.
 void compile_stage(Compilation *c, const char *name);

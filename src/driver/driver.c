@@ -6,7 +6,6 @@
 #include "driver/help.h"
 #include "driver/options_table.h"
 #include "driver/passes.h"
-#include "driver/python.h"
 #include "ir/fsm_print.h"
 
 #include <errno.h>
@@ -111,12 +110,9 @@ typedef struct Deps {
 // False after reporting a file that the rule would replace.
 static bool plan_deps(Compilation *c, Deps *d) {
     const Options *o = c->opt;
-    bool python = o->emit == EMIT_PYTHON;
-    const char *path = python ? python_module_path(c) : object_path(c);
-    const char *library = python ? python_library_path(c) : NULL;
+    const char *path = object_path(c);
     *d = (Deps){.ntargets = 1, .targets = d->outputs, .outputs = {path}};
     if (o->emit == EMIT_OBJ && is_regular(path)) d->outputs[d->ntargets++] = file_with_suffix(c->arena, path, ".h");
-    if (library) d->outputs[d->ntargets++] = library;
     d->file = o->deps_file ? o->deps_file : o->deps_only ? "-" : file_with_suffix(c->arena, path, ".d");
     for (int i = 0; i < d->ntargets && !o->deps_only; i++)
         if (replaces(c, d->file, d->outputs[i], "another output")) return false;
@@ -153,11 +149,8 @@ void command_compile(Compilation *c) {
     if (c->opt->emit != EMIT_OBJ && replaces_source(c, path)) return;
     if (c->opt->deps_too && !plan_deps(c, &deps)) return;
     Str out = {0};
-    if (c->opt->emit == EMIT_PYTHON)
-        python_write(c, funcs);
-    else
-        emit_text(c, funcs, &out);
-    if (out.len && compile_ok(c)) file_write(c->diag, path, &out);
+    emit_text(c, funcs, &out);
+    if (c->opt->emit != EMIT_OBJ && compile_ok(c)) file_write(c->diag, path, &out);
     if (c->opt->deps_too && compile_ok(c)) write_deps(c, &deps);
     str_free(&out);
 }
@@ -202,8 +195,6 @@ static int work(void *data) {
 
 static void print_messages(Compilation *c) {
     Str out = {0};
-    if (c->opt->werror && !diag_errors(c->diag) && diag_warnings(c->diag))
-        diag_error(c->diag, (Span){NULL, 0, 0}, "warnings count as errors (--Werror)");
     diag_print(c->diag, &out, colored(c->opt));
     explain_print(c->explain, &out);
     if (c->opt->time_passes) {

@@ -120,6 +120,15 @@ static void examples(const Page *p, Command command) {
     }
 }
 
+static void warnings(const Page *p) {
+    str_puts(p->out, "\nWarnings:\n");
+    for (int i = 0; i < WARNING_COUNT; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "%s%s", warning_info[i].help, warning_info[i].on ? "" : " (off by default)");
+        named_row(p, warning_info[i].name, text);
+    }
+}
+
 void help_print(Str *out, Command command, int width) {
     Page p = {out, width};
     bool emits = command == COMMAND_COMPILE, optimises = false;
@@ -130,6 +139,7 @@ void help_print(Str *out, Command command, int width) {
         optimises |= !option_rows[i].group && option_rows[i].id == OPTION_PASSES && option_rows[i].commands & 1u << command;
     if (emits) str_puts(out, "\nKinds of output:\n");
     for (int i = 0; i < EMIT_COUNT && emits; i++) named_row(&p, emit_rows[i].name, emit_rows[i].help);
+    if (command_rows[command].shape != SHAPE_WORD) warnings(&p);
     if (optimises) str_puts(out, "\nPasses, in order:\n");
     for (const Pass *pass = pass_table; pass->name && optimises; pass++) named_row(&p, pass->name, pass->help);
     if (optimises) str_puts(out, "\nTopics of --explain:\n");

@@ -14,6 +14,7 @@
 void options_init(Options *o) {
     *o = (Options){.arena = arena_new(), .emit = EMIT_OBJ, .level = 2, .fp = CPU_FP_CONTRACT, .error_limit = 20};
     for (const Pass *p = pass_table; p->name; p++) o->passes[o->npasses++] = p;
+    for (int i = 0; i < WARNING_COUNT; i++) o->warn[i] = warning_info[i].on;
 }
 
 void options_free(Options *o) {
@@ -134,6 +135,35 @@ static bool read_number(OptionReader *r, const OptionRow *row, const char *value
     return true;
 }
 
+// -WNAME, -Wno-NAME, -Werror=NAME, -Wno-error=NAME, where NAME may be `all`; -Werror.
+static bool read_warning(OptionReader *r, const char *value) {
+    Options *o = r->o;
+    const char *name = value;
+    bool on = strncmp(name, "no-", 3) != 0;
+    if (!on) name += 3;
+    bool error = !strncmp(name, "error", 5) && (!name[5] || name[5] == '=');
+    if (error && !name[5]) {
+        o->werror = on;
+        return true;
+    }
+    if (error) name += 6;
+    bool all = !strcmp(name, "all"), found = all;
+    NameGuess guess = {.wanted = name};
+    for (int i = 0; i < WARNING_COUNT; i++) {
+        name_guess(&guess, warning_info[i].name);
+        if (!all && strcmp(warning_info[i].name, name)) continue;
+        found = true;
+        if (on || !error) o->warn[i] = on;
+        if (error) o->warn_error[i] = on;
+    }
+    if (found) return true;
+    wrong(r, "-W%s: there is no warning `%s`", value, name);
+    if (guess.best) return wrong(r, "; did you mean `%s`?", guess.best);
+    str_puts(r->message, "; the warnings are all");
+    for (int i = 0; i < WARNING_COUNT; i++) str_printf(r->message, " %s", warning_info[i].name);
+    return false;
+}
+
 static bool set_engine(OptionReader *r, Engine engine) {
     if (r->o->engine != ENGINE_JIT && r->o->engine != engine) return wrong(r, "--interp and --exec exclude each other");
     r->o->engine = engine;
@@ -149,7 +179,6 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
         if (!choose(r, row, value, &k)) return false;
         o->emit = (Emit)k;
         return true;
-    case OPTION_LIBRARY: o->library = value; return true;
     case OPTION_ENTRY: o->entry = value; return true;
     case OPTION_DEPS: return o->deps_only = true;
     case OPTION_DEPS_TOO: return o->deps_too = true;
@@ -170,6 +199,7 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
         o->color = (When)k;
         return true;
     case OPTION_ERROR_LIMIT: return read_number(r, row, value, 1000000, &o->error_limit);
+    case OPTION_WARN: return read_warning(r, value);
     case OPTION_WERROR: return o->werror = true;
     case OPTION_PASSES: return read_passes(r, row, value);
     case OPTION_DISABLE_PASS: {
@@ -328,19 +358,8 @@ static bool choose_passes(OptionReader *r) {
     return true;
 }
 
-static bool check_module(OptionReader *r) {
-    const Options *o = r->o;
-    if (!o->output && !strcmp(o->file, "-"))
-        return wrong(r, "the program comes from standard input: name the module with -o FILE.py");
-    if (o->output && !strcmp(o->output, "-") && !o->library)
-        return wrong(r, "a module on standard output needs --library: nothing is linked for it");
-    return true;
-}
-
 static bool check_output(OptionReader *r) {
     const Options *o = r->o;
-    if (o->library && o->emit != EMIT_PYTHON) return wrong(r, "--library goes with --emit=python");
-    if (o->emit == EMIT_PYTHON) return check_module(r);
     if (o->emit != EMIT_OBJ) return true;
     if (!o->output && !strcmp(o->file, "-"))
         return wrong(r, "the program comes from standard input: name the object with -o FILE");
@@ -358,8 +377,7 @@ static bool check_deps(OptionReader *r) {
     if (o->deps_file && !o->deps_only) o->deps_too = true;
     if (!o->deps_only && !o->deps_too && (o->deps_targets.len || o->deps_phony))
         return wrong(r, "%s goes with -M, -MD or -MF", o->deps_targets.len ? "-MT" : "-MP");
-    bool file = (o->emit == EMIT_OBJ || o->emit == EMIT_PYTHON) && strcmp(o->file, "-");
-    bool console = o->output ? !strcmp(o->output, "-") : !file;
+    bool console = o->output ? !strcmp(o->output, "-") : o->emit != EMIT_OBJ || !strcmp(o->file, "-");
     if (!o->deps_only && !o->deps_too) return true;
     if (console && !o->deps_targets.len)
         return wrong(r, "the rule has no target: the output goes to no file, name one with -MT TARGET");

@@ -4,6 +4,7 @@
 
 #include "cpu/cpu.h"
 #include "support/arena.h"
+#include "support/diag.h"
 #include "support/str.h"
 #include "support/vec.h"
 
@@ -40,7 +41,6 @@ typedef struct Options {
     const char *word;   // the operand of a command that takes a word instead, or NULL
     const char *output; // NULL: from the source's name, or standard output
     Emit emit;
-    const char *library; // of a Python module, made elsewhere; or NULL
     const char *entry; // NULL: all
     VEC(const char *) include;
     VEC(const char *) words; // run, cost: NAME=VALUE
@@ -55,6 +55,7 @@ typedef struct Options {
     When color;
     int error_limit; // 0: none
     unsigned explain; // topics
+    bool warn[WARNING_COUNT], warn_error[WARNING_COUNT];
     bool werror, time_passes, verify, debug, debug_nan;
     const struct Pass *passes[PASS_MAX]; // what to run, in order
     int npasses;

@@ -127,6 +127,8 @@ struct Decl {
 typedef struct Program {
     Decl **decls;
     int ndecls;
+    const char **broken; // names that declarations with errors may define
+    int nbroken;
 } Program;
 
 // Names of operators as written ("+", "&&", "-").

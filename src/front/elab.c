@@ -111,6 +111,14 @@ static Node *binary(Elab *el, const Core *c, Node *a, Node *b) {
     fatal_bug("unknown operator %d", c->binop);
 }
 
+static void warn_equality(Elab *el, const Core *c, Node *a, Node *b) {
+    if ((c->binop != BIN_EQ && c->binop != BIN_NE) || !kind_is_float(a->kind) || ir_is_zero(a) || ir_is_zero(b) ||
+        report_in_prelude(el->unit, c->span))
+        return;
+    diag_warning(el->unit->diag, WARN_FLOAT_EQUALITY, c->span, "`%s` compares %s values, which are seldom equal exactly",
+                 ast_binop_name(c->binop), a->kind == KIND_FLOAT ? "Float" : "Double");
+}
+
 // A left-leaning chain of operators, from its left end.
 static Node *elab_binary(Elab *el, const Core *c) {
     VEC(const Core *) spine = {0};
@@ -123,6 +131,7 @@ static Node *elab_binary(Elab *el, const Core *c) {
         Node *right = elab_scalar(el, op->args[1]);
         el->guarded -= lazy;
         elab_at(el, op);
+        warn_equality(el, op, left, right);
         if (op->binop == BIN_DIV && right->kind == KIND_INT && ir_is_zero(right) && !el->guarded)
             elab_error(el, op, op->span, "this Int division is by zero");
         else
@@ -146,6 +155,12 @@ static Node *elab_conv(Elab *el, const Core *c) {
     if (to == KIND_INT && kind_is_float(a->kind)) elab_warn_cut(el, c, a, "int");
     elab_at(el, c);
     return ir_conv(el->m, to, a);
+}
+
+void elab_warn_empty(Elab *el, const Core *from, const Core *to, Span at, const char *what) {
+    if (from && from->kind != CORE_INT) return;
+    if (!to || to->kind != CORE_INT || to->ival >= (from ? from->ival : 1) || report_in_prelude(el->unit, at)) return;
+    diag_warning(el->unit->diag, WARN_EMPTY_RANGE, at, "%s", what);
 }
 
 static Node *elab_literal(Elab *el, const Core *c) {

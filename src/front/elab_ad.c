@@ -216,8 +216,10 @@ void elab_warn_cut(Elab *el, const Core *c, Node *a, const char *name) {
     for (const Deriv *d = el->deriv; d; d = d->outer)
         for (int i = 0; i < d->nx; i++)
             if (varies(a, d->x[i])) {
-                diag_warning(el->unit->diag, c->span, "`%s` is constant between its steps: the derivative is zero here",
+                diag_warning(el->unit->diag, WARN_CUT_DERIVATIVE, report_place(el->unit, c->use, c->span),
+                             "`%s` is constant between its steps: the derivative is zero here",
                              name);
+                report_uses(el->unit, c->use);
                 diag_note(el->unit->diag, d->c->span, "when this derivative is built");
                 return;
             }

@@ -25,6 +25,7 @@ static bool rectangular(Elab *el, const Core *c, const Node *leaf, const Var *v)
 Value elab_build(Elab *el, const Core *c) {
     bool sum = c->kind == CORE_SUM;
     Node *n = elab_scalar(el, c->args[0]);
+    if (sum) elab_warn_empty(el, NULL, c->args[0], c->span, "this sum has no terms");
     int64_t known;
     if (!sum && ir_is_int_lit(n, &known) && known < 0 && !el->guarded) {
         elab_error(el, c, c->args[0]->span, "an array cannot have %lld elements", (long long)known);
@@ -163,6 +164,7 @@ static bool keeps_shape(Elab *el, const Core *c, const Core *step, Var *index, V
 Value elab_fold(Elab *el, const Core *c) {
     Value init = elab(el, c->args[0]);
     Node *n = elab_scalar(el, c->args[1]);
+    elab_warn_empty(el, NULL, c->args[1], c->span, "this loop has no iterations");
     Var *index = ir_index(el->m, c->vars[1]->name, n), **states = make_states(el, c->vars[0], init);
     Node *i = ir_var(index);
     c->vars[1]->value = (Value){1, arena_copy(el->arena, &i, sizeof i)};
@@ -209,6 +211,7 @@ static Place slice(Elab *el, const Core *c, const CoreItem *item, Node *extent) 
     Node *lo = item->lo ? elab_scalar(el, item->lo) : ir_int(m, 0), *one = ir_int(m, 1);
     Node *last = ir_sub(m, extent, one), *hi = item->hi ? elab_scalar(el, item->hi) : last;
     Node *n = ir_add(m, ir_sub(m, hi, lo), one);
+    if (item->lo) elab_warn_empty(el, item->lo, item->hi, item->span, "this slice is empty: it ends before it begins");
     int64_t known;
     if (ir_is_int_lit(n, &known) && known < 0) { // empty, as in F#
         n = ir_int(m, 0);

@@ -46,6 +46,9 @@ Value value_new(Elab *el, int n);
 // A value of the type to go on with after an error.
 Value value_dummy(Elab *el, Type *t);
 
+// Warns where `from` (NULL: 1) and `to` are written as constants with nothing between.
+void elab_warn_empty(Elab *el, const Core *from, const Core *to, Span at, const char *what);
+
 // ---- elab_size.c: sizes
 // An Int value of sizes as F̃ writes it, for messages.
 const char *size_text(Elab *el, Node *e);

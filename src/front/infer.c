@@ -456,6 +456,19 @@ static void check_rest(Infer *in) {
         }
 }
 
+static void no_entry(const Unit *u, const char *name) {
+    const Module *m = u->main;
+    const Def *d = name_map_get(&m->defs, name);
+    NameGuess guess = {.wanted = name};
+    for (int i = 0; i < m->ndefs; i++)
+        if (m->list[i]->decl->kind == DECL_ENTRY) name_guess(&guess, m->list[i]->name);
+    diag_error(u->diag, (Span){0}, "%s has no entry named `%s`", m->src->name, name);
+    if (d)
+        diag_note(u->diag, d->decl->name_span, "`%s` is no entry: it is defined with `let`", name);
+    else if (guess.best)
+        diag_note(u->diag, (Span){0}, "did you mean `%s`?", guess.best);
+}
+
 CoreProgram *infer_program(Unit *u, const char *only) {
     Infer in = {.unit = u, .arena = u->arena, .diag = u->diag, .names = {.arena = u->arena}};
     CoreProgram *p = ARENA_NEW(u->arena, CoreProgram);
@@ -470,7 +483,7 @@ CoreProgram *infer_program(Unit *u, const char *only) {
         if (!in.failed && !d->recursive && (!only || !strcmp(only, d->name))) p->entries[p->n++] = entry;
     }
     check_rest(&in);
-    if (!found) diag_error(u->diag, (Span){0}, "%s has no entry named `%s`", u->main->src->name, only);
+    if (!found && !module_may_define(u->main, only)) no_entry(u, only);
     reset(&in, NULL);
     vec_free(&in.roots);
     vec_free(&in.bound);

@@ -85,6 +85,13 @@ Def *module_find(const Unit *u, const Module *m, const char *name) {
     return d ? d : name_map_get(&u->prelude, name);
 }
 
+bool module_may_define(const Module *m, const char *name) {
+    bool may = m->incomplete || name_map_get(&m->broken, name);
+    for (int i = 0; i < m->nopened && !may; i++)
+        may = m->opened[i]->incomplete || name_map_get(&m->opened[i]->broken, name);
+    return may;
+}
+
 static void define(Unit *u, Module *m, Decl *decl, const char *name, const Pattern *part, Span at) {
     void **slot = name_map_slot(&m->defs, name);
     if (*slot) {
@@ -113,6 +120,7 @@ static void define_pattern(Unit *u, Module *m, Decl *decl, const Pattern *p) {
 
 static void define_all(Unit *u, Module *m) {
     int n = 0;
+    for (int i = 0; i < m->program->nbroken; i++) *name_map_slot(&m->broken, m->program->broken[i]) = m;
     for (int i = 0; i < m->program->ndecls; i++) {
         const Decl *d = m->program->decls[i];
         n += d->kind == DECL_TUPLE ? count_names(d->pattern) : 1;
@@ -157,7 +165,7 @@ static Source *read_source(Arena *a, const char *name) {
 
 static Module *add_module(Unit *u, const Source *src, bool prelude) {
     Module *m = ARENA_NEW(u->arena, Module);
-    *m = (Module){.src = src, .prelude = prelude, .defs = {.arena = u->arena}};
+    *m = (Module){.src = src, .prelude = prelude, .defs = {.arena = u->arena}, .broken = {.arena = u->arena}};
     Module **grown = ARENA_ARRAY(u->arena, Module *, u->nmodules + 1);
     if (u->nmodules) memcpy(grown, u->modules, sizeof *grown * (size_t)u->nmodules);
     grown[u->nmodules++] = m;
@@ -201,6 +209,7 @@ static void load_opened(Unit *u, Module *m) {
         const Decl *d = m->program->decls[i];
         if (d->kind != DECL_OPEN) continue;
         Module *other = open_file(u, m, d);
+        m->incomplete |= !other;
         if (other && other != m) m->opened[m->nopened++] = other;
     }
 }

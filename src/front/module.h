@@ -45,6 +45,8 @@ struct Module {
     Program *program;
     bool prelude;
     NameMap defs;    // name -> Def
+    NameMap broken;  // names that a definition with a syntax error may have
+    bool incomplete; // a file that it opens could not be read
     Module **opened; // in order; later ones hide earlier ones
     int nopened;
     Def **list; // the definitions in order
@@ -71,6 +73,8 @@ Unit *module_load(Arena *arena, Diag *diag, const Source *src, const char *const
 
 // What the name means at the top of module m: its own definition, then an opened one, then the prelude's; NULL if none.
 Def *module_find(const Unit *u, const Module *m, const char *name);
+// Whether an error that was reported may be why the name has no definition in m.
+bool module_may_define(const Module *m, const char *name);
 // Whether d is a value (not a function) of the user's, to which a size in a type may refer.
 bool def_is_size(const Def *d);
 // Whether the definition is written as a function.

@@ -6,12 +6,21 @@
 
 #include <string.h>
 
+// A local name. `warning` is the one to give if it is never used, WARNING_COUNT for none.
+typedef struct Local {
+    const char *name;
+    Span span;
+    Warning warning;
+    bool used;
+    struct Local *older; // of the same name
+} Local;
+
 typedef struct Names {
     Unit *u;
     Module *module;
     Def *def;
-    NameMap local; // name -> how many bindings of it are open
-    VEC(const char *) open;
+    NameMap local; // name -> its newest Local
+    VEC(Local *) open, unused;
     int depth;
     bool in_type; // inside an extent
 } Names;
@@ -20,32 +29,40 @@ static void walk(Names *c, const Expr *e);
 
 // ---- scopes
 
-static bool is_local(const Names *c, const char *name) { return name_map_get(&c->local, name) != NULL; }
+// Whether the name is that of a local, which is used thereby.
+static bool use_local(const Names *c, const char *name) {
+    Local *l = name_map_get(&c->local, name);
+    if (l) l->used = true;
+    return l;
+}
 
-static void bind_name(Names *c, const char *name) {
-    char **count = (char **)name_map_slot(&c->local, name);
-    *count = (char *)((uintptr_t)*count + 1);
-    vec_push(&c->open, name);
+static void bind_name(Names *c, const char *name, Span span, Warning warning) {
+    Local **newest = (Local **)name_map_slot(&c->local, name), *l = ARENA_NEW(c->u->arena, Local);
+    *l = (Local){name, span, warning, name[0] == '_' || warning == WARNING_COUNT, *newest};
+    *newest = l;
+    vec_push(&c->open, l);
 }
 
 static void unbind_to(Names *c, int len) {
     while (c->open.len > len) {
-        char **count = (char **)name_map_slot(&c->local, vec_pop(&c->open));
-        *count = (char *)((uintptr_t)*count - 1);
+        Local *l = vec_pop(&c->open);
+        *name_map_slot(&c->local, l->name) = l->older;
+        if (!l->used) vec_push(&c->unused, l);
     }
 }
 
 // Binds the names of a pattern, which are not to be among those bound since there were `first`.
-static void bind_pattern(Names *c, const Pattern *p, int first) {
+static void bind_pattern(Names *c, const Pattern *p, int first, Warning warning) {
     if (p->kind == PAT_NAME) {
         for (int i = first; i < c->open.len; i++)
-            if (!strcmp(c->open.data[i], p->name)) {
+            if (!strcmp(c->open.data[i]->name, p->name)) {
                 diag_error(c->u->diag, p->span, "the name `%s` is bound twice here", p->name);
                 break;
             }
-        bind_name(c, p->name);
+        bind_name(c, p->name, p->span, warning);
     }
-    for (int i = 0; i < p->nparts; i++) bind_pattern(c, p->parts[i], first);
+    if (warning == WARN_UNUSED_LET) warning = WARN_UNUSED_PARAMETER; // to take apart all of a tuple is no mistake
+    for (int i = 0; i < p->nparts; i++) bind_pattern(c, p->parts[i], first, warning);
 }
 
 // ---- guesses
@@ -85,8 +102,9 @@ static void guess_each(const char *name, void *value, void *data) {
 }
 
 static void unknown_name(Names *c, const Expr *e) {
+    if (module_may_define(c->module, e->name)) return;
     NameGuess g = {.wanted = e->name};
-    for (int i = 0; i < c->open.len; i++) name_guess(&g, c->open.data[i]);
+    for (int i = 0; i < c->open.len; i++) name_guess(&g, c->open.data[i]->name);
     if (!g.best) name_map_each(&c->module->defs, guess_each, &g);
     for (int i = 0; i < c->module->nopened; i++)
         if (!g.best) name_map_each(&c->module->opened[i]->defs, guess_each, &g);
@@ -123,7 +141,7 @@ static void walk_type(Names *c, const TypeExpr *t) {
 }
 
 static bool known_size(const Names *c, const char *name) {
-    if (is_local(c, name)) return true;
+    if (use_local(c, name)) return true;
     Def *d = module_find(c->u, c->module, name);
     return d && def_is_size(d);
 }
@@ -132,7 +150,7 @@ static bool known_size(const Names *c, const char *name) {
 static void bind_sizes(Names *c, const TypeExpr *t) {
     if (!t) return;
     if (t->kind == TX_ARRAY && t->extent && t->extent->kind == EX_NAME && !known_size(c, t->extent->name))
-        bind_name(c, t->extent->name);
+        bind_name(c, t->extent->name, t->extent->span, WARN_UNUSED_SIZE);
     for (int i = 0; i < t->nargs; i++) bind_sizes(c, t->args[i]);
 }
 
@@ -141,10 +159,10 @@ static void each_type(Names *c, const Pattern *p, void (*visit)(Names *, const T
     for (int i = 0; i < p->nparts; i++) each_type(c, p->parts[i], visit);
 }
 
-static void bind_params(Names *c, Pattern **params, int n) {
+static void bind_params(Names *c, Pattern **params, int n, Warning warning) {
     // An entry's Int parameter may be named in the size of another one before it: names first.
     int first = c->open.len;
-    for (int i = 0; i < n; i++) bind_pattern(c, params[i], first);
+    for (int i = 0; i < n; i++) bind_pattern(c, params[i], first, warning);
     for (int i = 0; i < n; i++) each_type(c, params[i], bind_sizes);
     for (int i = 0; i < n; i++) each_type(c, params[i], walk_type);
 }
@@ -152,7 +170,11 @@ static void bind_params(Names *c, Pattern **params, int n) {
 // ---- expressions
 
 static void walk_name(Names *c, const Expr *e) {
-    if (is_local(c, e->name)) return;
+    Local *l = name_map_get(&c->local, e->name);
+    if (l) { // a size name where it is bound is no use
+        l->used |= l->span.src != e->span.src || l->span.begin != e->span.begin;
+        return;
+    }
     Def *d = module_find(c->u, c->module, e->name);
     if (d) {
         DefRef *r = ARENA_NEW(c->u->arena, DefRef);
@@ -190,18 +212,34 @@ static void walk_binary(Names *c, const Expr *e) {
 static void walk_let(Names *c, const Expr *e) {
     int outside = c->open.len;
     if (e->nparams) {
-        bind_params(c, e->params, e->nparams);
+        bind_params(c, e->params, e->nparams, WARN_UNUSED_PARAMETER);
         walk_type(c, e->type);
         walk(c, e->args[0]);
         unbind_to(c, outside);
-        bind_name(c, e->name);
+        bind_name(c, e->name, e->op_span, WARN_UNUSED_LET);
         return;
     }
     walk(c, e->args[0]);
     if (!e->pattern) return;
     each_type(c, e->pattern, bind_sizes);
     each_type(c, e->pattern, walk_type);
-    bind_pattern(c, e->pattern, c->open.len);
+    bind_pattern(c, e->pattern, c->open.len, WARN_UNUSED_LET);
+}
+
+static void check_attribute(Names *c, const Expr *e) {
+    static const char *const known[] = {
+#define ATTRIBUTE(name) name,
+#include "front/attributes.def"
+        NULL};
+    NameGuess g = {.wanted = e->name};
+    for (int i = 0; known[i]; i++) {
+        if (!strcmp(known[i], e->name)) return;
+        name_guess(&g, known[i]);
+    }
+    Span at = {e->span.src, e->span.begin, e->args[0]->span.begin};
+    while (at.end > at.begin + 1 && at.src->text[at.end - 1] != ']') at.end--;
+    diag_warning(c->u->diag, WARN_UNKNOWN_ATTRIBUTE, at, "there is no attribute `%s`: this has no effect", e->name);
+    if (g.best) diag_note(c->u->diag, at, "did you mean `%s`?", g.best);
 }
 
 // The part of e in tail position, or NULL; everything else of e is walked.
@@ -213,10 +251,10 @@ static const Expr *walk_to_tail(Names *c, const Expr *e) {
         walk(c, e->args[1]);
         return e->nargs > 2 ? e->args[2] : NULL;
     case EX_ANNOT: walk_type(c, e->type); return e->args[0];
-    case EX_ATTR: return e->args[0];
+    case EX_ATTR: check_attribute(c, e); return e->args[0];
     case EX_NAME: walk_name(c, e); return NULL;
     case EX_LAMBDA:
-        bind_params(c, e->params, e->nparams);
+        bind_params(c, e->params, e->nparams, WARNING_COUNT);
         walk_type(c, e->type);
         return e->args[0];
     case EX_BINARY: walk_binary(c, e); return NULL;
@@ -242,14 +280,41 @@ static void walk(Names *c, const Expr *e) {
 
 // ---- definitions
 
+// Warns of what is not used, in the order of the source. After an error a use may be what is misspelt.
+static void report_unused(Names *c, bool silent) {
+    static const char *const what[WARNING_COUNT] = {[WARN_UNUSED_LET] = "the name",
+                                                    [WARN_UNUSED_PARAMETER] = "the parameter",
+                                                    [WARN_UNUSED_SIZE] = "the size name"};
+    while (c->unused.len && !silent) {
+        int first = 0;
+        for (int i = 1; i < c->unused.len; i++)
+            if (c->unused.data[i]->span.begin < c->unused.data[first]->span.begin) first = i;
+        const Local *l = c->unused.data[first];
+        c->unused.data[first] = vec_pop(&c->unused);
+        diag_warning(c->u->diag, l->warning, l->span, "%s `%s` is not used", what[l->warning], l->name);
+    }
+    c->unused.len = 0;
+}
+
+static void check_shadowing(const Names *c, const Def *d) {
+    if (c->module->prelude) return;
+    const Def *hidden = name_map_get(&c->u->prelude, d->name);
+    if (!hidden && !builtin_known(d->name)) return;
+    diag_warning(c->u->diag, WARN_SHADOWED_PRELUDE, d->part ? d->part->span : d->decl->name_span,
+                 "this hides the function `%s` of the %s", d->name, hidden ? "prelude" : "language");
+}
+
 static void check_def(Names *c, Def *d) {
     c->def = d;
     const Decl *decl = d->decl;
-    bind_params(c, decl->params, decl->nparams);
+    int errors = diag_errors(c->u->diag);
+    check_shadowing(c, d);
+    bind_params(c, decl->params, decl->nparams, WARN_UNUSED_PARAMETER);
     walk_type(c, decl->result);
     if (decl->pattern) each_type(c, decl->pattern, walk_type);
     if (decl->body) walk(c, decl->body);
     unbind_to(c, 0);
+    report_unused(c, c->module->prelude || diag_errors(c->u->diag) > errors);
 }
 
 static void report_cycle(Unit *u, Def *const *path, const DefRef *const *next, int from, int to) {
@@ -311,4 +376,5 @@ void names_check(Unit *u) {
         for (int k = 0; k < u->modules[i]->ndefs; k++)
             if (u->modules[i]->list[k]->mark == UNSEEN) find_cycles(u, u->modules[i]->list[k]);
     vec_free(&c.open);
+    vec_free(&c.unused);
 }

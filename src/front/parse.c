@@ -415,21 +415,38 @@ bool parse_is_text(Diag *diag, const Source *src) {
     return true;
 }
 
+// The names up to the `=` of a declaration that could not be parsed: what it would have defined is among them.
+static List *broken_names(Parser *p, List *names, uint32_t from) {
+    const char *s = p->src->text + from;
+    while (*s && *s != '=' && *s != '\n') {
+        size_t n = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789'");
+        if (n) names = parse_list(p, names, arena_strndup(p->arena, s, n));
+        s += n ? n : 1;
+    }
+    return names;
+}
+
 Program *parse_program(Arena *arena, Diag *diag, const Source *src) {
     Program *program = ARENA_NEW(arena, Program);
     if (!parse_is_text(diag, src)) return program;
     Parser p = {.arena = arena, .diag = diag, .src = src, .layout = layout_new(arena, diag, src)};
-    List *decls = NULL;
+    List *decls = NULL, *broken = NULL;
     const char *doc = NULL;
     while (layout_next_decl(p.layout, &doc)) {
         p.decl = NULL;
         p.too_deep = false;
-        if (fsm_parse(&p) != 0 || !p.decl) continue;
+        uint32_t from = layout_state(p.layout).next_at.begin;
+        if (fsm_parse(&p) != 0 || !p.decl) {
+            broken = broken_names(&p, broken, from);
+            continue;
+        }
         p.decl->doc = doc;
         decls = parse_list(&p, decls, p.decl);
     }
     layout_free(p.layout);
     program->decls = list_items(&p, decls);
     program->ndecls = list_len(decls);
+    program->broken = list_items(&p, broken);
+    program->nbroken = list_len(broken);
     return program;
 }

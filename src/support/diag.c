@@ -6,7 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_LIMIT = 20, LINE_WIDTH = 110, INDENT = 2 };
+enum { DEFAULT_LIMIT = 20, LINE_WIDTH = 110, INDENT = 2, TAB_WIDTH = 4 };
+
+const WarningInfo warning_info[WARNING_COUNT] = {
+#define WARNING(id, name, on, help) {name, on, help},
+#include "support/warnings.def"
+};
 
 typedef struct Message {
     DiagLevel level;
@@ -19,6 +24,7 @@ struct Diag {
     VEC(Message) messages;
     int errors, limit;
     int left_out; // errors beyond the limit
+    bool on[WARNING_COUNT], as_error[WARNING_COUNT];
     bool dropped; // the last error or warning was not kept, so its notes are not either
 };
 
@@ -69,6 +75,7 @@ Diag *diag_new(Arena *arena) {
     Diag *d = ARENA_NEW(arena, Diag);
     d->arena = arena;
     d->limit = DEFAULT_LIMIT;
+    for (int i = 0; i < WARNING_COUNT; i++) d->on[i] = warning_info[i].on;
     return d;
 }
 
@@ -76,29 +83,26 @@ void diag_delete(Diag *d) {
     if (d) vec_free(&d->messages);
 }
 
+static bool same_place(Span a, Span b) { return a.src == b.src && a.begin == b.begin && a.end == b.end; }
+
+static bool is_same(const Message *m, DiagLevel level, Span at, const char *text) {
+    return m->level == level && same_place(m->at, at) && !strcmp(m->text, text);
+}
+
 static bool reported(const Diag *d, DiagLevel level, Span at, const char *text) {
-    for (int i = 0; i < d->messages.len; i++) {
-        const Message *m = &d->messages.data[i];
-        if (m->level == level && m->at.src == at.src && m->at.begin == at.begin && m->at.end == at.end &&
-            !strcmp(m->text, text))
-            return true;
-    }
+    for (int i = 0; i < d->messages.len; i++)
+        if (is_same(&d->messages.data[i], level, at, text)) return true;
     return false;
 }
 
-static void report(Diag *d, DiagLevel level, Span at, const char *fmt, va_list ap) {
-    if (level == DIAG_ERROR) d->errors++;
-    d->dropped = level == DIAG_ERROR && d->limit > 0 && d->errors > d->limit;
-    if (d->dropped) {
+static void report(Diag *d, DiagLevel level, Span at, const char *text) {
+    d->dropped = true;
+    if (reported(d, level, at, text)) return;
+    if (level == DIAG_ERROR && ++d->errors > d->limit && d->limit > 0) {
         d->left_out++;
         return;
     }
-    const char *text = message_text(d, fmt, ap);
-    if (reported(d, level, at, text)) {
-        if (level == DIAG_ERROR) d->errors--;
-        d->dropped = true;
-        return;
-    }
+    d->dropped = false;
     Message m = {level, at, text};
     vec_push(&d->messages, m);
 }
@@ -106,15 +110,20 @@ static void report(Diag *d, DiagLevel level, Span at, const char *fmt, va_list a
 void diag_error(Diag *d, Span at, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    report(d, DIAG_ERROR, at, fmt, ap);
+    report(d, DIAG_ERROR, at, message_text(d, fmt, ap));
     va_end(ap);
 }
 
-void diag_warning(Diag *d, Span at, const char *fmt, ...) {
+void diag_warning(Diag *d, Warning w, Span at, const char *fmt, ...) {
+    d->dropped = true;
+    if (!d->on[w]) return;
     va_list ap;
     va_start(ap, fmt);
-    report(d, DIAG_WARNING, at, fmt, ap);
+    const char *text = message_text(d, fmt, ap);
     va_end(ap);
+    bool error = d->as_error[w];
+    report(d, error ? DIAG_ERROR : DIAG_WARNING, at,
+           arena_printf(d->arena, "%s [-W%s%s]", text, error ? "error=" : "", warning_info[w].name));
 }
 
 void diag_note(Diag *d, Span at, const char *fmt, ...) {
@@ -123,6 +132,8 @@ void diag_note(Diag *d, Span at, const char *fmt, ...) {
     va_start(ap, fmt);
     Message m = {DIAG_NOTE, at, message_text(d, fmt, ap)};
     va_end(ap);
+    for (int i = d->messages.len; i-- > 0 && d->messages.data[i].level == DIAG_NOTE;)
+        if (is_same(&d->messages.data[i], DIAG_NOTE, at, m.text)) return;
     vec_push(&d->messages, m);
 }
 
@@ -142,6 +153,11 @@ void diag_each(const Diag *d, void (*visit)(DiagLevel level, Span at, const char
 }
 
 void diag_set_limit(Diag *d, int errors) { d->limit = errors; }
+
+void diag_set_warning(Diag *d, Warning w, bool on, bool as_error) {
+    d->on[w] = on;
+    d->as_error[w] = as_error;
+}
 
 // ---- printing
 
@@ -193,9 +209,25 @@ const char *diag_quote(Arena *arena, Span at) {
     return text;
 }
 
-// The source line (a window of it where it is long) and, below, the underlined span.
-static void print_line(Str *out, Span at, Place place, bool color) {
-    const char *from = place.begin, *to = place.end, *mark = at.src->text + at.begin;
+// Columns that a terminal gives to the character at p: none for a combining one, two for a wide one of East Asia.
+static int width(const char *p, size_t n) {
+    uint32_t c = (unsigned char)*p;
+    if (n > 1) c &= 0xFFu >> (n + 1);
+    for (size_t i = 1; i < n; i++) c = c << 6 | ((unsigned char)p[i] & 0x3F);
+    if ((c >= 0x300 && c < 0x370) || (c >= 0x200B && c < 0x2010) || (c >= 0x20D0 && c < 0x2100) ||
+        (c >= 0xFE00 && c < 0xFE10))
+        return 0;
+    bool wide = (c >= 0x1100 && c < 0x1160) || (c >= 0x2E80 && c < 0xA4D0) || (c >= 0xAC00 && c < 0xD7A4) ||
+                (c >= 0xF900 && c < 0xFB00) || (c >= 0xFE30 && c < 0xFE70) || (c >= 0xFF00 && c < 0xFF61) ||
+                (c >= 0xFFE0 && c < 0xFFE7) || (c >= 0x1F300 && c < 0x1FB00) || (c >= 0x20000 && c < 0x3FFFE);
+    return wide ? 2 : 1;
+}
+
+// A source line (a window of it where it is long) and, below, its part from mark to stop underlined, beginning with
+// `first`.
+static void print_line(Str *out, const char *begin, const char *end, const char *mark, const char *stop, char first,
+                       bool color) {
+    const char *from = begin, *to = end;
     if (mark > to) mark = to;
     if (mark - from > LINE_WIDTH * 2 / 3)
         for (from = mark - LINE_WIDTH / 2; from < mark && continues(*from);) from++;
@@ -204,28 +236,45 @@ static void print_line(Str *out, Span at, Place place, bool color) {
     Str under = {0};
     str_indent(out, INDENT);
     str_indent(&under, INDENT);
-    if (from > place.begin) str_puts(out, "…"), str_putc(&under, ' ');
-    const char *stop = at.src->text + at.end;
+    if (from > begin) str_puts(out, "…"), str_putc(&under, ' ');
     bool marked = false;
-    for (const char *p = from; p < to;) {
-        size_t n = *p == '\t' ? 1 : glyph(p, to);
-        str_write(out, n ? p : "?", n ? n : 1);
-        const char *next = p + (n ? n : 1);
-        if (next <= mark)
-            str_putc(&under, *p == '\t' ? '\t' : ' ');
+    for (const char *p = from, *next; p < to; p = next) {
+        size_t n = glyph(p, to);
+        int w = *p == '\t' ? TAB_WIDTH : n ? width(p, n) : 1;
+        next = p + (n ? n : 1);
+        if (*p == '\t')
+            str_indent(out, TAB_WIDTH);
+        else
+            str_write(out, n ? p : "?", n ? n : 1);
+        bool inside = next > mark && (!marked || p < stop);
+        if (inside && !marked) str_puts(&under, color ? "\033[1;32m" : ""), str_putc(&under, first), marked = true, w--;
+        if (inside)
+            for (; w > 0; w--) str_putc(&under, '~');
         else if (!marked)
-            str_puts(&under, color ? "\033[1;32m^" : "^"), marked = true;
-        else if (p < stop)
-            str_putc(&under, '~');
-        p = next;
+            str_indent(&under, w);
     }
-    if (to < place.end) str_puts(out, "…");
-    if (!marked) str_puts(&under, color ? "\033[1;32m^" : "^");
+    if (to < end) str_puts(out, "…");
+    if (!marked) str_puts(&under, color ? "\033[1;32m" : ""), str_putc(&under, first);
     str_printf(out, "\n%s%s\n", str_text(&under), color ? "\033[0m" : "");
     str_free(&under);
 }
 
-static void print_message(Str *out, const Message *m, bool color) {
+// The lines of the span: the first, and the last if it is another one.
+static void print_lines(Str *out, Span at, Place place, bool color) {
+    const char *text = at.src->text, *stop = text + (at.end <= at.src->len ? at.end : at.src->len);
+    print_line(out, place.begin, place.end, text + at.begin, stop, '^', color);
+    while (stop > text && strchr(" \t\r\n", stop[-1])) stop--;
+    if (stop <= place.end) return;
+    Place last = locate((Span){at.src, (uint32_t)(stop - text), (uint32_t)(stop - text)});
+    if (last.line == place.line) return;
+    if (last.line > place.line + 1) str_indent(out, INDENT), str_puts(out, "...\n");
+    const char *from = last.begin;
+    while (from < stop && strchr(" \t", *from)) from++;
+    print_line(out, last.begin, last.end, from, stop, '~', color);
+}
+
+// `before` is the message above it or NULL: a note at the same place does not show its line again.
+static void print_message(Str *out, const Message *m, const Message *before, bool color) {
     static const struct {
         const char *name, *escape;
     } levels[] = {[DIAG_ERROR] = {"error", "\033[1;31m"},
@@ -238,13 +287,17 @@ static void print_message(Str *out, const Message *m, bool color) {
     } else if (m->level != DIAG_NOTE) {
         str_puts(out, "fsmc: ");
     }
-    str_printf(out, "%s%s:%s %s\n", color ? levels[m->level].escape : "", levels[m->level].name, color ? "\033[0m" : "",
-               m->text);
-    if (m->at.src) print_line(out, m->at, place, color);
+    str_printf(out, "%s%s:%s ", color ? levels[m->level].escape : "", levels[m->level].name, color ? "\033[0m" : "");
+    str_printf(out, "%s\n", m->text);
+    bool shown = m->level == DIAG_NOTE && before && same_place(before->at, m->at);
+    if (m->at.src && !shown) print_lines(out, m->at, place, color);
 }
 
 void diag_print(const Diag *d, Str *out, bool color) {
-    for (int i = 0; i < d->messages.len; i++) print_message(out, &d->messages.data[i], color);
+    for (int i = 0; i < d->messages.len; i++) {
+        const Message *m = &d->messages.data[i];
+        print_message(out, m, i ? m - 1 : NULL, color);
+    }
     if (d->left_out) str_printf(out, "fsmc: %d more error%s not shown\n", d->left_out, d->left_out > 1 ? "s" : "");
 }
 

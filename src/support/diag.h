@@ -27,6 +27,20 @@ Span span_join(Span a, Span b);
 
 typedef enum DiagLevel { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE } DiagLevel;
 
+// What can be warned of; each has a name, by which it is turned on and off.
+typedef enum Warning {
+#define WARNING(id, name, on, help) WARN_##id,
+#include "support/warnings.def"
+    WARNING_COUNT
+} Warning;
+
+typedef struct WarningInfo {
+    const char *name;
+    bool on; // by default
+    const char *help;
+} WarningInfo;
+extern const WarningInfo warning_info[WARNING_COUNT];
+
 typedef struct Diag Diag;
 
 Diag *diag_new(Arena *arena);
@@ -35,14 +49,17 @@ void diag_delete(Diag *d);
 //   file:line:col: error: message
 //     line of source
 //     ^~~~
-// Errors beyond the limit (default 20) are counted, not kept. The same message at the same place is kept once.
+// For a span of several lines the last one is shown too. Columns count code points. Errors beyond the limit (default
+// 20) are counted, not kept. The same message at the same place is kept once.
 void diag_error(Diag *d, Span at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-void diag_warning(Diag *d, Span at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-// A note that belongs to the message before it ("first used here", a hint).
+// The same as a warning: an error where diag_set_warning says so, nothing where it is off.
+void diag_warning(Diag *d, Warning w, Span at, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+// A note that belongs to the message before it ("first used here", a hint); once, and only if that message is kept.
 void diag_note(Diag *d, Span at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int diag_errors(const Diag *d);
 int diag_warnings(const Diag *d);
 void diag_set_limit(Diag *d, int errors);
+void diag_set_warning(Diag *d, Warning w, bool on, bool as_error);
 // Calls visit for every message that is kept, in order of report.
 void diag_each(const Diag *d, void (*visit)(DiagLevel level, Span at, const char *text, void *data), void *data);
 // Appends all messages, in order of report, to out. With color: ANSI escapes.

@@ -1,2 +1,0 @@
-# The same values as `fsmc run`.
-sh run.sh against_run

@@ -1,2 +1,0 @@
-# The buffer protocol without numpy: what is used in place, what is copied, and what is refused.
-sh run.sh buffers

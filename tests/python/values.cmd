@@ -1,2 +1,0 @@
-# Without numpy: results are memoryviews.
-sh run.sh values

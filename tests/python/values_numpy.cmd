@@ -1,2 +1,0 @@
-# With numpy: the same values.
-sh run.sh values numpy

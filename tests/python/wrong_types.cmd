@@ -1,2 +1,0 @@
-# Arguments of wrong types, ranks and shapes.
-sh run.sh wrong_types
