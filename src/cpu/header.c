@@ -230,6 +230,8 @@ static void print_size(Str *out, const Node *n, const char *const *names, int pr
     }
 }
 
+void cpu_print_size(Str *out, const Node *n, const char *const *names) { print_size(out, n, names, 0); }
+
 // ---- the header
 
 static const char *c_type(Kind kind, bool scalar) {

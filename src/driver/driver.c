@@ -6,6 +6,7 @@
 #include "driver/help.h"
 #include "driver/options_table.h"
 #include "driver/passes.h"
+#include "driver/python.h"
 #include "ir/fsm_print.h"
 
 #include <errno.h>
@@ -110,9 +111,12 @@ typedef struct Deps {
 // False after reporting a file that the rule would replace.
 static bool plan_deps(Compilation *c, Deps *d) {
     const Options *o = c->opt;
-    const char *path = object_path(c);
+    bool python = o->emit == EMIT_PYTHON;
+    const char *path = python ? python_module_path(c) : object_path(c);
+    const char *library = python ? python_library_path(c) : NULL;
     *d = (Deps){.ntargets = 1, .targets = d->outputs, .outputs = {path}};
     if (o->emit == EMIT_OBJ && is_regular(path)) d->outputs[d->ntargets++] = file_with_suffix(c->arena, path, ".h");
+    if (library) d->outputs[d->ntargets++] = library;
     d->file = o->deps_file ? o->deps_file : o->deps_only ? "-" : file_with_suffix(c->arena, path, ".d");
     for (int i = 0; i < d->ntargets && !o->deps_only; i++)
         if (replaces(c, d->file, d->outputs[i], "another output")) return false;
@@ -149,8 +153,11 @@ void command_compile(Compilation *c) {
     if (c->opt->emit != EMIT_OBJ && replaces_source(c, path)) return;
     if (c->opt->deps_too && !plan_deps(c, &deps)) return;
     Str out = {0};
-    emit_text(c, funcs, &out);
-    if (c->opt->emit != EMIT_OBJ && compile_ok(c)) file_write(c->diag, path, &out);
+    if (c->opt->emit == EMIT_PYTHON)
+        python_write(c, funcs);
+    else
+        emit_text(c, funcs, &out);
+    if (out.len && compile_ok(c)) file_write(c->diag, path, &out);
     if (c->opt->deps_too && compile_ok(c)) write_deps(c, &deps);
     str_free(&out);
 }

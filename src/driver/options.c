@@ -179,6 +179,7 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
         if (!choose(r, row, value, &k)) return false;
         o->emit = (Emit)k;
         return true;
+    case OPTION_LIBRARY: o->library = value; return true;
     case OPTION_ENTRY: o->entry = value; return true;
     case OPTION_DEPS: return o->deps_only = true;
     case OPTION_DEPS_TOO: return o->deps_too = true;
@@ -358,8 +359,19 @@ static bool choose_passes(OptionReader *r) {
     return true;
 }
 
+static bool check_module(OptionReader *r) {
+    const Options *o = r->o;
+    if (!o->output && !strcmp(o->file, "-"))
+        return wrong(r, "the program comes from standard input: name the module with -o FILE.py");
+    if (o->output && !strcmp(o->output, "-") && !o->library)
+        return wrong(r, "a module on standard output needs --library: nothing is linked for it");
+    return true;
+}
+
 static bool check_output(OptionReader *r) {
     const Options *o = r->o;
+    if (o->library && o->emit != EMIT_PYTHON) return wrong(r, "--library goes with --emit=python");
+    if (o->emit == EMIT_PYTHON) return check_module(r);
     if (o->emit != EMIT_OBJ) return true;
     if (!o->output && !strcmp(o->file, "-"))
         return wrong(r, "the program comes from standard input: name the object with -o FILE");
@@ -377,7 +389,8 @@ static bool check_deps(OptionReader *r) {
     if (o->deps_file && !o->deps_only) o->deps_too = true;
     if (!o->deps_only && !o->deps_too && (o->deps_targets.len || o->deps_phony))
         return wrong(r, "%s goes with -M, -MD or -MF", o->deps_targets.len ? "-MT" : "-MP");
-    bool console = o->output ? !strcmp(o->output, "-") : o->emit != EMIT_OBJ || !strcmp(o->file, "-");
+    bool file = (o->emit == EMIT_OBJ || o->emit == EMIT_PYTHON) && strcmp(o->file, "-");
+    bool console = o->output ? !strcmp(o->output, "-") : !file;
     if (!o->deps_only && !o->deps_too) return true;
     if (console && !o->deps_targets.len)
         return wrong(r, "the rule has no target: the output goes to no file, name one with -MT TARGET");

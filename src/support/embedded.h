@@ -12,5 +12,7 @@ typedef struct FsmcEmbedded {
 
 // runtime/prelude/*.fsm in alphabetical order, ended by a row whose name is NULL.
 extern const FsmcEmbedded fsmc_prelude_files[];
+// runtime/python/module.py, then that row.
+extern const FsmcEmbedded fsmc_python_files[];
 
 #endif

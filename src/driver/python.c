@@ -1,0 +1,146 @@
+// The module is text (cpu/python.c). The library is linked by the C compiler of the machine from the object and the
+// run-time library libfsmrt.a, which is looked for where the build and the installation put it relative to fsmc.
+#define _GNU_SOURCE
+#include "driver/python.h"
+
+#include "cpu/python.h"
+#include "driver/file.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static const Span nowhere = {NULL, 0, 0};
+
+const char *python_module_path(const Compilation *c) {
+    return c->opt->output ? c->opt->output : file_with_suffix(c->arena, file_base(c->src->name), ".py");
+}
+
+static bool to_console(const Compilation *c) { return c->opt->output && !strcmp(c->opt->output, "-"); }
+
+const char *python_library_path(const Compilation *c) {
+    if (c->opt->library) return NULL;
+    const char *module = python_module_path(c), *base = file_base(module);
+    const char *stem = file_with_suffix(c->arena, base, "");
+    return arena_printf(c->arena, "%.*slib%s.so", (int)(base - module), module, stem);
+}
+
+// ---- linking
+
+// libfsmrt.a; NULL after an error.
+static const char *find_runtime(Compilation *c) {
+    static const char *const places[] = {"", FSMC_LIBDIR "/"};
+    char exe[4096];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe);
+    if (n > 0 && (size_t)n < sizeof exe) {
+        const char *folder = arena_strndup(c->arena, exe, (size_t)n);
+        folder = arena_strndup(c->arena, folder, (size_t)(file_base(folder) - folder));
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+            const char *path = arena_printf(c->arena, "%s%slibfsmrt.a", *places[i] == '/' ? "" : folder, places[i]);
+            if (!access(path, R_OK)) return path;
+        }
+    }
+    diag_error(c->diag, nowhere, "the run-time library libfsmrt.a is neither beside fsmc nor in `%s`", FSMC_LIBDIR);
+    return NULL;
+}
+
+typedef VEC(char *) Words;
+
+static void push_words(Arena *a, Words *to, const char *text) {
+    while (*(text += strspn(text, " \t"))) {
+        size_t n = strcspn(text, " \t");
+        vec_push(to, arena_strndup(a, text, n));
+        text += n;
+    }
+}
+
+// Runs a command and waits. Its exit status; 127 if there is no such program; -1 if it was killed.
+static int run(char *const *argv) {
+    pid_t pid;
+    int status, error = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
+    if (error) return 127;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR) return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// Links the library with $CC, or else with the first C compiler that there is.
+static bool link_library(Compilation *c, const char *object, const char *library) {
+    const char *runtime = find_runtime(c), *chosen = getenv("CC");
+    if (!runtime) return false;
+    const char *compilers[] = {"cc", "gcc", "clang", NULL};
+    if (chosen && chosen[strspn(chosen, " \t")]) compilers[0] = chosen, compilers[1] = NULL;
+    for (int i = 0; compilers[i]; i++) {
+        Words words = {0};
+        push_words(c->arena, &words, compilers[i]);
+        const char *const rest[] = {"-shared", "-o", library, object, "-Wl,--whole-archive", runtime,
+                                    "-Wl,--no-whole-archive", "-lm", NULL};
+        for (int k = 0; k < (int)(sizeof rest / sizeof *rest); k++) vec_push(&words, (char *)rest[k]);
+        fflush(NULL);
+        int status = run(words.data);
+        vec_free(&words);
+        if (!status) return true;
+        if (status == 127 && !(chosen && compilers[0] == chosen)) continue;
+        if (status == 127)
+            diag_error(c->diag, nowhere, "cannot link `%s`: there is no program `%s` ($CC)", library, compilers[i]);
+        else
+            diag_error(c->diag, nowhere, "cannot link `%s`: `%s` failed", library, compilers[i]);
+        return false;
+    }
+    diag_error(c->diag, nowhere, "cannot link `%s`: there is no C compiler (cc, gcc, clang, or what CC names)", library);
+    return false;
+}
+
+// Compiles to an object of its own and links that.
+static bool make_library(Compilation *c, FuncList funcs, const char *library) {
+    compile_passes(c, &funcs, true);
+    CpuModule *m = compile_module(c, funcs, compile_trees(c, funcs), false);
+    if (!m) return false;
+    compile_stage(c, "object");
+    const char *folder = getenv("TMPDIR");
+    char *object = arena_printf(c->arena, "%s/fsmc-XXXXXX.o", folder && *folder ? folder : "/tmp");
+    int fd = mkstemps(object, 2);
+    bool ok = fd >= 0;
+    if (!ok) diag_error(c->diag, nowhere, "cannot write `%s`: %s", object, strerror(errno));
+    if (ok) close(fd);
+    ok = ok && cpu_write_object(m, c->diag, object);
+    cpu_delete(m);
+    compile_stage(c, "link");
+    ok = ok && link_library(c, object, library);
+    if (fd >= 0) remove(object);
+    return ok;
+}
+
+// ---- the module
+
+// Reports a name that the module cannot have.
+static bool check_name(Compilation *c, const char *path) {
+    const char *name = file_with_suffix(c->arena, file_base(path), ""), *dot = strrchr(path, '.');
+    if (!dot || strcmp(dot, ".py"))
+        diag_error(c->diag, nowhere, "a Python module is a file whose name ends in .py, not `%s`", path);
+    else if (!cpu_python_importable(name))
+        diag_error(c->diag, nowhere, "Python cannot import `%s`: name the module with -o FILE.py", name);
+    else if (file_same(path, c->src->name))
+        diag_error(c->diag, nowhere, "the output `%s` would replace the source", path);
+    else
+        return true;
+    return false;
+}
+
+void python_write(Compilation *c, FuncList funcs) {
+    const char *module = python_module_path(c), *library = python_library_path(c);
+    if (!to_console(c) && !check_name(c, module)) return;
+    compile_stage(c, "python");
+    Str text = {0};
+    const char *loaded = library ? file_base(library) : c->opt->library;
+    bool ok = cpu_python(&text, c->diag, file_base(c->src->name), loaded, funcs.n, funcs.f);
+    ok = ok && (!library || make_library(c, funcs, library));
+    if (ok && compile_ok(c) && !file_write(c->diag, module, &text) && library) remove(library);
+    str_free(&text);
+}

@@ -1,0 +1,2 @@
+# The same values as `fsmc run`.
+sh run.sh against_run

@@ -1,0 +1,2 @@
+# The buffer protocol without numpy: what is used in place, what is copied, and what is refused.
+sh run.sh buffers

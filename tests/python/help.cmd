@@ -1,0 +1,2 @@
+# What help() shows of entries, with the comments of the source.
+sh run.sh help

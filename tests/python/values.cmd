@@ -1,0 +1,2 @@
+# Without numpy: results are memoryviews.
+sh run.sh values

@@ -1,0 +1,2 @@
+# With numpy: the same values.
+sh run.sh values numpy

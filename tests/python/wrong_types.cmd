@@ -1,0 +1,2 @@
+# Arguments of wrong types, ranks and shapes.
+sh run.sh wrong_types
