@@ -593,10 +593,20 @@ static void check_sizes(Lower *l, const Func *f) {
     }
 }
 
-static void lower_func_checks(Lower *l, const Func *f) {
-    check_sizes(l, f);
+static void note_array(Node *e, void *reads) { *(bool *)reads |= e->rank > 0; }
+
+static bool reads_array(const Check *c) {
+    bool reads = false;
+    Node *cond = c->cond;
+    ir_walk(1, &cond, note_array, &reads);
+    return reads;
+}
+
+// The checks that read array elements, or those that do not: these come first, and tell how long the arrays must be.
+static void lower_func_checks(Lower *l, const Func *f, bool reading) {
     for (int i = 0; i < f->nchecks; i++) {
         const Check *c = &f->checks[i];
+        if (reads_array(c) != reading) continue;
         Temp *values = ARENA_ARRAY(l->arena, Temp, c->nvalues);
         lower_values(l, c->nvalues, c->values, values);
         lower_check(l, lower_value(l, c->cond), c->code, c->text, c->span, c->nvalues, values);
@@ -636,9 +646,11 @@ static Tree *lower_version(Arena *arena, const Func *f) {
     l->span = f->span;
     l->root = scope_open(l);
     t->body = l->root->block;
-    lower_func_checks(l, f);
+    check_sizes(l, f);
+    lower_func_checks(l, f, false);
     t->prologue = t->body->stmts.len;
     lower_inputs(l, f);
+    lower_func_checks(l, f, true);
     make_outputs(l, f);
     lower_outputs(l, f);
     scope_close(l);
