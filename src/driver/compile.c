@@ -89,7 +89,7 @@ bool compile_load(Compilation *c, const Source *src) {
     compile_open(c, src);
     if (!c->unit) return !diag_errors(c->diag);
     compile_stage(c, "infer");
-    c->program = infer_program(c->unit, c->opt->entry);
+    c->program = infer_program(c->unit, c->opt->entries.len, c->opt->entries.data);
     if (!diag_errors(c->diag)) return true;
     // What other entries have for errors of sizes is worth knowing too.
     compile_stage(c, "elaborate");
@@ -100,17 +100,26 @@ bool compile_load(Compilation *c, const Source *src) {
     return false;
 }
 
-// The functions of textual IR, only the one that is wanted.
+// The functions of textual IR, only those that are wanted.
 static FuncList read_ir(Compilation *c, Ir *m) {
     FuncList all = {0};
     compile_stage(c, "read");
     all.f = ir_read(m, c->diag, c->src, &all.n);
-    if (!all.f) return all;
-    if (!c->opt->entry) return all;
-    for (int i = 0; i < all.n; i++)
-        if (!strcmp(all.f[i]->name, c->opt->entry)) return (FuncList){1, &all.f[i], NULL};
-    diag_error(c->diag, (Span){NULL, 0, 0}, "there is no function `%s` in `%s`", c->opt->entry, c->src->name);
-    return (FuncList){0};
+    int count = c->opt->entries.len;
+    if (!all.f || !count) return all;
+    FuncList wanted = {0, ARENA_ARRAY(c->arena, Func *, all.n + 1), NULL};
+    bool *found = ARENA_ARRAY(c->arena, bool, count);
+    for (int i = 0; i < all.n; i++) {
+        bool any = false;
+        for (int k = 0; k < count; k++)
+            if (!strcmp(all.f[i]->name, c->opt->entries.data[k])) any = found[k] = true;
+        if (any) wanted.f[wanted.n++] = all.f[i];
+    }
+    for (int k = 0; k < count; k++)
+        if (!found[k])
+            diag_error(c->diag, (Span){NULL, 0, 0}, "there is no function `%s` in `%s`", c->opt->entries.data[k],
+                       c->src->name);
+    return wanted;
 }
 
 static bool verifying(const Compilation *c) {

@@ -40,7 +40,7 @@ void compile_delete(Compilation *c);
 // Parses the source and what it opens. Otherwise as compile_load.
 bool compile_open(Compilation *c, const Source *src);
 // Parses and types the source, which must outlive the compilation. Its name decides: a source whose name ends in .ir is
-// textual IR. With opt->entry, only that entry. False after an error in the source.
+// textual IR. With opt->entries, only these. False after an error in the source.
 bool compile_load(Compilation *c, const Source *src);
 // The entries as functions; `raw`: as written, without any rule. May be called several times, each time in an Ir of its
 // own. False after an error.

@@ -2,12 +2,10 @@
 #include "driver/driver.h"
 
 #include "driver/deps.h"
+#include "driver/emit.h"
 #include "driver/file.h"
 #include "driver/help.h"
 #include "driver/options_table.h"
-#include "driver/passes.h"
-#include "driver/python.h"
-#include "ir/fsm_print.h"
 
 #include <errno.h>
 #include <llvm-c/Core.h>
@@ -15,19 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 // ---- writing
 
-static bool is_regular(const char *path) {
-    struct stat st;
-    return stat(path, &st) || S_ISREG(st.st_mode);
-}
-
 // Reports an output that would replace a file that is needed.
 static bool replaces(Compilation *c, const char *path, const char *needed, const char *what) {
-    if (!strcmp(path, "-") || !is_regular(path)) return false;
+    if (!strcmp(path, "-") || !emit_is_regular(path)) return false;
     if (strcmp(path, needed) && !file_same(path, needed)) return false;
     diag_error(c->diag, (Span){NULL, 0, 0}, "the output `%s` would replace %s", path, what);
     return true;
@@ -42,62 +34,6 @@ static bool replaces_source(Compilation *c, const char *path) {
     return false;
 }
 
-static const char *object_path(const Compilation *c) {
-    return c->opt->output ? c->opt->output : file_with_suffix(c->arena, file_base(c->src->name), ".o");
-}
-
-// Writes FILE.o and FILE.h; no header goes beside what is not a file (/dev/null).
-static void write_object(Compilation *c, CpuModule *m, FuncList funcs) {
-    const char *path = object_path(c), *header = file_with_suffix(c->arena, path, ".h");
-    if (replaces_source(c, path) || (is_regular(path) && replaces_source(c, header))) return;
-    compile_stage(c, "object");
-    if (!cpu_write_object(m, c->diag, path) || !is_regular(path)) return;
-    compile_stage(c, "header");
-    Str text = {0};
-    cpu_header(&text, file_base(file_with_suffix(c->arena, header, "")), funcs.n, funcs.f);
-    if (!file_write(c->diag, header, &text)) remove(path);
-    str_free(&text);
-}
-
-static void emit_module(Compilation *c, FuncList funcs, Tree **trees, Str *out) {
-    CpuModule *m = compile_module(c, funcs, trees, false);
-    if (!m) return;
-    if (c->opt->emit == EMIT_OBJ) {
-        write_object(c, m, funcs);
-    } else if (c->opt->emit == EMIT_ASM) {
-        compile_stage(c, "assembly");
-        cpu_print_asm(m, out);
-    } else {
-        compile_stage(c, "llvm");
-        cpu_print_llvm(m, out, c->opt->level > 0);
-    }
-    cpu_delete(m);
-}
-
-static void emit_text(Compilation *c, FuncList funcs, Str *out) {
-    compile_passes(c, &funcs, c->opt->emit != EMIT_FSM);
-    if (c->opt->emit == EMIT_FSM || c->opt->emit == EMIT_IR) {
-        compile_stage(c, "print");
-        for (int i = 0; i < funcs.n; i++) {
-            if (i) str_putc(out, '\n');
-            if (c->opt->emit == EMIT_FSM)
-                fsm_print(out, funcs.f[i]);
-            else
-                ir_print(out, funcs.f[i]);
-        }
-        return;
-    }
-    Tree **trees = compile_trees(c, funcs);
-    if (c->opt->emit != EMIT_LOOPS) {
-        emit_module(c, funcs, trees, out);
-        return;
-    }
-    for (int i = 0; i < funcs.n; i++) {
-        if (i) str_putc(out, '\n');
-        tree_print(out, trees[i]);
-    }
-}
-
 // ---- commands
 
 // Where the rule of dependencies goes, and what it is for: the targets that are named, else the files that are written.
@@ -105,18 +41,15 @@ typedef struct Deps {
     const char *file;
     int ntargets;
     const char *const *targets;
-    const char *outputs[2];
+    const char *outputs[EMIT_FILES];
 } Deps;
 
 // False after reporting a file that the rule would replace.
 static bool plan_deps(Compilation *c, Deps *d) {
     const Options *o = c->opt;
-    bool python = o->emit == EMIT_PYTHON;
-    const char *path = python ? python_module_path(c) : object_path(c);
-    const char *library = python ? python_library_path(c) : NULL;
-    *d = (Deps){.ntargets = 1, .targets = d->outputs, .outputs = {path}};
-    if (o->emit == EMIT_OBJ && is_regular(path)) d->outputs[d->ntargets++] = file_with_suffix(c->arena, path, ".h");
-    if (library) d->outputs[d->ntargets++] = library;
+    *d = (Deps){.targets = d->outputs};
+    d->ntargets = emit_files(c, d->outputs);
+    const char *path = o->output ? o->output : file_base(c->src->name);
     d->file = o->deps_file ? o->deps_file : o->deps_only ? "-" : file_with_suffix(c->arena, path, ".d");
     for (int i = 0; i < d->ntargets && !o->deps_only; i++)
         if (replaces(c, d->file, d->outputs[i], "another output")) return false;
@@ -149,17 +82,12 @@ void command_compile(Compilation *c) {
         diag_error(c->diag, (Span){NULL, 0, 0}, "`%s` has no entry: nothing to compile", c->src->name);
         return;
     }
-    const char *path = c->opt->output ? c->opt->output : "-";
-    if (c->opt->emit != EMIT_OBJ && replaces_source(c, path)) return;
+    const char *outputs[EMIT_FILES];
+    for (int i = emit_files(c, outputs) - 1; i >= 0; i--)
+        if (replaces_source(c, outputs[i])) return;
     if (c->opt->deps_too && !plan_deps(c, &deps)) return;
-    Str out = {0};
-    if (c->opt->emit == EMIT_PYTHON)
-        python_write(c, funcs);
-    else
-        emit_text(c, funcs, &out);
-    if (out.len && compile_ok(c)) file_write(c->diag, path, &out);
+    emit_all(c, funcs);
     if (c->opt->deps_too && compile_ok(c)) write_deps(c, &deps);
-    str_free(&out);
 }
 
 void command_check(Compilation *c) {

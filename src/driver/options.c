@@ -12,13 +12,14 @@
 #include <unistd.h>
 
 void options_init(Options *o) {
-    *o = (Options){.arena = arena_new(), .emit = EMIT_OBJ, .level = 2, .fp = CPU_FP_CONTRACT, .error_limit = 20};
+    *o = (Options){.arena = arena_new(), .emit = 1u << EMIT_OBJ, .level = 2, .fp = CPU_FP_CONTRACT, .error_limit = 20};
     for (const Pass *p = pass_table; p->name; p++) o->passes[o->npasses++] = p;
     for (int i = 0; i < WARNING_COUNT; i++) o->warn[i] = warning_info[i].on;
 }
 
 void options_free(Options *o) {
     vec_free(&o->include);
+    vec_free(&o->entries);
     vec_free(&o->words);
     vec_free(&o->deps_targets);
     vec_free(&o->argv);
@@ -37,7 +38,7 @@ typedef struct OptionReader {
     Words words;
     Str *message;
     bool plain;                   // after "--"
-    bool listed;                  // --passes was given
+    bool listed, given_kinds;     // --passes, --emit were given
     unsigned given[OPTION_COUNT]; // how often
     VEC(const Pass *) disabled;
     int operands;
@@ -126,6 +127,19 @@ static bool read_topics(OptionReader *r, const OptionRow *row, const char *list)
     return true;
 }
 
+static bool read_kinds(OptionReader *r, const OptionRow *row, const char *list) {
+    if (!r->given_kinds) r->o->emit = 0;
+    r->given_kinds = true;
+    for (const char *p = list;; p++) {
+        size_t n = strcspn(p, ",");
+        int k;
+        if (!choose(r, row, arena_strndup(r->o->arena, p, n), &k)) return false;
+        r->o->emit |= 1u << k;
+        p += n;
+        if (!*p) return true;
+    }
+}
+
 static bool read_number(OptionReader *r, const OptionRow *row, const char *value, int max, int *out) {
     char *end, name[32];
     long n = strtol(value, &end, 10);
@@ -175,12 +189,9 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
     int k = 0;
     switch (row->id) {
     case OPTION_OUTPUT: o->output = value; return true;
-    case OPTION_EMIT:
-        if (!choose(r, row, value, &k)) return false;
-        o->emit = (Emit)k;
-        return true;
+    case OPTION_EMIT: return read_kinds(r, row, value);
     case OPTION_LIBRARY: o->library = value; return true;
-    case OPTION_ENTRY: o->entry = value; return true;
+    case OPTION_ENTRY: vec_push(&o->entries, value); return true;
     case OPTION_DEPS: return o->deps_only = true;
     case OPTION_DEPS_TOO: return o->deps_too = true;
     case OPTION_DEPS_FILE: o->deps_file = value; return true;
@@ -192,6 +203,9 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
         if (!choose(r, row, value, &k)) return false;
         o->fp = (CpuFp)k;
         return true;
+    case OPTION_TARGET:
+        if (!strcmp(value, "cuda")) return wrong(r, "--target=cuda: this build has no CUDA backend; cpu is its only target");
+        return choose(r, row, value, &k);
     case OPTION_TARGET_CPU: o->cpu = value; return true;
     case OPTION_INTERP: return set_engine(r, ENGINE_INTERP);
     case OPTION_EXEC: return set_engine(r, ENGINE_EXEC);
@@ -308,7 +322,7 @@ static bool read_operand(OptionReader *r, const char *arg) {
         return wrong(r, "one file is compiled at a time: `%s` and `%s` were given", o->file, arg);
     }
     if (k == 1) {
-        o->entry = arg;
+        vec_push(&o->entries, arg);
     } else {
         if (!strchr(arg, '=')) return wrong(r, "expected NAME=VALUE, not `%s`", arg);
         vec_push(&o->words, arg);
@@ -359,25 +373,33 @@ static bool choose_passes(OptionReader *r) {
     return true;
 }
 
-static bool check_module(OptionReader *r) {
-    const Options *o = r->o;
-    if (!o->output && !strcmp(o->file, "-"))
-        return wrong(r, "the program comes from standard input: name the module with -o FILE.py");
-    if (o->output && !strcmp(o->output, "-") && !o->library)
-        return wrong(r, "a module on standard output needs --library: nothing is linked for it");
-    return true;
+// The kind that is written, if it is one; EMIT_COUNT if there are several.
+static Emit only_kind(const Options *o) {
+    int k = 0;
+    while (k < EMIT_COUNT && o->emit != 1u << k) k++;
+    return (Emit)k;
+}
+
+static bool to_console(const Options *o) {
+    if (o->output) return !strcmp(o->output, "-");
+    Emit k = only_kind(o);
+    return k != EMIT_COUNT && emit_rows[k].place == PLACE_CONSOLE;
 }
 
 static bool check_output(OptionReader *r) {
     const Options *o = r->o;
-    if (o->library && o->emit != EMIT_PYTHON) return wrong(r, "--library goes with --emit=python");
-    if (o->emit == EMIT_PYTHON) return check_module(r);
-    if (o->emit != EMIT_OBJ) return true;
-    if (!o->output && !strcmp(o->file, "-"))
-        return wrong(r, "the program comes from standard input: name the object with -o FILE");
-    if (o->output && !strcmp(o->output, "-")) return wrong(r, "an object is not written to standard output");
+    Emit only = only_kind(o);
+    if (o->library && !(o->emit & 1u << EMIT_PYTHON)) return wrong(r, "--library goes with --emit=python");
+    if (!o->output && !strcmp(o->file, "-") && !to_console(o))
+        return wrong(r, "the program comes from standard input: name the output with -o FILE");
+    if (to_console(o)) {
+        if (only == EMIT_COUNT) return wrong(r, "several kinds of output are not written to standard output");
+        if (only == EMIT_OBJ) return wrong(r, "an object is not written to standard output");
+        if (only == EMIT_PYTHON && !o->library)
+            return wrong(r, "a module on standard output needs --library: nothing is linked for it");
+    }
     size_t n = o->output ? strlen(o->output) : 0;
-    if (n >= 2 && !strcmp(o->output + n - 2, ".h"))
+    if (only == EMIT_OBJ && n >= 2 && !strcmp(o->output + n - 2, ".h"))
         return wrong(r, "-o %s would be both the object and its header", o->output);
     return true;
 }
@@ -389,8 +411,7 @@ static bool check_deps(OptionReader *r) {
     if (o->deps_file && !o->deps_only) o->deps_too = true;
     if (!o->deps_only && !o->deps_too && (o->deps_targets.len || o->deps_phony))
         return wrong(r, "%s goes with -M, -MD or -MF", o->deps_targets.len ? "-MT" : "-MP");
-    bool file = (o->emit == EMIT_OBJ || o->emit == EMIT_PYTHON) && strcmp(o->file, "-");
-    bool console = o->output ? !strcmp(o->output, "-") : !file;
+    bool console = to_console(o) || (!o->output && !strcmp(o->file, "-"));
     if (!o->deps_only && !o->deps_too) return true;
     if (console && !o->deps_targets.len)
         return wrong(r, "the rule has no target: the output goes to no file, name one with -MT TARGET");
@@ -407,7 +428,7 @@ static bool check_operands(OptionReader *r) {
         return unknown_command(r, o->word);
     if (shape == SHAPE_WORD) return true;
     if (!o->file) return wrong(r, "a file is expected");
-    if (shape == SHAPE_CALL && !o->entry) return wrong(r, "the name of an entry is expected after `%s`", o->file);
+    if (shape == SHAPE_CALL && !o->entries.len) return wrong(r, "the name of an entry is expected after `%s`", o->file);
     if (o->command != COMMAND_COMPILE) return true;
     if (!r->plain && meant_command(o->file)) return unknown_command(r, o->file);
     return check_deps(r) && (o->deps_only || check_output(r));

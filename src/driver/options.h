@@ -40,9 +40,9 @@ typedef struct Options {
     const char *file;   // "-" is standard input
     const char *word;   // the operand of a command that takes a word instead, or NULL
     const char *output; // NULL: from the source's name, or standard output
-    Emit emit;
+    unsigned emit;      // a bit for each Emit
     const char *library; // of a Python module, made elsewhere; or NULL
-    const char *entry; // NULL: all
+    VEC(const char *) entries; // none: all
     VEC(const char *) include;
     VEC(const char *) words; // run, cost: NAME=VALUE
     int level;

@@ -34,7 +34,7 @@ const ExampleRow example_rows[] = {
 const int example_row_count = sizeof example_rows / sizeof *example_rows;
 
 const EmitRow emit_rows[EMIT_COUNT] = {
-#define EMIT(id, name, help) {name, help},
+#define EMIT(id, name, suffix, place, function, help) {name, suffix, place, help},
 #include "driver/options.def"
 };
 
@@ -58,11 +58,11 @@ static int pass_count(void) {
 }
 
 const char *option_choice(const char *value, int k) {
-    static const char *const levels[] = {"0", "1", "2", "3", NULL}, *const cpus[] = {"native", "baseline", NULL},
+    static const char *const levels[] = {"0", "1", "2", "3", NULL}, *const machines[] = {"cpu", NULL}, *const cpus[] = {"native", "baseline", NULL},
                              *const stages[] = {"elaborate", "all", NULL};
     const char *const *list = NULL;
     if (!value) return NULL;
-    if (!strcmp(value, "KIND")) return k < EMIT_COUNT ? emit_rows[k].name : NULL;
+    if (!strcmp(value, "KIND,...")) return k < EMIT_COUNT ? emit_rows[k].name : NULL;
     if (!strcmp(value, "PASS") || !strcmp(value, "PASS,...")) return pass_table[k].name;
     if (!strcmp(value, "[TOPIC,...]")) return k < EXPLAIN_TOPICS ? explain_topic_name((ExplainTopic)k) : NULL;
     if (!strcmp(value, "STAGE")) {
@@ -73,6 +73,7 @@ const char *option_choice(const char *value, int k) {
     if (!strcmp(value, "WHEN")) list = option_when_names;
     if (!strcmp(value, "LEVEL")) list = levels;
     if (!strcmp(value, "CPU")) list = cpus;
+    if (!strcmp(value, "MACHINE")) list = machines;
     return list ? list[k] : NULL;
 }
 

@@ -38,8 +38,16 @@ typedef struct ExampleRow {
     const char *line, *help;
 } ExampleRow;
 
+// Where a kind of output goes without -o.
+typedef enum EmitPlace {
+    PLACE_CONSOLE, // to standard output
+    PLACE_FILE,    // to a file with the source's name
+} EmitPlace;
+
 typedef struct EmitRow {
-    const char *name, *help;
+    const char *name, *suffix;
+    EmitPlace place;
+    const char *help;
 } EmitRow;
 
 extern const OptionRow option_rows[];

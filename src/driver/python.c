@@ -18,15 +18,9 @@ extern char **environ;
 
 static const Span nowhere = {NULL, 0, 0};
 
-const char *python_module_path(const Compilation *c) {
-    return c->opt->output ? c->opt->output : file_with_suffix(c->arena, file_base(c->src->name), ".py");
-}
-
-static bool to_console(const Compilation *c) { return c->opt->output && !strcmp(c->opt->output, "-"); }
-
-const char *python_library_path(const Compilation *c) {
+const char *python_library_path(const Compilation *c, const char *module) {
     if (c->opt->library) return NULL;
-    const char *module = python_module_path(c), *base = file_base(module);
+    const char *base = file_base(module);
     const char *stem = file_with_suffix(c->arena, base, "");
     return arena_printf(c->arena, "%.*slib%s.so", (int)(base - module), module, stem);
 }
@@ -98,9 +92,9 @@ static bool link_library(Compilation *c, const char *object, const char *library
 }
 
 // Compiles to an object of its own and links that.
-static bool make_library(Compilation *c, FuncList funcs, const char *library) {
-    compile_passes(c, &funcs, true);
-    CpuModule *m = compile_module(c, funcs, compile_trees(c, funcs), false);
+static bool make_library(Emission *e, const char *library) {
+    Compilation *c = e->c;
+    CpuModule *m = emission_module(e);
     if (!m) return false;
     compile_stage(c, "object");
     const char *folder = getenv("TMPDIR");
@@ -110,7 +104,6 @@ static bool make_library(Compilation *c, FuncList funcs, const char *library) {
     if (!ok) diag_error(c->diag, nowhere, "cannot write `%s`: %s", object, strerror(errno));
     if (ok) close(fd);
     ok = ok && cpu_write_object(m, c->diag, object);
-    cpu_delete(m);
     compile_stage(c, "link");
     ok = ok && link_library(c, object, library);
     if (fd >= 0) remove(object);
@@ -133,14 +126,16 @@ static bool check_name(Compilation *c, const char *path) {
     return false;
 }
 
-void python_write(Compilation *c, FuncList funcs) {
-    const char *module = python_module_path(c), *library = python_library_path(c);
-    if (!to_console(c) && !check_name(c, module)) return;
+void python_write(Emission *e, const char *module) {
+    Compilation *c = e->c;
+    const char *library = python_library_path(c, module);
+    if (strcmp(module, "-") && !check_name(c, module)) return;
+    const FuncList *funcs = emission_planned(e);
     compile_stage(c, "python");
     Str text = {0};
     const char *loaded = library ? file_base(library) : c->opt->library;
-    bool ok = cpu_python(&text, c->diag, file_base(c->src->name), loaded, funcs.n, funcs.f);
-    ok = ok && (!library || make_library(c, funcs, library));
+    bool ok = cpu_python(&text, c->diag, file_base(c->src->name), loaded, funcs->n, funcs->f);
+    ok = ok && (!library || make_library(e, library));
     if (ok && compile_ok(c) && !file_write(c->diag, module, &text) && library) remove(library);
     str_free(&text);
 }

@@ -469,21 +469,33 @@ static void no_entry(const Unit *u, const char *name) {
         diag_note(u->diag, (Span){0}, "did you mean `%s`?", guess.best);
 }
 
-CoreProgram *infer_program(Unit *u, const char *only) {
+static bool is_wanted(const char *name, int n, const char *const *only) {
+    for (int i = 0; i < n; i++)
+        if (!strcmp(only[i], name)) return true;
+    return n == 0;
+}
+
+static void check_wanted(const Unit *u, const char *name) {
+    for (int i = 0; i < u->main->ndefs; i++) {
+        const Def *d = u->main->list[i];
+        if (d->decl->kind == DECL_ENTRY && !strcmp(d->name, name)) return;
+    }
+    if (!module_may_define(u->main, name)) no_entry(u, name);
+}
+
+CoreProgram *infer_program(Unit *u, int n, const char *const *only) {
     Infer in = {.unit = u, .arena = u->arena, .diag = u->diag, .names = {.arena = u->arena}};
     CoreProgram *p = ARENA_NEW(u->arena, CoreProgram);
     p->unit = u;
     p->entries = ARENA_ARRAY(u->arena, CoreEntry *, u->main->ndefs + 1);
-    bool found = !only;
     for (int i = 0; i < u->main->ndefs; i++) {
         Def *d = u->main->list[i];
         if (d->decl->kind != DECL_ENTRY) continue;
-        found |= only && !strcmp(only, d->name);
         CoreEntry *entry = infer_entry(&in, d);
-        if (!in.failed && !d->recursive && (!only || !strcmp(only, d->name))) p->entries[p->n++] = entry;
+        if (!in.failed && !d->recursive && is_wanted(d->name, n, only)) p->entries[p->n++] = entry;
     }
     check_rest(&in);
-    if (!found && !module_may_define(u->main, only)) no_entry(u, only);
+    for (int i = 0; i < n; i++) check_wanted(u, only[i]);
     reset(&in, NULL);
     vec_free(&in.roots);
     vec_free(&in.bound);

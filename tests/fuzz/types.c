@@ -22,7 +22,7 @@ static const CoreProgram *infer_source(FuzzInput *in, Diag *diag, const Source *
     Unit *u = module_load(in->arena, diag, src, NULL, 0);
     u->max_cores = most;
     if (diag_errors(diag)) return NULL;
-    const CoreProgram *p = infer_program(u, NULL);
+    const CoreProgram *p = infer_program(u, 0, NULL);
     return diag_errors(diag) ? NULL : p;
 }
 

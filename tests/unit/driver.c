@@ -111,13 +111,13 @@ static void test_options(void) {
     Options o;
     bool ok = parse_options(&o, "-O3 -I a -Ib --emit llvm --fp=fast f.fsm -o out.ll");
     check("options of compiling",
-          ok && o.level == 3 && o.include.len == 2 && !strcmp(o.include.data[1], "b") && o.emit == EMIT_LLVM &&
+          ok && o.level == 3 && o.include.len == 2 && !strcmp(o.include.data[1], "b") && o.emit == 1u << EMIT_LLVM &&
               o.fp == CPU_FP_FAST && !strcmp(o.file, "f.fsm") && !strcmp(o.output, "out.ll"),
           "not as written");
     options_free(&o);
     ok = parse_options(&o, "run --exec f.fsm g x=1 y=-2 --passes=");
     check("options of run",
-          ok && o.command == COMMAND_RUN && o.engine == ENGINE_EXEC && o.words.len == 2 && !strcmp(o.entry, "g") &&
+          ok && o.command == COMMAND_RUN && o.engine == ENGINE_EXEC && o.words.len == 2 && o.entries.len == 1 && !strcmp(o.entries.data[0], "g") &&
               o.npasses == 0,
           "not as written");
     options_free(&o);

@@ -192,7 +192,7 @@ static Func *compile(Session *s, const char *name, const char *text) {
     int count = 0;
     Func **f = NULL;
     if (!diag_errors(s->diag)) {
-        CoreProgram *p = infer_program(u, NULL);
+        CoreProgram *p = infer_program(u, 0, NULL);
         if (!diag_errors(s->diag)) f = elab_program(s->m, p, &count);
     }
     if (!diag_errors(s->diag) && count == 1) return f[0];
