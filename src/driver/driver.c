@@ -123,6 +123,7 @@ static int work(void *data) {
     case COMMAND_COST: command_cost(c); break;
     case COMMAND_CHECK: command_check(c); break;
     case COMMAND_PARSE: command_parse(c); break;
+    case COMMAND_FMT: command_fmt(c); break;
     default: fatal_bug("command %d", (int)c->opt->command);
     }
     return compile_ok(c) ? EXIT_SUCCESS : EXIT_USER;

@@ -19,5 +19,6 @@ void command_check(Compilation *c);
 void command_parse(Compilation *c);
 void command_run(Compilation *c);
 void command_cost(Compilation *c);
+void command_fmt(Compilation *c);
 
 #endif

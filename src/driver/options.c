@@ -229,6 +229,8 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
     case OPTION_EXPLAIN: return read_topics(r, row, value);
     case OPTION_DEBUG_NAN: return o->debug_nan = true;
     case OPTION_DEBUG: return o->debug = true;
+    case OPTION_IN_PLACE: return o->in_place = true;
+    case OPTION_FMT_CHECK: return o->fmt_check = true;
     case OPTION_VERIFY: return o->verify = true;
     case OPTION_HELP: return o->help = true;
     case OPTION_VERSION: return o->version = true;
@@ -321,7 +323,9 @@ static bool read_operand(OptionReader *r, const char *arg) {
         if (o->command == COMMAND_COMPILE && meant_command(o->file)) return unknown_command(r, o->file);
         return wrong(r, "one file is compiled at a time: `%s` and `%s` were given", o->file, arg);
     }
-    if (k == 1) {
+    if (shape == SHAPE_FILES) {
+        vec_push(&o->words, arg);
+    } else if (k == 1) {
         vec_push(&o->entries, arg);
     } else {
         if (!strchr(arg, '=')) return wrong(r, "expected NAME=VALUE, not `%s`", arg);
@@ -429,6 +433,7 @@ static bool check_operands(OptionReader *r) {
     if (shape == SHAPE_WORD) return true;
     if (!o->file) return wrong(r, "a file is expected");
     if (shape == SHAPE_CALL && !o->entries.len) return wrong(r, "the name of an entry is expected after `%s`", o->file);
+    if (o->in_place && o->fmt_check) return wrong(r, "--in-place and --check exclude each other");
     if (o->command != COMMAND_COMPILE) return true;
     if (!r->plain && meant_command(o->file)) return unknown_command(r, o->file);
     return check_deps(r) && (o->deps_only || check_output(r));

@@ -44,7 +44,7 @@ typedef struct Options {
     const char *library; // of a Python module, made elsewhere; or NULL
     VEC(const char *) entries; // none: all
     VEC(const char *) include;
-    VEC(const char *) words; // run, cost: NAME=VALUE
+    VEC(const char *) words; // run, cost: NAME=VALUE; fmt: the files after the first
     int level;
     CpuFp fp;
     const char *cpu; // NULL: by command
@@ -58,6 +58,7 @@ typedef struct Options {
     unsigned explain; // topics
     bool warn[WARNING_COUNT], warn_error[WARNING_COUNT];
     bool werror, time_passes, verify, debug, debug_nan;
+    bool in_place, fmt_check;
     const struct Pass *passes[PASS_MAX]; // what to run, in order
     int npasses;
     const char *dump_after; // a pass, "elaborate", "all", or NULL

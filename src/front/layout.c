@@ -411,6 +411,7 @@ int fsm_lex(FSM_STYPE *value, FSM_LTYPE *at, Parser *p) {
         int depth = l->stack.len, kind = l->opening.kind != NO_CONTEXT ? open_block(l) : 0;
         *at = t->at;
         if (kind) return kind;
+        at->end = at->begin = l->state.before_at.end; // of what ends here, or errors
         if (t->fresh && !l->placed && !ignores_column(t->kind)) {
             kind = offside(l);
             if (kind || l->ended) return kind;

@@ -1,0 +1,1 @@
+fsmc fmt style.fsm
