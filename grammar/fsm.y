@@ -445,6 +445,8 @@ static int yyreport_syntax_error(const yypcontext_t *at, Parser *p) {
         diag_error(p->diag, next, "unexpected `in`: no `let` inside this expression belongs to it");
     } else if (token == YYSYMBOL_INT_MIN_MAGNITUDE) {
         diag_error(p->diag, next, "integer too large: Int has 64 bits");
+    } else if (missing && st.next == EQ && e.may[YYSYMBOL_BIND]) {
+        diag_error(p->diag, next, "unexpected `=`: this line is not indented further than what it belongs to");
     } else if (offside && missing) {
         diag_error(p->diag, parse_span(p, st.before_at), "expected %s after %s", missing, quoted(p, st.before_at));
         hints(p, &e, &st, true);

@@ -132,7 +132,7 @@ static Node *elab_binary(Elab *el, const Core *c) {
         el->guarded -= lazy;
         elab_at(el, op);
         warn_equality(el, op, left, right);
-        if (op->binop == BIN_DIV && right->kind == KIND_INT && ir_is_zero(right) && !el->guarded)
+        if ((op->binop == BIN_DIV || op->binop == BIN_MOD) && right->kind == KIND_INT && ir_is_zero(right) && !el->guarded)
             elab_error(el, op, op->span, "this Int division is by zero");
         else
             left = binary(el, op, left, right);

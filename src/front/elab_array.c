@@ -13,8 +13,12 @@ static bool depends(const Node *e, const Var *v) { return varset_has(e->fv, v); 
 static bool rectangular(Elab *el, const Core *c, const Node *leaf, const Var *v) {
     for (int k = 0; k < leaf->rank; k++) {
         if (!depends(leaf->shape[k], v)) continue;
-        elab_error(el, c, c->args[1]->span, "irregular array: the size %s of the elements depends on the index %s",
-                   size_text(el, leaf->shape[k]), v->name);
+        if (size_is_plain(leaf->shape[k]))
+            elab_error(el, c, c->args[1]->span, "irregular array: the size %s of the elements depends on the index %s",
+                       size_text(el, leaf->shape[k]), v->name);
+        else
+            elab_error(el, c, c->args[1]->span, "irregular array: the size of the elements depends on the index %s",
+                       v->name);
         return false;
     }
     if (leaf->rank < MAX_RANK) return true;

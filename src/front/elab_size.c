@@ -13,6 +13,14 @@ const char *size_text(Elab *el, Node *e) {
     return text;
 }
 
+bool size_is_plain(const Node *e) {
+    if (e->op == OP_lit || e->op == OP_input || e->op == OP_var) return true;
+    bool shown = e->op == OP_add || e->op == OP_sub || e->op == OP_mul || e->op == OP_idiv || e->op == OP_irem ||
+                 e->op == OP_neg || e->op == OP_min || e->op == OP_max;
+    for (int i = 0; i < e->nargs; i++) shown = shown && size_is_plain(e->args[i]);
+    return shown;
+}
+
 // ---- comparison
 
 SizeEq size_compare(Elab *el, Node *a, Node *b) {

@@ -67,7 +67,8 @@ static Core *operands_differ(Infer *in, BinOp op, Core *a, Core *b, Span span) {
 
 static Core *not_a_number(Infer *in, BinOp op, Core *c, Span span) {
     infer_error(in, c->span, "`%s` works on numbers, found %s", ast_binop_name(op), infer_type_text(in, c->type));
-    if (type_is_array(c->type)) infer_note(in, span, "`map2 (%s) a b` works on arrays", ast_binop_name(op));
+    if (type_is_array(c->type))
+        infer_note(in, span, "`map2 (%s) a b` works on two arrays, `map (fun x -> …) a` on one", ast_binop_name(op));
     return core_error(in, span);
 }
 
@@ -132,6 +133,7 @@ static const Expr *bracket_of(const Expr *e, bool *negative) {
 static Core *infer_neg(Infer *in, Core *a, Span span) {
     if (!type_constrain(a->type, CLASS_NUM)) {
         infer_error(in, a->span, "`-` works on numbers, found %s", infer_type_text(in, a->type));
+        if (type_is_array(a->type)) infer_note(in, a->span, "`map (fun x -> -x) a` works on an array");
         return core_error(in, span);
     }
     return core_new(in, CORE_NEG, span, a->type, 1, &a);
@@ -290,7 +292,7 @@ static void infer_bound(Infer *in, BindList *binds, const Expr *e) {
     if (e->nparams) {
         Fun f = {.kind = FUN_CLOSURE,
                  .name = e->name,
-                 .span = e->span,
+                 .span = e->op_span,
                  .params = e->params,
                  .nparams = e->nparams,
                  .result = e->type,

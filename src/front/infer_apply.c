@@ -134,12 +134,24 @@ static const char *shown_name(Infer *in, const Fun *f) {
     return f->name ? arena_printf(in->arena, "`%s`", f->name) : "this function";
 }
 
+// `f a b`, with the parameters as far as they have names.
+static const char *shown_call(Infer *in, const Fun *f) {
+    if (!f->name) return "this function";
+    const char *text = f->name;
+    for (int i = 0; i < f->nparams; i++) {
+        const Pattern *p = f->params[i];
+        const char *name = p->kind == PAT_NAME ? p->name : p->kind == PAT_TUPLE ? "(…)" : "_";
+        text = arena_printf(in->arena, "%s %s", text, name);
+    }
+    return arena_printf(in->arena, "`%s`", text);
+}
+
 static void wrong_count(Infer *in, const Fun *f, int least, int most, int n, Span call) {
     const char *count = least == most ? arena_printf(in->arena, "%d argument%s", least, least == 1 ? "" : "s")
                                       : arena_printf(in->arena, "%d or %d arguments", least, most);
     infer_error(in, call, "%s takes %s, but has %d here%s", shown_name(in, f), count, n,
                 n < least ? " (there is no partial application)" : "");
-    if (f->kind == FUN_CLOSURE) infer_note(in, f->span, "%s is defined here", shown_name(in, f));
+    if (f->kind == FUN_CLOSURE) infer_note(in, f->span, "%s is defined here", shown_call(in, f));
     if (f->kind == FUN_BUILTIN)
         infer_note(in, call, "%s is applied to %s", shown_name(in, f), builtin_info[f->builtin].what);
 }
@@ -197,6 +209,8 @@ Core *apply_op(Infer *in, Op op, int n, Core *const *args, Span call) {
         Type *found = type_prune(args[i]->type);
         if (!ok && found->form == TYPE_SCALAR && found->kind == KIND_INT && type_prune(type)->form == TYPE_VAR)
             infer_note(in, args[i]->span, "`double e` makes a Double of an Int");
+        if (!ok && n == 1 && found->form == TYPE_ARRAY)
+            infer_note(in, args[i]->span, "`map %s a` works on an array", info->sym);
     }
     if (!ok) return core_error(in, call);
     Core *c = core_new(in, CORE_CALL, call, type, n, args);
@@ -291,6 +305,7 @@ Val infer_app(Infer *in, const Expr *e) {
         if (app->args[0] == head) break;
     }
     if (names_builtin(in, head, BI_DERIV) && n == 2) return (Val){infer_deriv(in, exprs[0], exprs[1], e->span), NULL};
+    if (head->kind <= EX_UNIT) return (Val){core_error(in, e->span), NULL}; // the parser has said so
     bool assertion = names_builtin(in, head, BI_ASSERT);
     Fun *fun = need_fun(in, infer(in, head), head->span);
     if (!fun) {

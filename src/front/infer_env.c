@@ -13,7 +13,10 @@ void infer_error(Infer *in, Span at, const char *fmt, ...) {
     report_error(in->unit, in->use, at, text);
 }
 
+// The error before it was reported at the user's use if it is inside the prelude: hints about the prelude's text help
+// nobody.
 void infer_note(Infer *in, Span at, const char *fmt, ...) {
+    if (report_in_prelude(in->unit, at)) return;
     va_list ap;
     va_start(ap, fmt);
     const char *text = arena_vprintf(in->arena, fmt, ap);

@@ -97,7 +97,9 @@ static bool bind_names(Infer *in, const Pattern *p, Core *c) {
         c = core_error(in, c->span);
     } else if (p->type) {
         Type *want = written_type(in, p->type);
-        if (!type_unify(want, c->type)) {
+        if (type_has_error(want)) {
+            c = core_error(in, c->span);
+        } else if (!type_unify(want, c->type)) {
             const char *name = p->kind == PAT_NAME ? arena_printf(in->arena, "`%s`", p->name) : "this pattern";
             ok = infer_expect(in, c, want, name);
             infer_note(in, p->span, "%s has its type here", name);

@@ -130,7 +130,10 @@ static void walk_type(Names *c, const TypeExpr *t) {
         if (g.best)
             diag_error(c->u->diag, t->span, "unknown type `%s`; did you mean `%s`?", t->name, g.best);
         else
-            diag_error(c->u->diag, t->span, "unknown type `%s`", t->name);
+            diag_error(c->u->diag, t->span,
+                       "unknown type `%s`; the types are Double, Float, Int, Bool, Vector, Matrix, and arrays and tuples of "
+                       "types",
+                       t->name);
     }
     for (int i = 0; i < t->nargs; i++) walk_type(c, t->args[i]);
     if (t->kind != TX_ARRAY || !t->extent) return;

@@ -319,7 +319,6 @@ TypeExpr *parse_type_name(Parser *p, Loc at, const char *name) {
 TypeExpr *parse_type_generic(Parser *p, Loc at, Loc name_at, const char *name, TypeExpr *arg) {
     if (strcmp(name, "Array") != 0) {
         diag_error(p->diag, parse_span(p, name_at), "`%s` takes no type argument; only `Array<T>` does", name);
-        return parse_type_name(p, at, name);
     }
     return type_node(p, at, TX_ARRAY, arena_copy(p->arena, &arg, sizeof arg), 1, NULL);
 }
