@@ -45,6 +45,23 @@ static void too_many_dimensions(Elab *el, Span at, int rank, const char *name) {
     el->failed = true;
 }
 
+static bool is_input_name(const CoreEntry *e, const char *name) {
+    for (int i = 0; i < e->nsizes; i++)
+        if (!strcmp(e->sizes[i]->name, name)) return true;
+    for (int k = 0; k < e->nparams; k++)
+        if (!strcmp(e->params[k].var->name, name)) return true;
+    return false;
+}
+
+// The name of leaf i of parameter k, unlike those of the others.
+static const char *leaf_name(const FuncBuilder *b, int k, int i) {
+    const CoreVar *v = b->entry->params[k].var;
+    if (v->value.n == 1) return v->name;
+    const char *name = arena_printf(b->el->arena, "%s_%d", v->name, i);
+    while (is_input_name(b->entry, name)) name = arena_printf(b->el->arena, "%s_", name);
+    return name;
+}
+
 // The inputs of the scalars of a parameter; those of arrays need sizes, which may depend on these.
 static void make_scalars(FuncBuilder *b, int k, int first) {
     Elab *el = b->el;
@@ -55,9 +72,8 @@ static void make_scalars(FuncBuilder *b, int k, int first) {
     type_leaf_list(v->type, kinds, ranks);
     v->value = value_new(el, n);
     for (int i = 0; i < n; i++) {
-        const char *name = n == 1 ? v->name : arena_printf(el->arena, "%s_%d", v->name, i);
         if (ranks[i] > MAX_RANK) too_many_dimensions(el, v->span, ranks[i], v->name);
-        if (!ranks[i]) v->value.leaf[i] = ir_input(el->m, first + i, name, kinds[i], 0, NULL);
+        if (!ranks[i]) v->value.leaf[i] = ir_input(el->m, first + i, leaf_name(b, k, i), kinds[i], 0, NULL);
     }
     b->f->params[k] = (SigParam){v->name, NULL, first, n};
 }
@@ -74,8 +90,7 @@ static SigType *make_arrays(FuncBuilder *b, int k, int *leaf, Type *t, const Siz
         sig->form = SIG_SCALAR;
         sig->kind = t->kind;
         int i = (*leaf)++, number = b->f->params[k].first + i;
-        const char *name = v->value.n == 1 ? v->name : arena_printf(el->arena, "%s_%d", v->name, i);
-        if (dim) b->array[number] = ir_input(el->m, number, name, t->kind, dim, shape);
+        if (dim) b->array[number] = ir_input(el->m, number, leaf_name(b, k, i), t->kind, dim, shape);
         return sig;
     }
     sig->form = t->form == TYPE_ARRAY ? SIG_ARRAY : SIG_TUPLE;
@@ -182,7 +197,10 @@ static Func *elab_entry(Elab *el, const CoreEntry *e) {
     el->guarded = 0;
     el->m->span = e->span;
     make_inputs(&b);
-    if (el->failed) return NULL;
+    if (el->failed) {
+        vec_free(&b.checks);
+        return NULL;
+    }
     Value v = elab(el, e->body);
     int leaf = 0;
     if (!el->failed) {

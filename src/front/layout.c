@@ -428,11 +428,9 @@ int fsm_lex(FSM_STYPE *value, FSM_LTYPE *at, Parser *p) {
 
 Layout *layout_new(Arena *arena, Diag *diag, const Source *src) {
     Layout *l = ARENA_NEW(arena, Layout);
-    l->lexer = (Lexer){.arena = arena, .diag = diag, .src = src, .fresh = true};
+    l->scanner = lexer_start(&l->lexer, arena, diag, src);
     l->column = NO_COLUMN;
     l->ended = true;
-    if (fsm_scan_lex_init_extra(&l->lexer, &l->scanner)) diag_out_of_memory();
-    fsm_scan__scan_bytes(src->text, (int)src->len, l->scanner);
     return l;
 }
 

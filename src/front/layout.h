@@ -39,6 +39,10 @@ typedef struct Lexer {
     Loc comment_at;
 } Lexer;
 
+// Starts flex's scanner, to be freed by fsm_scan_lex_destroy, at the beginning of src; a byte order mark is no part of
+// the text. (fsm.l)
+void *lexer_start(Lexer *lx, Arena *arena, Diag *diag, const Source *src);
+
 // Why a virtual token was made, for messages.
 typedef enum LayoutCause {
     LAYOUT_TOKEN,   // the token is real

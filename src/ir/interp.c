@@ -417,7 +417,7 @@ static Status eval_sum(Interp *m, Frame *f, Scalar *out) {
         else
             f->acc.i = (int64_t)((uint64_t)f->acc.i + (uint64_t)x.i);
         if (m->func->ir->debug_nan && real && !was && isnan(f->acc.d))
-            return fail(m, FSM_ERROR_NAN, ir_nan_sum);
+            return fail(m, FSM_ERROR_NAN, "%s", ir_nan_sum);
         bool nil = (body->op == OP_bracket || body->op == OP_sum) && slot_of(m, body)->nil;
         if (!nil && f->terms++ && real) m->counts.add++;
     }

@@ -74,10 +74,8 @@ static void read_decl(Stream *s, int most) {
 
 // The lexer's tokens, for comparison.
 static void read_tokens(Stream *s, const FuzzInput *in) {
-    Lexer lx = {.arena = in->arena, .diag = in->diag, .src = in->src, .fresh = true};
-    yyscan_t scanner;
-    if (fsm_scan_lex_init_extra(&lx, &scanner)) diag_out_of_memory();
-    fsm_scan__scan_bytes(in->src->text, (int)in->src->len, scanner);
+    Lexer lx;
+    yyscan_t scanner = lexer_start(&lx, in->arena, in->diag, in->src);
     FSM_STYPE value;
     Loc at;
     while (fsm_scan_lex(&value, &at, scanner) != FSM_EOF) vec_push(&s->real, at);

@@ -77,10 +77,8 @@ void fuzz_lexer(const uint8_t *data, size_t size) {
         fuzz_close(&in);
         return;
     }
-    Lexer lx = {.arena = in.arena, .diag = in.diag, .src = in.src, .fresh = true};
-    yyscan_t scanner;
-    if (fsm_scan_lex_init_extra(&lx, &scanner)) diag_out_of_memory();
-    fsm_scan__scan_bytes(in.src->text, (int)size, scanner);
+    Lexer lx;
+    yyscan_t scanner = lexer_start(&lx, in.arena, in.diag, in.src);
     const char *text = in.src->text;
     Place place = {text, 0, 0, true};
     uint32_t end = 0;
