@@ -156,11 +156,13 @@ static void print_returning(Str *out, const Wrapper *w) {
             str_printf(out, "%s%s", d ? ", " : "({", size_text(w->arena, n->shape[d], w->names));
         str_puts(out, n->rank ? "});\n" : ";\n");
     }
-    str_printf(out, "    %s(ctx", w->name);
+    str_printf(out, "    fsm::%s(ctx", w->name);
     for (int i = f->nsizes; i < f->ninputs; i++) str_printf(out, ", %s", w->names[i]);
     for (int k = 0; k < f->noutputs; k++)
-        str_printf(out, result(w, k)->rank ? ", fsmc::view<%s, %d>(%s)" : ", %3$s", element_type(result(w, k)->kind),
-                   result(w, k)->rank, result_name(w, k));
+        if (result(w, k)->rank)
+            str_printf(out, ", fsmc::view<%s, %d>(%s)", element_type(result(w, k)->kind), result(w, k)->rank, result_name(w, k));
+        else
+            str_printf(out, ", %s", result_name(w, k));
     str_puts(out, ");\n    return ");
     if (f->noutputs != 1) str_puts(out, "{");
     for (int k = 0; k < f->noutputs; k++)

@@ -217,7 +217,7 @@ static void check_arrays(Body *p, const char **names) {
         table_add(p, &t, LLVMGetParam(p->function, (unsigned)i + 1), array_bytes(p, f->outputs[i - f->ninputs]),
                   names[i]);
     LLVMValueRef list = LLVMConstArray2(e->type_ptr, t.names, (uint64_t)t.n);
-    LLVMValueRef global = LLVMAddGlobal(e->module, LLVMTypeOf(list), "names");
+    LLVMValueRef global = LLVMAddGlobal(e->module, LLVMTypeOf(list), ".names");
     LLVMSetInitializer(global, list);
     LLVMSetGlobalConstant(global, true);
     LLVMSetLinkage(global, LLVMPrivateLinkage);

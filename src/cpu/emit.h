@@ -66,6 +66,6 @@ LLVMModuleRef cpu_optimised(CpuModule *m);
 
 // The name of the uniform function of an entry.
 #define CALLER_SUFFIX "__call"
-#define OTHERWISE_SUFFIX "__empty" // the version for sizes of 0
+#define OTHERWISE_SUFFIX ".empty" // the version for sizes of 0
 
 #endif

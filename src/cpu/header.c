@@ -6,7 +6,7 @@
 
 // ---- names
 
-// Words of C and C++, and macros and types that common headers or compilers define.
+// Words of C and C++, and macros, types and namespaces that common headers, ours or compilers define.
 static const char *const c_words[] = {"alignas",      "alignof",   "and",
                                       "and_eq",       "asm",       "assert",
                                       "atomic",       "auto",      "bitand",
@@ -50,7 +50,8 @@ static const char *const c_words[] = {"alignas",      "alignof",   "and",
                                       "intptr_t",     "uintptr_t", "intmax_t",
                                       "uintmax_t",    "int8_t",    "int16_t",
                                       "int32_t",      "uint16_t",  "uint32_t",
-                                      "uint64_t",     NULL};
+                                      "uint64_t",     "std",       "fsm",
+                                      "fsmc",         NULL};
 
 // Functions of the C library besides those of ops.def. Some are needed by compiled code; the others would replace those
 // of the program that the object is linked into, or clash with their declarations. Of <math.h>, also with the suffixes f

@@ -80,7 +80,7 @@ LLVMValueRef emit_intrinsic(Emitter *e, const char *name, int ntypes, LLVMTypeRe
 
 LLVMValueRef emit_string(Emitter *e, const char *text) {
     LLVMValueRef data = LLVMConstStringInContext2(e->context, text, strlen(text), false);
-    LLVMValueRef g = LLVMAddGlobal(e->module, LLVMTypeOf(data), "text");
+    LLVMValueRef g = LLVMAddGlobal(e->module, LLVMTypeOf(data), ".text");
     LLVMSetInitializer(g, data);
     LLVMSetGlobalConstant(g, true);
     LLVMSetLinkage(g, LLVMPrivateLinkage);

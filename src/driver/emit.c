@@ -2,6 +2,7 @@
 #include "driver/emit.h"
 
 #include "driver/file.h"
+#include "driver/manifest.h"
 #include "driver/options_table.h"
 #include "driver/python.h"
 #include "ir/dot_print.h"
@@ -107,6 +108,24 @@ static void emit_obj(Emission *e, const char *path) {
     if (!cpu_write_object(m, c->diag, path) || !emit_is_regular(path)) return;
     emit_header(e, file_with_suffix(c->arena, path, ".h"));
     if (!compile_ok(c)) remove(path);
+}
+
+static void emit_cpp(Emission *e, const char *path) {
+    Str out = {0};
+    const char *name = strcmp(path, "-") ? path : e->c->src->name;
+    const FuncList *f = emission_planned(e);
+    compile_stage(e->c, "header");
+    cpu_cpp_header(&out, file_base(file_with_suffix(e->c->arena, name, "")), f->n, f->f);
+    write_text(e, path, &out);
+}
+
+static void emit_manifest(Emission *e, const char *path) {
+    Str out = {0};
+    const char *name = strcmp(path, "-") ? path : e->c->src->name;
+    const FuncList *f = emission_planned(e);
+    compile_stage(e->c, "manifest");
+    manifest_print(&out, e->c, file_base(file_with_suffix(e->c->arena, name, "")), f);
+    write_text(e, path, &out);
 }
 
 static void emit_python(Emission *e, const char *path) { python_write(e, path); }

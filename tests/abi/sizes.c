@@ -75,5 +75,10 @@ int main(void) {
     printf("allocations in 1000 calls: %ld\n", calls);
     fsm_context_free(ctx);
     printf("not given back: %ld\n", live);
+    ctx = fsm_context_new();
+    double v[2] = {1, 2}, a, b, c;
+    if (names(ctx, 2, v, 1, &a) || names__empty(ctx, 2, v, 1, &b) || text(ctx, 2, v, 1, &c)) puts(fsm_context_error(ctx));
+    printf("names of their own: %g %g %g\n", a, b, c);
+    fsm_context_free(ctx);
     return 0;
 }
