@@ -6,6 +6,7 @@ include(CMakePackageConfigHelpers)
 install(TARGETS fsmc EXPORT fsmcTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS fsmrt EXPORT fsmcTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/fsmc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES share/manifest.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/fsmc)
 
 set(FSMC_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/fsmc)
 configure_package_config_file(cmake/fsmcConfig.cmake.in ${FSMC_GENERATED}/fsmcConfig.cmake
