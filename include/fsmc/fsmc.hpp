@@ -21,17 +21,23 @@ namespace fsmc {
 
 // What an entry reports: `code` is one of FSM_ERROR_…, what() its text.
 class error : public std::runtime_error {
-public:
+  public:
     error(int code, const std::string &text) : std::runtime_error(text), code_(code) {}
     int code() const noexcept { return code_; }
 
-private:
+  private:
     int code_;
+};
+
+// Extents that do not fit.
+class size_error : public error {
+  public:
+    explicit size_error(const std::string &text) : error(FSM_ERROR_SIZE, text) {}
 };
 
 // Owns a context: scratch memory that calls reuse. For one thread at a time.
 class context {
-public:
+  public:
     context() : ctx_(fsm_context_new()) {
         if (!ctx_) throw std::bad_alloc();
     }
@@ -47,17 +53,18 @@ public:
         if (code != FSM_OK) throw error(code, fsm_context_error(ctx_.get()));
     }
 
-private:
+  private:
     struct release {
         void operator()(fsm_context *ctx) const noexcept { fsm_context_free(ctx); }
     };
     std::unique_ptr<fsm_context, release> ctx_;
 };
 
-// A view of a contiguous row-major array of R dimensions; it owns nothing. A view of one dimension is made from anything
-// with std::data and std::size (vectors, arrays, spans); others from a pointer, or such a container, and the extents.
+// A view of a contiguous row-major array of R dimensions; it owns nothing. A view of one dimension is made from
+// anything with std::data and std::size (vectors, arrays, spans); others from a pointer, or such a container, and the
+// extents.
 template <class T, std::size_t R> class view {
-public:
+  public:
     using extents_type = std::array<std::int64_t, R>;
 
     view(T *data, const extents_type &extents) noexcept : data_(data), extents_(extents) {}
@@ -68,8 +75,8 @@ public:
     template <class C, class = std::enable_if_t<std::is_convertible_v<decltype(std::data(std::declval<C &>())), T *>>>
     view(C &&container, const extents_type &extents) : data_(std::data(container)), extents_(extents) {
         if (static_cast<std::int64_t>(std::size(container)) != size())
-            throw error(FSM_ERROR_SIZE, "a view of " + std::to_string(size()) + " elements is made of a container of " +
-                                            std::to_string(std::size(container)));
+            throw size_error("a view of " + std::to_string(size()) + " elements is made of a container of " +
+                             std::to_string(std::size(container)));
     }
     // A view that writes is one that reads.
     template <class U, class = std::enable_if_t<std::is_same_v<const U, T>>>
@@ -84,14 +91,14 @@ public:
         return n;
     }
 
-private:
+  private:
     T *data_;
     extents_type extents_;
 };
 
 // An array that owns its elements, row-major: the result of a wrapper.
 template <class T, std::size_t R> class array {
-public:
+  public:
     using extents_type = std::array<std::int64_t, R>;
 
     array() : extents_{} {}
@@ -118,7 +125,7 @@ public:
     operator view<T, R>() noexcept { return {data(), extents_}; }
     operator view<const T, R>() const noexcept { return {data(), extents_}; }
 
-private:
+  private:
     std::size_t flat(const extents_type &i) const noexcept {
         std::int64_t k = 0;
         for (std::size_t d = 0; d < R; d++) k = k * extents_[d] + i[d];
@@ -145,8 +152,8 @@ inline std::int64_t rem(std::int64_t a, std::int64_t b) { return b == 0 ? -1 : b
 
 inline void same(const char *name, std::size_t dimension, std::int64_t want, std::int64_t got) {
     if (want == got) return;
-    throw error(FSM_ERROR_SIZE, std::string("`") + name + "`: extent " + std::to_string(dimension) + ": expected " +
-                                    std::to_string(want) + ", got " + std::to_string(got));
+    throw size_error(std::string("`") + name + "`: extent " + std::to_string(dimension) + ": expected " +
+                     std::to_string(want) + ", got " + std::to_string(got));
 }
 
 } // namespace detail

@@ -132,7 +132,14 @@ static void print_filling(Str *out, const Wrapper *w) {
 
 static const char *result_type(const Wrapper *w, int k) {
     const Node *n = result(w, k);
-    return n->rank ? arena_printf(w->arena, "fsmc::array<%s, %d>", element_type(n->kind), n->rank) : scalar_type(n->kind);
+    Str s = {0};
+    if (n->rank)
+        str_printf(&s, "fsmc::array<%s, %d>", element_type(n->kind), n->rank);
+    else
+        str_puts(&s, scalar_type(n->kind));
+    const char *type = arena_strdup(w->arena, str_text(&s));
+    str_free(&s);
+    return type;
 }
 
 // Several results come as a struct.

@@ -63,6 +63,7 @@ static const struct {
     {"fsm_fail", TEXT, false},        // runtime/
     {"fail_named", TEXT, false},      // runtime/
     {"fsm_context_error", TEXT, true}, // runtime/
+    {"size_error", TEXT, false},       // include/fsmc/fsmc.hpp
     // Others.
     {"fatal_bug", INTERNAL, false},
     {"str_printf", IGNORED, false},
