@@ -13,6 +13,8 @@ missing_packages() {
         [ -n "${LLVM_DIR:-}" ] || echo llvm-19-dev
     [ -e /usr/include/jansson.h ] || [ -e /usr/local/include/jansson.h ] || [ -n "${CMAKE_PREFIX_PATH:-}" ] ||
         echo libjansson-dev
+    [ -n "$(ls /usr/include/ffi.h /usr/include/*/ffi.h /usr/local/include/ffi.h 2>/dev/null)" ] ||
+        [ -n "${CMAKE_PREFIX_PATH:-}" ] || echo libffi-dev
 }
 
 # Installs what is missing, on Debian and its relatives; elsewhere names it and fails. Needs no network if all is there.

@@ -52,7 +52,8 @@ static void fsm_error(const Loc *at, Parser *p, const char *message);
 %token INT_MIN_MAGNITUDE "an integer too large"
 %token LET "`let`" LET_OPERAND "a nested `let`" IN "`in`" FUN "`fun`"
 %token IF "`if`" THEN "`then`" ELIF "`elif`" ELSE "`else`"
-%token ENTRY "`entry`" OPEN "`open`" TRUE "`true`" FALSE "`false`" NOT "`not`" WILD "`_`" BANG "`!`"
+%token LOOP "`loop`" FOR "`for`" WHILE "`while`" DO "`do`"
+%token EXTERN "`extern`" WITH "`with`" ENTRY "`entry`" OPEN "`open`" TRUE "`true`" FALSE "`false`" NOT "`not`" WILD "`_`" BANG "`!`"
 %token LPAREN "`(`" LPAREN_CALL "`(` of a call" RPAREN "`)`" LBRACK "`[`" LINDEX "`[` of an index" RBRACK "`]`"
 %token LARRAY "`[|`" RARRAY "`|]`" LATTR "`#[`" STAR_SECTION "`(*)`"
 %token COMMA "`,`" SEMI "`;`" COLON "`:`" ARROW "`->`" FATARROW "`=>`" BIND "`=` of a binding" DOTDOT "`..`"
@@ -66,9 +67,9 @@ static void fsm_error(const Loc *at, Parser *p, const char *message);
 %left PLUS MINUS
 %left STAR SLASH PERCENT
 
-%type <expr> block seq let_item expr binary unary power if_expr else_part lambda let_operand attr
+%type <expr> block seq let_item expr binary unary power if_expr else_part lambda let_operand loop attr
 %type <expr> call operand arg primary atom index in_parens tuple extent
-%type <list> lets exprs args elements elements1 items params extents open_extents patterns typed_patterns types arrows
+%type <list> states lets exprs args elements elements1 items params extents open_extents patterns typed_patterns types arrows
 %type <item> item
 %type <binding> binding entry_head
 %type <pattern> pattern typed_pattern
@@ -85,6 +86,10 @@ declaration:
 | attr LET binding BIND block         { p->decl = parse_decl_let(p, @$, $3, parse_attach(p, $1, $5)); }
 | ENTRY entry_head BIND block         { p->decl = parse_decl_entry(p, @$, $2, $4); }
 | attr ENTRY entry_head BIND block    { p->decl = parse_decl_entry(p, @$, $3, parse_attach(p, $1, $5)); }
+| EXTERN NAME params result           { p->decl = parse_decl_extern(p, @$, parse_binding_fun(p, @2, $2, $3, $4)); }
+| EXTERN NAME params result WITH NAME BIND block
+                                      { p->decl = parse_decl_extern(p, @$, parse_binding_fun(p, @2, $2, $3, $4));
+                                        parse_extern_rule(p, p->decl, @6, $6, $8); }
 | OPEN STRING                         { p->decl = parse_decl_open(p, @$, @2, $2); }
 
 entry_head:
@@ -160,6 +165,7 @@ unary:
 | if_expr
 | lambda
 | let_operand
+| loop
 | MINUS unary                         { $$ = parse_unary(p, @$, @1, UN_NEG, $2); }
 | PMINUS unary                        { $$ = parse_unary(p, @$, @1, UN_NEG, $2); }
 | MINUS INT_MIN_MAGNITUDE             { $$ = parse_int(p, @$, INT64_MIN); }
@@ -185,6 +191,16 @@ let_operand:
   LET_OPERAND binding BIND block IN block
                                       { Loc at = {@1.begin, @4.end};
                                         $$ = parse_block(p, parse_list(p, NULL, parse_let(p, at, $2, $4)), $6); }
+
+loop:
+  LOOP lparen states RPAREN FOR pattern LT expr DO block
+                                      { Loc at = {@2.begin, @4.end}; $$ = parse_loop(p, @$, at, $3, $6, $8, $10); }
+| LOOP lparen states RPAREN WHILE expr DO block
+                                      { Loc at = {@2.begin, @4.end}; $$ = parse_loop(p, @$, at, $3, NULL, $6, $8); }
+
+states:
+  typed_pattern EQ expr               { $$ = parse_list(p, NULL, parse_loop_state(p, $1, $3)); }
+| states COMMA typed_pattern EQ expr  { $$ = parse_list(p, $1, parse_loop_state(p, $3, $5)); }
 
 /* Application. `g(x) y` is `g x y`, but `(g x) y` applies a result. */
 operand:
@@ -366,7 +382,7 @@ static const char *quoted(const Parser *p, Loc at) {
 // A phrase for what is missing: the one thing that must come if there is one, else a short list, NULL if too many
 // things could.
 static const char *phrase(const Parser *p, const Expected *e) {
-    static const yysymbol_kind_t must[] = {YYSYMBOL_THEN,   YYSYMBOL_ELSE,   YYSYMBOL_ARROW, YYSYMBOL_IN,
+    static const yysymbol_kind_t must[] = {YYSYMBOL_THEN,   YYSYMBOL_DO,     YYSYMBOL_ELSE, YYSYMBOL_ARROW, YYSYMBOL_IN,
                                            YYSYMBOL_RPAREN, YYSYMBOL_RBRACK, YYSYMBOL_RARRAY};
     if (e->may[YYSYMBOL_INT] && !e->may[YYSYMBOL_PLUS]) return "an expression";
     if (e->may[YYSYMBOL_BIND]) return "`=`";

@@ -3,72 +3,102 @@
 // transpose: the adjoint of the direction.
 #include "ad/graph.h"
 
-// The k-th value of the rule, in terms of the direction: the arguments are put in their place.
-static Node *rule(Ir *m, const AdNode *a, int k) {
-    const Loop *l = a->loop;
-    Node **from = ARENA_ARRAY(m->arena, Node *, l->nx);
-    for (int j = 0; j < l->nx; j++) {
-        from[j] = ir_var(l->state[j]);
+// A rule at one use: values for its arguments, and the values that stand for zero directions.
+typedef struct Rule {
+    Ir *m;
+    Node *at;
+    bool adjoint;
+    const char *name; // of the construct
+    int n, nd, nrule;
+    Node **x, **d, **args, **zero, **rule;
+} Rule;
+
+static Node **vars_of(Ir *m, int n, Var *const *v) {
+    Node **out = ARENA_ARRAY(m->arena, Node *, n + 1);
+    for (int i = 0; i < n; i++) {
+        out[i] = ir_var(v[i]);
     }
-    return ir_subst(m, a->args[l->n + l->ny + k], l->nx, from, a->args);
+    return out;
 }
 
-static void apply_rule(Ir *m, const AdNode *a, Node *const *in, Node **out) {
-    const Loop *l = a->loop;
-    int nd = l->n - l->nx;
-    Node **from = ARENA_ARRAY(m->arena, Node *, l->n), **to = ARENA_ARRAY(m->arena, Node *, l->n);
-    for (int j = 0; j < l->nx; j++) {
-        from[j] = ir_var(l->state[j]);
-        to[j] = a->args[j];
+static bool rule_of(Ir *m, const AdNode *a, Rule *r, AdError *error) {
+    Node *e = a->e;
+    *r = (Rule){.m = m, .at = e, .args = a->args};
+    if (e->op == OP_custom) {
+        const Loop *l = a->loop;
+        r->adjoint = l->adjoint;
+        r->name = arena_printf(m->arena, "the second function of this `%s`", l->adjoint ? "customVjp" : "customJvp");
+        r->n = l->nx, r->nd = l->n - l->nx, r->nrule = ir_custom_rule(l);
+        r->x = vars_of(m, r->n, l->state), r->d = vars_of(m, r->nd, l->state + l->nx);
+        r->zero = a->args + l->nx, r->rule = a->args + l->n + l->ny;
+        return true;
     }
-    for (int j = 0; j < nd; j++) {
-        from[l->nx + j] = ir_var(l->state[l->nx + j]);
-        to[l->nx + j] = in[j] ? in[j] : a->args[l->nx + j];
-    }
-    for (int k = 0; k < ir_custom_rule(l); k++) {
-        out[k] = ir_subst(m, a->args[l->n + l->ny + k], l->n, from, to);
-    }
-}
-
-static bool transpose(Ir *m, const AdNode *a, Node *const *in, Node **out, AdError *error) {
-    const Loop *l = a->loop;
-    int nd = l->n - l->nx, n = ir_custom_rule(l);
-    Node **y = ARENA_ARRAY(m->arena, Node *, n), **d = ARENA_ARRAY(m->arena, Node *, nd);
-    for (int k = 0; k < n; k++) {
-        y[k] = rule(m, a, k);
-    }
-    for (int j = 0; j < nd; j++) {
-        d[j] = ir_var(l->state[l->nx + j]);
-    }
-    if (!ad_reverse(m, n, y, in, nd, d, out, error)) {
+    const Extern *x = e->u.ext;
+    if (x->state != RULE_READY) {
+        const char *text = x->state == RULE_NONE ? "no derivative of `%s`: its `extern` gives none"
+                                                 : "the derivative of `%s` is needed to define itself";
+        *error = (AdError){e, arena_printf(m->arena, text, x->name)};
         return false;
     }
-    for (int i = 0; i < nd; i++) {
-        for (int j = 0; j < nd; j++) {
-            if (node_has_var(out[i], l->state[l->nx + j])) {
-                *error = (AdError){a->e, l->adjoint ? "no forward-mode derivative here: the second function of this "
-                                                      "`customVjp` is not linear in its second argument"
-                                                    : "no reverse-mode derivative here: the second function of this "
-                                                      "`customJvp` is not linear in its second argument"};
-                return false;
-            }
+    r->adjoint = x->adjoint;
+    r->name = arena_printf(m->arena, "the derivative that the `extern` of `%s` gives", x->name);
+    r->n = x->n, r->nd = x->nd, r->nrule = x->nrule;
+    r->x = x->x, r->d = x->d, r->rule = x->rule;
+    r->zero = ARENA_ARRAY(m->arena, Node *, r->nd + 1);
+    for (int i = 0; i < r->nd; i++) {
+        r->zero[i] = ir_zero(m, r->d[i]->kind);
+    }
+    return true;
+}
+
+static void apply_rule(const Rule *r, Node *const *in, Node **out) {
+    int n = r->n + r->nd;
+    Node **from = ARENA_ARRAY(r->m->arena, Node *, n), **to = ARENA_ARRAY(r->m->arena, Node *, n);
+    for (int i = 0; i < n; i++) {
+        int j = i - r->n;
+        from[i] = j < 0 ? r->x[i] : r->d[j];
+        to[i] = j < 0 ? r->args[i] : in[j] ? in[j] : r->zero[j];
+    }
+    for (int k = 0; k < r->nrule; k++) {
+        out[k] = ir_subst(r->m, r->rule[k], n, from, to);
+    }
+}
+
+static bool transpose(const Rule *r, Node *const *in, Node **out, AdError *error) {
+    Node **y = ARENA_ARRAY(r->m->arena, Node *, r->nrule);
+    for (int k = 0; k < r->nrule; k++) {
+        y[k] = ir_subst(r->m, r->rule[k], r->n, r->x, r->args);
+    }
+    if (!ad_reverse(r->m, r->nrule, y, in, r->nd, r->d, out, error)) {
+        return false;
+    }
+    for (int i = 0; i < r->nd * r->nd; i++) {
+        if (node_has_var(out[i / r->nd], r->d[i % r->nd]->u.var)) {
+            const char *text = r->adjoint ? "no forward-mode derivative here: %s is not linear in its second argument"
+                                          : "no reverse-mode derivative here: %s is not linear in its second argument";
+            *error = (AdError){r->at, arena_printf(r->m->arena, text, r->name)};
+            return false;
         }
     }
     return true;
 }
 
-bool ad_custom_tangents(Ir *m, const AdNode *a, Node *const *in, Node **out, AdError *error) {
-    if (a->loop->adjoint) {
-        return transpose(m, a, in, out, error);
+static bool derive(Ir *m, const AdNode *a, bool adjoint, Node *const *in, Node **out, AdError *error) {
+    Rule r;
+    if (!rule_of(m, a, &r, error)) {
+        return false;
     }
-    apply_rule(m, a, in, out);
+    if (r.adjoint != adjoint) {
+        return transpose(&r, in, out, error);
+    }
+    apply_rule(&r, in, out);
     return true;
 }
 
+bool ad_custom_tangents(Ir *m, const AdNode *a, Node *const *in, Node **out, AdError *error) {
+    return derive(m, a, false, in, out, error);
+}
+
 bool ad_custom_adjoints(Ir *m, const AdNode *a, Node *const *in, Node **out, AdError *error) {
-    if (!a->loop->adjoint) {
-        return transpose(m, a, in, out, error);
-    }
-    apply_rule(m, a, in, out);
-    return true;
+    return derive(m, a, true, in, out, error);
 }

@@ -110,6 +110,20 @@ static void custom_tan(Forward *f, const AdNode *a) {
     }
 }
 
+static Node *extern_tan(Forward *f, const AdNode *a) {
+    Node **in = ARENA_ARRAY(f->m->arena, Node *, a->e->nargs), *out = NULL;
+    int n = 0;
+    for (int k = 0; k < a->e->nargs; k++) {
+        if (kind_is_float(a->args[k]->kind)) {
+            in[n++] = tan_of(f, a->args[k]);
+        }
+    }
+    if (!ad_custom_tangents(f->m, a, in, &out, f->error)) {
+        f->failed = true;
+    }
+    return out;
+}
+
 static Node *tangent(const Forward *f, const AdNode *a) {
     Ir *m = f->m;
     Node *e = a->e, *t = e->nargs > 0 ? tan_of(f, a->args[0]) : NULL;
@@ -172,6 +186,8 @@ bool ad_forward(Ir *m, int ny, Node *const *y, Node **dy, int nx, Node *const *x
             m->span = a->e->span;
             if (a->e->op == OP_custom) {
                 custom_tan(&f, a);
+            } else if (a->e->op == OP_extern) {
+                f.tan[i] = extern_tan(&f, a);
             } else {
                 f.tan[i] = tangent(&f, a);
             }

@@ -164,6 +164,7 @@ static bool may_be_singular(const Node *e) {
     case OP_polygamma:
     case OP_final:
     case OP_result:
+    case OP_extern:
         return true;
     default:
         return false;

@@ -305,6 +305,22 @@ static void custom(Reverse *r, const AdNode *p) {
     }
 }
 
+static void external(Reverse *r, const AdNode *p, Share adj) {
+    Node **out = ARENA_ARRAY(r->m->arena, Node *, p->e->nargs);
+    adj = covered(r, adj);
+    if (r->failed || !ad_custom_adjoints(r->m, p, &adj.value, out, r->error)) {
+        r->failed = true;
+        return;
+    }
+    for (int k = 0, n = 0; k < p->e->nargs; k++) {
+        AdNode *e = active_operand(r, p, k);
+        Node *d = kind_is_float(p->args[k]->kind) ? out[n++] : NULL;
+        if (e) {
+            contribute(r, p, e, (Share){adj.guard, NULL, d});
+        }
+    }
+}
+
 static void propagate(Reverse *r, const AdNode *p, Share adj) {
     switch (p->e->op) {
     case OP_conv: {
@@ -337,6 +353,9 @@ static void propagate(Reverse *r, const AdNode *p, Share adj) {
         break;
     case OP_result:
         keep_result(r, p, adj);
+        break;
+    case OP_extern:
+        external(r, p, adj);
         break;
     default:
         if (op_is_elementwise(p->e->op)) {

@@ -616,6 +616,12 @@ static LLVMValueRef emit_definition(Body *p, const Stmt *s) {
     case ST_LIT: return emit_lit(e, kind, s->u.real, s->u.num);
     case ST_ARG: return emit_argument(p, s->u.num);
     case ST_OP: return emit_operation(p, s);
+    case ST_EXTERN: {
+        Kind *kinds = ARENA_ARRAY(e->arena, Kind, s->nargs);
+        LLVMValueRef *args = ARENA_ARRAY(e->arena, LLVMValueRef, s->nargs);
+        for (int k = 0; k < s->nargs; k++) kinds[k] = temp_kind(p, s->args[k]), args[k] = value(p, s->args[k]);
+        return emit_extern(e, s->u.name, kind, s->nargs, kinds, args);
+    }
     case ST_CONV: return emit_conv(e, kind, temp_kind(p, s->args[0]), value(p, s->args[0]));
     case ST_SELECT:
         return LLVMBuildSelect(e->builder, value(p, s->args[0]), value(p, s->args[1]), value(p, s->args[2]), "");

@@ -297,11 +297,29 @@ static void print_entry(Str *out, Arena *a, const Func *f) {
     str_puts(out, ");\n");
 }
 
+typedef VEC(const char *) Names;
+
+static void note_extern(Node *e, void *data) {
+    Names *names = data;
+    bool known = e->op != OP_extern;
+    for (int i = 0; !known && i < names->len; i++) known = !strcmp(names->data[i], e->u.ext->name);
+    if (!known) vec_push(names, e->u.ext->name);
+}
+
+static void print_externs(Str *out, int nfuncs, Func *const *funcs) {
+    Names names = {0};
+    for (int i = 0; i < nfuncs; i++) ir_walk(funcs[i]->noutputs, funcs[i]->outputs, note_extern, &names);
+    for (int i = 0; i < names.len; i++)
+        str_printf(out, "%s%s%s", i ? ", " : "// Link also what defines ", names.data[i], i + 1 == names.len ? ".\n" : "");
+    vec_free(&names);
+}
+
 void cpu_header(Str *out, const char *name, int nfuncs, Func *const *funcs) {
     Arena *a = arena_new();
     char *guard = arena_printf(a, "%s_H", cpu_c_name(a, name));
     for (char *c = guard; *c; c++) *c = (char)toupper((unsigned char)*c);
     str_puts(out, "// Written by fsmc. Link with -lfsmrt -lm.\n");
+    print_externs(out, nfuncs, funcs);
     str_puts(
         out,
         "// Every function returns FSM_OK or an FSM_ERROR code, whose text fsm_context_error(ctx) has. Arrays are\n"

@@ -129,6 +129,21 @@ static LLVMValueRef call_pure(Emitter *e, const char *name, LLVMTypeRef result, 
     return with_flags(e, LLVMBuildCall2(e->builder, type, f, args, (unsigned)n, ""), false);
 }
 
+LLVMValueRef emit_extern(Emitter *e, const char *name, Kind result, int n, const Kind *kinds, LLVMValueRef *args) {
+    static const char *const attrs[] = {"nounwind", "willreturn", "nocallback", "nofree", "nosync", "memory", NULL};
+    LLVMTypeRef *params = ARENA_ARRAY(e->arena, LLVMTypeRef, n);
+    for (int i = 0; i < n; i++) {
+        params[i] = emit_memory_type(e, kinds[i]);
+        if (kinds[i] == KIND_BOOL) args[i] = LLVMBuildZExt(e->builder, args[i], e->type_i8, "");
+    }
+    LLVMTypeRef type = emit_function_type(e, emit_memory_type(e, result), n, params, false);
+    LLVMValueRef f = emit_declare(e, name, type, attrs);
+    for (int i = 0; i < n; i++) // C callers widen a uint8_t
+        if (kinds[i] == KIND_BOOL) emit_attribute(e, f, (LLVMAttributeIndex)i + 1, "zeroext", 0);
+    LLVMValueRef r = LLVMBuildCall2(e->builder, type, f, args, (unsigned)n, "");
+    return result == KIND_BOOL ? LLVMBuildICmp(e->builder, LLVMIntNE, r, LLVMConstNull(e->type_i8), "") : r;
+}
+
 static LLVMValueRef call_libm(Emitter *e, const char *name, Kind kind, int arity, LLVMValueRef x, LLVMValueRef y) {
     LLVMValueRef args[] = {x, y};
     if (kind == KIND_FLOAT) name = arena_printf(e->arena, "%sf", name);

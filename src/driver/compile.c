@@ -5,6 +5,7 @@
 #include "driver/passes.h"
 #include "front/elab.h"
 #include "front/infer.h"
+#include "ir/extern.h"
 #include "lower/lower.h"
 #include "pass/pass.h"
 
@@ -208,6 +209,20 @@ void compile_passes(Compilation *c, FuncList *funcs, bool plan) {
         if (k >= simple) run_pass(c, o->passes[k], funcs, funcs->f);
         run_pass(c, o->passes[k], funcs, funcs->positive);
     }
+}
+
+bool compile_externs(Compilation *c, FuncList funcs) {
+    const char *why = NULL;
+    for (int i = 0; i < c->opt->load.len; i++)
+        if (!extern_load(c->opt->load.data[i], &why)) {
+            diag_error(c->diag, (Span){NULL, 0, 0}, "cannot load the library `%s`: %s", c->opt->load.data[i], why);
+            return false;
+        }
+    const char *missing = extern_missing(funcs.n, funcs.f);
+    if (missing)
+        diag_error(c->diag, (Span){NULL, 0, 0},
+                   "there is no C function `%s` in libm or a library given by --load; an `extern` declares it", missing);
+    return !missing;
 }
 
 Tree **compile_trees(Compilation *c, FuncList funcs) {

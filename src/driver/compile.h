@@ -48,6 +48,8 @@ bool compile_funcs(Compilation *c, bool raw, FuncList *out);
 // Runs the passes that opt names; without `plan`, only those before the program is arranged for loops.
 void compile_passes(Compilation *c, FuncList *funcs, bool plan);
 // The loop trees of the functions.
+// Loads the libraries of --load, and requires every C function that the functions call to be there. False after an error.
+bool compile_externs(Compilation *c, FuncList funcs);
 Tree **compile_trees(Compilation *c, FuncList funcs);
 // NULL after an error. To be freed by cpu_delete.
 CpuModule *compile_module(Compilation *c, FuncList funcs, Tree *const *trees, bool callable);

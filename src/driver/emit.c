@@ -52,6 +52,7 @@ static void write_text(Emission *e, const char *path, Str *text) {
 static void write_each(Emission *e, const char *path, FuncList f, void (*print)(Str *out, const Func *f)) {
     Str out = {0};
     compile_stage(e->c, "print");
+    if (print == fsm_print) fsm_print_externs(&out, f.n, f.f);
     for (int i = 0; i < f.n; i++) {
         if (i) str_putc(&out, '\n');
         print(&out, f.f[i]);

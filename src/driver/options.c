@@ -20,6 +20,7 @@ void options_init(Options *o) {
 void options_free(Options *o) {
     vec_free(&o->include);
     vec_free(&o->entries);
+    vec_free(&o->load);
     vec_free(&o->words);
     vec_free(&o->deps_targets);
     vec_free(&o->argv);
@@ -198,6 +199,7 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
     case OPTION_DEPS_TARGET: vec_push(&o->deps_targets, value); return true;
     case OPTION_DEPS_PHONY: return o->deps_phony = true;
     case OPTION_INCLUDE: vec_push(&o->include, value); return true;
+    case OPTION_LOAD: vec_push(&o->load, value); return true;
     case OPTION_LEVEL: return read_number(r, row, value, 3, &o->level);
     case OPTION_FP:
         if (!choose(r, row, value, &k)) return false;

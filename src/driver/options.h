@@ -43,6 +43,7 @@ typedef struct Options {
     unsigned emit;      // a bit for each Emit
     const char *library; // of a Python module, made elsewhere; or NULL
     VEC(const char *) entries; // none: all
+    VEC(const char *) load;    // shared libraries
     VEC(const char *) include;
     VEC(const char *) words; // run, cost: NAME=VALUE; fmt: the files after the first
     int level;

@@ -11,6 +11,7 @@ static bool prepare(Compilation *c, bool raw, FuncList *funcs, Tensor **inputs) 
     const Source *src = file_read(c->arena, c->diag, c->opt->file);
     if (!src || !compile_load(c, src) || !compile_funcs(c, raw, funcs)) return false;
     if (funcs->n != 1) fatal_bug("%d functions where one is wanted", funcs->n);
+    if (!compile_externs(c, *funcs)) return false;
     compile_stage(c, "arguments");
     *inputs = args_read(c, funcs->f[0]);
     return *inputs;

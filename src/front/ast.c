@@ -229,11 +229,14 @@ static void print_decl(Str *out, const Decl *d) {
         str_puts(out, "(let ");
         print_pattern(out, d->pattern);
     } else {
-        str_printf(out, "(%s %s", d->kind == DECL_ENTRY ? "entry" : "let", d->name);
+        const char *word = d->kind == DECL_ENTRY ? "entry" : d->kind == DECL_EXTERN ? "extern" : "let";
+        str_printf(out, "(%s %s", word, d->name);
         print_signature(out, d->params, d->nparams, d->result);
     }
-    str_puts(out, "\n  ");
-    print_expr(out, d->body, 2);
+    if (d->body) {
+        str_puts(out, d->kind == DECL_EXTERN ? d->adjoint ? "\n  vjp " : "\n  jvp " : "\n  ");
+        print_expr(out, d->body, 2);
+    }
     str_puts(out, ")\n");
 }
 

@@ -65,7 +65,7 @@ typedef enum ExprKind {
     EX_BOOL,    // ival
     EX_STRING,  // name (unescaped text); only as an argument of `assert` and the like
     EX_UNIT,    // ()
-    EX_NAME,    // name
+    EX_NAME,    // name; the built-in of that name if ival is not 0
     EX_SECTION, // (+) (*) … : binop
     EX_LAMBDA,  // params, result (or NULL), args[0] = body
     EX_APP,     // args[0] applied to args[1..]
@@ -91,7 +91,8 @@ struct Expr {
     const char *name; // EX_NAME, EX_STRING, EX_ATTR, and EX_LET of a function
     BinOp binop;
     UnOp unop;
-    Span op_span; // the operator's own place (EX_BINARY, EX_UNARY, EX_SECTION), the name's in an EX_LET of a function
+    Span op_span; // the operator's own place (EX_BINARY, EX_UNARY, EX_SECTION), the name's in an EX_LET of a function;
+                  // `#[…]` of an EX_ATTR
     // EX_LAMBDA: its parameters. EX_LET: nparams > 0 means `let name params = …` (a local function named `name`);
     // otherwise `let pattern = …`.
     Pattern **params;
@@ -109,7 +110,8 @@ typedef enum DeclKind {
     DECL_LET,   // let name params = body (nparams may be 0: a value, or a lambda as value)
     DECL_TUPLE, // let (a, b) = body
     DECL_ENTRY, // entry name params = body
-    DECL_OPEN   // open "path"
+    DECL_OPEN,  // open "path"
+    DECL_EXTERN // extern name params : result with jvp = body (body may be NULL)
 } DeclKind;
 
 struct Decl {
@@ -121,6 +123,7 @@ struct Decl {
     int nparams;
     TypeExpr *result; // annotation or NULL
     Expr *body;
+    bool adjoint;    // DECL_EXTERN: with vjp
     const char *doc; // text of the comment lines directly above, or NULL
 };
 

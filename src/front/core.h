@@ -70,6 +70,7 @@ typedef enum CoreKind {
     CORE_ARGMAX,
     CORE_SIZED, // args[0], whose extents are checked against `spec`
     CORE_AD,    // a derivative: `ad`
+    CORE_EXTERN, // the C function `ext` applied to args
     CORE_CUSTOM, // args: an argument, a function's body, the body of its derivative, which gives adjoints if ival, else
                  // tangents; vars: the argument of the function, of the derivative, and the derivative's direction
     CORE_ERROR  // stands where an error was reported
@@ -112,6 +113,7 @@ struct Core {
     Core **args;
     int nargs;
     int dim;
+    bool unroll; // build, sum, fold: as often as its trip count, a constant, says
     int64_t ival;
     double rval;
     BinOp binop;
@@ -125,7 +127,18 @@ struct Core {
     CoreItem *items;
     int nitems;
     SizeSpec *spec;
+    struct CoreExtern *ext;
 };
+
+// A C function as one entry sees it. Its derivative is typed once, as a function of its arguments (a tuple if there are
+// several) and of a direction, and may use the function itself.
+typedef struct CoreExtern {
+    Extern *ext;
+    Span span;
+    CoreVar *arguments, *direction;
+    Core *rule; // NULL: it has none
+    bool adjoint;
+} CoreExtern;
 
 typedef struct CoreParam {
     CoreVar *var;

@@ -265,6 +265,5 @@ Value elab_ad(Elab *el, const Core *c) {
         v.leaf[i] = ir_subst(el->m, v.leaf[i], d.nx, d.x, d.actual);
         if (el->customs && !el->active) v.leaf[i] = ir_expand(el->m, v.leaf[i]);
     }
-    if (!el->active) el->customs = false;
     return v;
 }

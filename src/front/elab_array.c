@@ -3,11 +3,15 @@
 
 #include <string.h>
 
+enum { MAX_UNROLL = 256 };    // trips of a loop that is unrolled because an attribute says so
 enum { MAX_PACK = 1 << 16 }; // elements of a literal that is stored element by element
 
 static bool depends(const Node *e, const Var *v) { return varset_has(e->fv, v); }
 
 // ---- build and sum
+
+static int64_t unrolled(Elab *el, const Core *c, const Node *n);
+static Node *unroll(Elab *el, bool sum, Var *v, int n, Node *leaf);
 
 // The leaf of an array's element, whose shape must not depend on the index.
 static bool rectangular(Elab *el, const Core *c, const Node *leaf, const Var *v) {
@@ -41,6 +45,7 @@ Value elab_build(Elab *el, const Core *c) {
     Value body = elab(el, c->args[1]), out = value_new(el, body.n);
     if (!body.n && !sum) elab_error(el, c, c->span, "an array of empty tuples cannot be built");
     elab_at(el, c);
+    int64_t times = unrolled(el, c, n);
     for (int i = 0; i < body.n; i++) {
         Node *leaf = body.leaf[i];
         if (!rectangular(el, c, leaf, v)) return value_dummy(el, c->type);
@@ -48,7 +53,10 @@ Value elab_build(Elab *el, const Core *c) {
             elab_error(el, c, c->args[1]->span, "`sum` adds numbers, found Bool");
             return value_dummy(el, c->type);
         }
-        out.leaf[i] = sum ? ir_sum(el->m, v, leaf) : ir_gen(el->m, v, leaf);
+        if (times > 0)
+            out.leaf[i] = unroll(el, sum, v, (int)times, leaf);
+        else
+            out.leaf[i] = sum ? ir_sum(el->m, v, leaf) : ir_gen(el->m, v, leaf);
     }
     return out;
 }
@@ -101,6 +109,45 @@ static Node *choose(Elab *el, int n, Node **elems) {
     for (int i = n - 2; i >= 0; i--) e = ir_select(m, ir_eq(m, ir_var(v), ir_int(m, i)), elems[i], e);
     return ir_gen(m, v, e);
 }
+
+// ---- unrolling
+
+// The trip count of a loop that is to be unrolled; -1 for others.
+static int64_t unrolled(Elab *el, const Core *c, const Node *n) {
+    int64_t count = -1;
+    if (!c->unroll) return -1;
+    if (!ir_is_int_lit(n, &count))
+        diag_warning(el->unit->diag, WARN_UNROLL, el->m->span, "this loop is not unrolled: its trip count is not a constant");
+    else if (count > MAX_UNROLL)
+        diag_warning(el->unit->diag, WARN_UNROLL, el->m->span,
+                     "this loop is not unrolled: its trip count %lld is more than %d", (long long)count, MAX_UNROLL);
+    return count > MAX_UNROLL ? -1 : count;
+}
+
+// The value of the leaf for each index, as an array or a sum.
+static Node *unroll(Elab *el, bool sum, Var *v, int n, Node *leaf) {
+    Node **row = ARENA_ARRAY(el->arena, Node *, n), *from = ir_var(v);
+    int64_t extents[MAX_RANK + 1];
+    for (int i = 0; i < n; i++) row[i] = ir_subst1(el->m, leaf, from, ir_int(el->m, i));
+    if (!sum) return pack_shape(n, row[0], extents) ? pack(el, n, row, extents) : choose(el, n, row);
+    for (int i = 1; i < n; i++) row[0] = ir_plus(el->m, row[0], row[i]);
+    return row[0];
+}
+
+static Value unroll_fold(Elab *el, Var *index, Var **states, int n, Value now, Value next) {
+    Node **from = ARENA_ARRAY(el->arena, Node *, now.n + 1), **to = ARENA_ARRAY(el->arena, Node *, now.n + 1);
+    for (int k = 0; k < now.n; k++) from[k] = ir_var(states[k]);
+    from[now.n] = ir_var(index);
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < now.n; k++) to[k] = now.leaf[k];
+        to[now.n] = ir_int(el->m, i);
+        now = value_new(el, next.n);
+        for (int k = 0; k < next.n; k++) now.leaf[k] = ir_subst(el->m, next.leaf[k], next.n + 1, from, to);
+    }
+    return now;
+}
+
+// ---- literals as arrays
 
 Value elab_array(Elab *el, const Core *c) {
     int n = c->nargs;
@@ -176,6 +223,8 @@ Value elab_fold(Elab *el, const Core *c) {
     elab_at(el, c);
     if (!init.n) return out;
     if (!keeps_shape(el, c, c->args[2], index, states, init, &next)) return value_dummy(el, c->type);
+    int64_t times = unrolled(el, c, n);
+    if (times >= 0) return unroll_fold(el, index, states, (int)times, init, next);
     Node *loop = ir_fold(el->m, index, init.n, states, init.leaf, next.leaf);
     for (int k = 0; k < init.n; k++) out.leaf[k] = ir_final(el->m, loop, k);
     return out;

@@ -79,6 +79,8 @@ void elab_warn_cut(Elab *el, const Core *c, Node *a, const char *name);
 
 // ---- elab_custom.c
 Value elab_custom(Elab *el, const Core *c);
+// ---- elab_extern.c
+Node *elab_extern(Elab *el, const Core *c);
 // The floating leaves of a value.
 Node **elab_float_leaves(Elab *el, Value v, int *n);
 

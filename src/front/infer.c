@@ -10,7 +10,7 @@ static Val value(Core *c) { return (Val){c, NULL}; }
 static Val function(Infer *in, Fun f) { return (Val){NULL, arena_copy(in->arena, &f, sizeof f)}; }
 
 static Val infer_name(Infer *in, const Expr *e) {
-    Binding *b = env_find(in, e->name);
+    Binding *b = e->ival ? NULL : env_find(in, e->name);
     if (b && b->val.fun) return b->val;
     if (b) { // a use has its own place in the source
         Core *c = arena_copy(in->arena, b->val.core, sizeof *c);
@@ -19,7 +19,7 @@ static Val infer_name(Infer *in, const Expr *e) {
         c->name = e->name;
         return value(c);
     }
-    Def *d = module_find(in->unit, in->env.module, e->name);
+    Def *d = e->ival ? NULL : module_find(in->unit, in->env.module, e->name);
     if (d) return def_value(in, d, e->span);
     Builtin bi = builtin_find(e->name);
     if (bi != BI_COUNT)
@@ -279,6 +279,19 @@ static Val infer_annotated(Infer *in, const Expr *e) {
     return (Val){NULL, f};
 }
 
+// `#[unroll]` marks the loop that the expression is; a function like `map` is a block around one.
+static Val infer_attribute(Infer *in, const Expr *e) {
+    Val v = infer(in, e->args[0]);
+    if (strcmp(e->name, "unroll")) return v;
+    Core *c = v.core;
+    while (c && c->kind == CORE_BLOCK) c = c->args[0];
+    if (c && (c->kind == CORE_BUILD || c->kind == CORE_SUM || c->kind == CORE_FOLD))
+        c->unroll = true;
+    else if (!c || c->kind != CORE_ERROR)
+        diag_warning(in->diag, WARN_UNROLL, e->op_span, "`unroll` has no effect here: this is no `build`, `sum` or `ifold`");
+    return v;
+}
+
 // ---- blocks
 
 static bool is_assert(Infer *in, const Expr *e) {
@@ -361,7 +374,7 @@ static Val infer_kind(Infer *in, const Expr *e) {
     case EX_BINARY: return value(infer_chain(in, e));
     case EX_UNARY: return value(infer_unary(in, e));
     case EX_ANNOT: return infer_annotated(in, e);
-    case EX_ATTR: return infer(in, e->args[0]);
+    case EX_ATTR: return infer_attribute(in, e);
     }
     return value(core_error(in, e->span));
 }
@@ -398,7 +411,8 @@ static void reset(Infer *in, Module *m) {
     in->roots.len = 0;
     env_unbind(in, 0);
     map_free(&in->memo);
-    in->memo = (Map){0};
+    map_free(&in->externs);
+    in->memo = in->externs = (Map){0};
 }
 
 static CoreEntry *infer_entry(Infer *in, Def *d) {
@@ -424,6 +438,10 @@ static CoreEntry *infer_entry(Infer *in, Def *d) {
 // Types a definition that no entry uses, with parameters of unknown types.
 static void check_unused(Infer *in, Def *d) {
     reset(in, d->module);
+    if (d->decl->kind == DECL_EXTERN) {
+        infer_extern(in, d);
+        return;
+    }
     in->generic = true;
     Fun *f = def_value(in, d, d->decl->name_span).fun;
     if (f && f->kind == FUN_CLOSURE) {

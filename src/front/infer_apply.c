@@ -112,6 +112,10 @@ static Val infer_def(Infer *in, Def *d) {
 Val def_value(Infer *in, Def *d, Span at) {
     d->used = true;
     if (d->recursive) return (Val){core_error(in, at), NULL};
+    if (d->decl->kind == DECL_EXTERN) {
+        Fun c = {.kind = FUN_EXTERN, .name = d->name, .span = d->decl->name_span, .def = d};
+        return (Val){NULL, arena_copy(in->arena, &c, sizeof c)};
+    }
     Fun *f = def_function(in, d);
     if (f) return (Val){NULL, f};
     Core *c = map_get(&in->memo, d);
@@ -152,6 +156,7 @@ static void wrong_count(Infer *in, const Fun *f, int least, int most, int n, Spa
     infer_error(in, call, "%s takes %s, but has %d here%s", shown_name(in, f), count, n,
                 n < least ? " (there is no partial application)" : "");
     if (f->kind == FUN_CLOSURE) infer_note(in, f->span, "%s is defined here", shown_call(in, f));
+    if (f->kind == FUN_EXTERN) infer_note(in, f->span, "%s is defined here", shown_name(in, f));
     if (f->kind == FUN_BUILTIN)
         infer_note(in, call, "%s is applied to %s", shown_name(in, f), builtin_info[f->builtin].what);
 }
@@ -245,11 +250,17 @@ static Core *apply_plain(Infer *in, Fun *f, int n, const Val *args, const Span *
         return core_error(in, call);
     }
     case FUN_OP:
+    case FUN_EXTERN:
     case FUN_SECTION: break;
     }
     Core **cores = ARENA_ARRAY(in->arena, Core *, n + 1);
     for (int i = 0; i < n; i++) cores[i] = need_core(in, args[i], spans ? spans[i] : call);
     if (f->kind == FUN_OP) return apply_op(in, f->op, n, cores, call);
+    if (f->kind == FUN_EXTERN && n == f->def->decl->nparams) return apply_extern(in, f, n, cores, call);
+    if (f->kind == FUN_EXTERN) {
+        wrong_count(in, f, f->def->decl->nparams, f->def->decl->nparams, n, call);
+        return core_error(in, call);
+    }
     if (n == 2) return infer_binary(in, f->binop, cores[0], cores[1], call, f->span);
     wrong_count(in, f, 2, 2, n, call);
     return core_error(in, call);

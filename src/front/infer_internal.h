@@ -29,6 +29,7 @@ typedef enum FunKind {
     FUN_BUILTIN,
     FUN_OP,      // an elementwise operation
     FUN_SECTION, // (+)
+    FUN_EXTERN,  // a C function: def
     FUN_UNKNOWN  // a parameter of a definition that is checked without a use
 } FunKind;
 
@@ -79,6 +80,7 @@ typedef struct Infer {
     bool generic;   // checking a definition without a use: unknown types are no errors
     BindList roots; // values of top-level definitions, for the entry as a whole
     Map memo;       // Def -> the Core that reads its value
+    Map externs;    // Def -> CoreExtern
 } Infer;
 
 enum { CORE_LIMIT = 1000000 };
@@ -133,6 +135,10 @@ Core *apply_op(Infer *in, Op op, int n, Core *const *args, Span call);
 Fun *need_fun(Infer *in, Val v, Span at);
 Core *need_core(Infer *in, Val v, Span at);
 Val def_value(Infer *in, Def *d, Span at);
+
+// ---- infer_extern.c
+Core *apply_extern(Infer *in, Fun *f, int n, Core *const *args, Span call);
+CoreExtern *infer_extern(Infer *in, Def *d);
 
 // ---- infer_builtin.c
 Core *apply_builtin(Infer *in, Builtin b, int n, const Val *args, const Span *spans, Span call);

@@ -19,10 +19,12 @@ typedef enum ContextKind {
     THEN_PART,
     ELSE_PART,
     IN_PART, // after the `in` of a `let` that is no item of a block
+    LOOP_PART, // after the `do` of a `loop`
     BRACKET,
     LET_MARK, // waits for `=`
     FUN_MARK, // waits for `->`
-    IF_MARK   // waits for `then`
+    IF_MARK,  // waits for `then`
+    LOOP_MARK // waits for `do`
 } ContextKind;
 
 enum { NO_COLUMN = -1 };
@@ -112,16 +114,16 @@ static int closing_of(int opening) {
     return opening == LARRAY ? RARRAY : opening == LPAREN || opening == LPAREN_CALL ? RPAREN : RBRACK;
 }
 
-static bool starts_decl(int kind) { return kind == LET || kind == ENTRY || kind == OPEN || kind == LATTR; }
+static bool starts_decl(int kind) { return kind == LET || kind == ENTRY || kind == EXTERN || kind == OPEN || kind == LATTR; }
 
 // Tokens that find what they belong to by themselves.
 static bool ignores_column(int kind) {
-    return kind == IN || kind == THEN || kind == ELSE || kind == ELIF || is_closing(kind);
+    return kind == IN || kind == THEN || kind == ELSE || kind == ELIF || kind == DO || is_closing(kind);
 }
 
 static bool is_block(const Context *c) {
     return c->kind == BINDING || c->kind == LAMBDA || c->kind == THEN_PART || c->kind == ELSE_PART ||
-           c->kind == IN_PART;
+           c->kind == IN_PART || c->kind == LOOP_PART;
 }
 
 // ---- tokens
@@ -295,7 +297,7 @@ static int offside(Layout *l) {
         return separate(l);
     } else if (c->kind == BRACKET) {
         l->placed = true;
-        bool inner_let = (t->kind == LET || t->kind == ENTRY || t->kind == OPEN) && t->column < c[-1].floor + 1;
+        bool inner_let = (t->kind == LET || t->kind == ENTRY || t->kind == EXTERN || t->kind == OPEN) && t->column < c[-1].floor + 1;
         if (inner_let && (c->column == NO_COLUMN || t->column < c->column)) return unclosed(l, c);
     } else if (t->column >= c->column || (!ends && continues(l, c))) {
         l->placed = true;
@@ -339,6 +341,7 @@ static int close_before(Layout *l) {
     if (is_closing(t->kind) && (!b || t->kind != closing_of(b->opener))) return mismatched(l, b);
     if (ends_in_bracket(t, b)) return top(l) != b ? close_one(l, LAYOUT_CLOSER) : 0;
     if (t->kind == THEN && is_open(l, IF_MARK)) return top(l)->kind != IF_MARK ? close_one(l, LAYOUT_CLOSER) : 0;
+    if (t->kind == DO && is_open(l, LOOP_MARK)) return top(l)->kind != LOOP_MARK ? close_one(l, LAYOUT_CLOSER) : 0;
     if (t->kind == ELSE || t->kind == ELIF) return answer(l, THEN_PART);
     return t->kind == IN ? answer(l, BINDING) : 0;
 }
@@ -374,6 +377,7 @@ static int take(Layout *l, FSM_STYPE *value, Loc *at) {
         pop(l);
     }
     switch (t.kind) {
+    case EXTERN:
     case ENTRY: ok = mark(l, LET_MARK, true); break;
     case LET:
         ok = mark(l, LET_MARK, item);
@@ -384,6 +388,10 @@ static int take(Layout *l, FSM_STYPE *value, Loc *at) {
     case IF: ok = mark(l, IF_MARK, false); break;
     case THEN:
         if (c->kind == IF_MARK) pop(l), announce(l, THEN_PART, t.at, false);
+        break;
+    case LOOP: ok = mark(l, LOOP_MARK, false); break;
+    case DO:
+        if (c->kind == LOOP_MARK) pop(l), announce(l, LOOP_PART, t.at, false);
         break;
     case ELSE: announce(l, ELSE_PART, t.at, false); break;
     case EQ:
@@ -475,7 +483,7 @@ static void skip_decl(Layout *l) {
 bool layout_next_decl(Layout *l, const char **doc) {
     if (!l->ended) skip_decl(l);
     l->stack.len = 0;
-    l->blocks = l->brackets = 0;
+    l->blocks = l->brackets = l->lexer.loop_heads = 0;
     l->opening.kind = NO_CONTEXT;
     l->after_attr = l->ended = false;
     l->state = (LayoutState){.next = l->state.next, .next_at = l->state.next_at};

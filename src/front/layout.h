@@ -1,11 +1,11 @@
 // The layout filter: stands between lexer and parser and turns columns into blocks. It hands the parser one
 // declaration at a time, so that an error in one does not hide those in the next.
 //
-// The rule. A block is opened by the `=` of a binding, by the `->` of a lambda, by `then` and `else`, and by an opening
-// bracket; its column is that of its first token. A line at that column is the block's next item, a line further right
+// The rule. A block is opened by the `=` of a binding, by the `->` of a lambda, by `then`, `else` and `do`, and by an
+// opening bracket; its column is that of its first token. A line at that column is the block's next item, a line further right
 // continues the item, a line further left closes the block. On top of this:
 //   - a bracket suspends the columns outside it, until it closes;
-//   - `in`, `then`, `else`, closing brackets, `;` and `..` may stand anywhere: they close what stands between them and
+//   - `in`, `then`, `else`, `do`, closing brackets, `;` and `..` may stand anywhere: they close what stands between them and
 //     what they belong to;
 //   - a line that begins or follows an infix operator is no new item; one that begins with it may stand left of the
 //     block's column by the operator's length plus one, as in F#;
@@ -35,6 +35,8 @@ typedef struct Lexer {
     uint32_t prev_end;
     uint32_t doc_begin, doc_end; // the latest run of `//` lines, and the line of its last
     int doc_line;
+    int loop_heads; // how many `loop`s wait for their `do`
+    bool externs;   // in an `extern` declaration
     int comment_depth;
     Loc comment_at;
 } Lexer;

@@ -77,7 +77,9 @@ bool def_is_function(const Def *d) {
     return e && (e->kind == EX_LAMBDA || e->kind == EX_SECTION);
 }
 
-bool def_is_size(const Def *d) { return !d->module->prelude && d->decl->kind != DECL_ENTRY && !def_is_function(d); }
+bool def_is_size(const Def *d) {
+    return !d->module->prelude && d->decl->kind != DECL_ENTRY && d->decl->kind != DECL_EXTERN && !def_is_function(d);
+}
 
 Def *module_find(const Unit *u, const Module *m, const char *name) {
     Def *d = m ? name_map_get(&m->defs, name) : NULL;

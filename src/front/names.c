@@ -173,6 +173,7 @@ static void bind_params(Names *c, Pattern **params, int n, Warning warning) {
 // ---- expressions
 
 static void walk_name(Names *c, const Expr *e) {
+    if (e->ival) return; // the built-in of that name
     Local *l = name_map_get(&c->local, e->name);
     if (l) { // a size name where it is bound is no use
         l->used |= l->span.src != e->span.src || l->span.begin != e->span.begin;
@@ -180,10 +181,11 @@ static void walk_name(Names *c, const Expr *e) {
     }
     Def *d = module_find(c->u, c->module, e->name);
     if (d) {
+        d->referenced |= d != c->def;
+        if (c->def->decl->kind == DECL_EXTERN) return; // its derivative may use it: that is built only where needed
         DefRef *r = ARENA_NEW(c->u->arena, DefRef);
         *r = (DefRef){d, e->span, c->def->refs};
         c->def->refs = r;
-        d->referenced |= d != c->def;
     } else if (!builtin_known(e->name)) {
         unknown_name(c, e);
     }
@@ -229,20 +231,32 @@ static void walk_let(Names *c, const Expr *e) {
     bind_pattern(c, e->pattern, c->open.len, WARN_UNUSED_LET);
 }
 
-static void check_attribute(Names *c, const Expr *e) {
-    static const char *const known[] = {
-#define ATTRIBUTE(name) name,
+static const struct {
+    const char *name;
+    int least; // of its argument; -1: it has none
+    const char *what;
+} attributes[] = {
+#define ATTRIBUTE(name, least, what) {#name, least, what},
 #include "front/attributes.def"
-        NULL};
+};
+
+static void check_attribute(Names *c, const Expr *e) {
     NameGuess g = {.wanted = e->name};
-    for (int i = 0; known[i]; i++) {
-        if (!strcmp(known[i], e->name)) return;
-        name_guess(&g, known[i]);
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
+        int least = attributes[i].least;
+        const Expr *arg = e->nattr_args == 1 ? e->attr_args[0] : NULL;
+        name_guess(&g, attributes[i].name);
+        if (strcmp(attributes[i].name, e->name)) continue;
+        if (least < 0 && e->nattr_args)
+            diag_error(c->u->diag, e->attr_args[0]->span, "the attribute `%s` has no argument", e->name);
+        else if (least >= 0 && (!arg || arg->kind != EX_INT || arg->ival < least))
+            diag_error(c->u->diag, arg ? arg->span : e->op_span,
+                       "the attribute `%s` has one argument: %s, a literal of at least %d", e->name,
+                       attributes[i].what, least);
+        return;
     }
-    Span at = {e->span.src, e->span.begin, e->args[0]->span.begin};
-    while (at.end > at.begin + 1 && at.src->text[at.end - 1] != ']') at.end--;
-    diag_warning(c->u->diag, WARN_UNKNOWN_ATTRIBUTE, at, "there is no attribute `%s`: this has no effect", e->name);
-    if (g.best) diag_note(c->u->diag, at, "did you mean `%s`?", g.best);
+    diag_warning(c->u->diag, WARN_UNKNOWN_ATTRIBUTE, e->op_span, "there is no attribute `%s`: this has no effect", e->name);
+    if (g.best) diag_note(c->u->diag, e->op_span, "did you mean `%s`?", g.best);
 }
 
 // The part of e in tail position, or NULL; everything else of e is walked.
@@ -307,13 +321,38 @@ static void check_shadowing(const Names *c, const Def *d) {
                  "this hides the function `%s` of the %s", d->name, hidden ? "prelude" : "language");
 }
 
+static bool is_scalar_type(Arena *a, const TypeExpr *t) {
+    Type *type = t && t->kind == TX_NAME ? type_named(a, t->name) : NULL;
+    return type && type->form == TYPE_SCALAR;
+}
+
+// What a C function takes and gives. Its derivative is a function of its own, which does not see the parameters.
+static void check_extern(Names *c, const Decl *d) {
+    Arena *a = c->u->arena;
+    for (int i = 0; i < d->nparams; i++) {
+        const Pattern *p = d->params[i];
+        if (p->kind != PAT_NAME || !is_scalar_type(a, p->type))
+            diag_error(c->u->diag, p->span, "a parameter of an `extern` has a name and is a number or truth value: `(x: Double)`");
+    }
+    if (!is_scalar_type(a, d->result))
+        diag_error(c->u->diag, d->result ? d->result->span : d->name_span,
+                   "the result of an `extern` is a number or truth value: `extern f (x: Double) : Double`");
+    if (strchr(d->name, '\'')) diag_error(c->u->diag, d->name_span, "`%s` is not the name of a C function", d->name);
+    bind_params(c, d->params, d->nparams, WARNING_COUNT);
+    unbind_to(c, 0);
+}
+
 static void check_def(Names *c, Def *d) {
     c->def = d;
     const Decl *decl = d->decl;
     int errors = diag_errors(c->u->diag);
     check_shadowing(c, d);
-    bind_params(c, decl->params, decl->nparams, WARN_UNUSED_PARAMETER);
-    walk_type(c, decl->result);
+    if (decl->kind == DECL_EXTERN) {
+        check_extern(c, decl);
+    } else {
+        bind_params(c, decl->params, decl->nparams, WARN_UNUSED_PARAMETER);
+        walk_type(c, decl->result);
+    }
     if (decl->pattern) each_type(c, decl->pattern, walk_type);
     if (decl->body) walk(c, decl->body);
     unbind_to(c, 0);

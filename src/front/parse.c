@@ -208,6 +208,7 @@ Expr *parse_attach(Parser *p, Expr *attr, Expr *e) {
     Loc at = {attr->span.begin, e->span.end};
     Expr *whole = node_of(p, at, EX_ATTR, 1, e, NULL, NULL);
     whole->name = attr->name;
+    whole->op_span = attr->span;
     whole->attr_args = attr->attr_args;
     whole->nattr_args = attr->nattr_args;
     return deepen(p, at, whole, exprs_depth(attr->attr_args, attr->nattr_args));
@@ -222,13 +223,13 @@ Expr *parse_paren(Parser *p, Loc at, Expr *e) {
 
 Binding *parse_binding_fun(Parser *p, Loc name_at, const char *name, List *params, TypeExpr *result) {
     Binding *b = ARENA_NEW(p->arena, Binding);
-    *b = (Binding){name_at, name, NULL, params, result};
+    *b = (Binding){.name_at = name_at, .name = name, .params = params, .type = result};
     return b;
 }
 
 Binding *parse_binding_pat(Parser *p, Pattern *pattern, TypeExpr *type) {
     Binding *b = ARENA_NEW(p->arena, Binding);
-    *b = (Binding){{pattern->span.begin, pattern->span.end}, pattern->name, pattern, NULL, type};
+    *b = (Binding){{pattern->span.begin, pattern->span.end}, pattern->name, pattern, NULL, type, NULL};
     return b;
 }
 
@@ -296,6 +297,39 @@ Pattern *parse_pattern_tuple(Parser *p, Loc at, List *parts) {
     q->nparts = parts->len;
     q->depth = 1 + patterns_depth(q->parts, q->nparts);
     return depth_ok(p, at, q->depth) ? q : parse_pattern(p, at, PAT_WILD, NULL);
+}
+
+// ---- loops
+
+Binding *parse_loop_state(Parser *p, Pattern *pattern, Expr *value) {
+    Binding *b = parse_binding_pat(p, pattern, NULL);
+    b->value = value;
+    return b;
+}
+
+// The built-in function, whatever hides its name.
+static Expr *built_in(Parser *p, Loc at, const char *name) { return parse_leaf(p, at, EX_NAME, name, 1); }
+
+Expr *parse_loop(Parser *p, Loc at, Loc states_at, List *states, Pattern *index, Expr *bound, Expr *body) {
+    Binding **items = list_items(p, states);
+    int n = list_len(states);
+    List *patterns = NULL, *values = NULL;
+    for (int i = 0; i < n; i++) {
+        patterns = parse_list(p, patterns, items[i]->pattern);
+        values = parse_list(p, values, items[i]->value);
+    }
+    Pattern *state = parse_pattern_tuple(p, states_at, patterns);
+    Expr *init = n == 1 ? items[0]->value : parse_exprs(p, states_at, EX_TUPLE, values);
+    List *params = parse_list(p, NULL, state), *args = NULL;
+    Loc head = {at.begin, at.begin + 4};
+    if (index) {
+        args = parse_list(p, args, parse_lambda(p, at, parse_list(p, params, index), body));
+        args = parse_list(p, parse_list(p, args, init), bound);
+        return parse_apply(p, at, built_in(p, head, "ifold"), args, false);
+    }
+    args = parse_list(p, args, parse_lambda(p, at, params, bound));
+    args = parse_list(p, parse_list(p, args, parse_lambda(p, at, params, body)), init);
+    return parse_apply(p, at, built_in(p, head, "whileLoop"), args, false);
 }
 
 // ---- types
@@ -371,6 +405,19 @@ Decl *parse_decl_entry(Parser *p, Loc at, Binding *b, Expr *body) {
     d->nparams = list_len(b->params);
     d->result = b->type;
     return d;
+}
+
+Decl *parse_decl_extern(Parser *p, Loc at, Binding *b) {
+    Decl *d = parse_decl_entry(p, at, b, NULL);
+    d->kind = DECL_EXTERN;
+    return d;
+}
+
+void parse_extern_rule(Parser *p, Decl *d, Loc word_at, const char *word, Expr *rule) {
+    d->adjoint = !strcmp(word, "vjp");
+    if (!d->adjoint && strcmp(word, "jvp"))
+        diag_error(p->diag, parse_span(p, word_at), "a derivative is given `with jvp = …` or `with vjp = …`, not `%s`", word);
+    d->body = rule;
 }
 
 Decl *parse_decl_open(Parser *p, Loc at, Loc path_at, const char *path) {

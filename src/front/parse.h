@@ -68,12 +68,17 @@ typedef struct Binding {
     Pattern *pattern;
     List *params;
     TypeExpr *type;
+    Expr *value; // of a loop's state
 } Binding;
 Binding *parse_binding_fun(Parser *p, Loc name_at, const char *name, List *params, TypeExpr *result);
 Binding *parse_binding_pat(Parser *p, Pattern *pattern, TypeExpr *type);
 // An EX_LET without its body; parse_block joins the lets of a block (a list, may be NULL) and its last expression.
 Expr *parse_let(Parser *p, Loc at, Binding *b, Expr *bound);
 Expr *parse_block(Parser *p, List *lets, Expr *last);
+
+// `pattern = value` of a loop, and the loop over a list of these: while cond, or for index < n if index is not NULL.
+Binding *parse_loop_state(Parser *p, Pattern *pattern, Expr *value);
+Expr *parse_loop(Parser *p, Loc at, Loc states_at, List *states, Pattern *index, Expr *bound, Expr *body);
 
 Pattern *parse_pattern(Parser *p, Loc at, PatternKind kind, const char *name);
 Pattern *parse_pattern_typed(Parser *p, Loc at, Pattern *pattern, TypeExpr *type);
@@ -92,6 +97,9 @@ TypeExpr *parse_type_fun(Parser *p, Loc at, List *parts);
 
 Decl *parse_decl_let(Parser *p, Loc at, Binding *b, Expr *body);
 Decl *parse_decl_entry(Parser *p, Loc at, Binding *b, Expr *body);
+Decl *parse_decl_extern(Parser *p, Loc at, Binding *b);
+// Its derivative: word is `jvp` or `vjp`.
+void parse_extern_rule(Parser *p, Decl *d, Loc word_at, const char *word, Expr *rule);
 Decl *parse_decl_open(Parser *p, Loc at, Loc path_at, const char *path);
 
 #endif

@@ -8,8 +8,12 @@ const char *kind_name(Kind k) {
     return name[k];
 }
 
+enum { EXTERN_COST = 40 }; // that of a dear function
+
 const OpInfo op_info[OP_COUNT] = {
-#define NODE(name, doc) [OP_##name] = {#name, 0, T_NUM, COUNT_FREE, 0, FSM_FN, #name, 0},
+#define NODE(name, doc)                                                                                                \
+    [OP_##name] = {#name,   0,                                      T_NUM, OP_##name == OP_extern ? COUNT_CALL : COUNT_FREE, \
+                   OP_##name == OP_extern ? EXTERN_COST : 0, FSM_FN, #name, 0},
 #include "ir/kinds.def"
 #define IN(sym, prec) FSM_IN, sym, prec
 #define PRE(sym) FSM_PRE, sym, 8
@@ -174,6 +178,10 @@ Node *ir_conv(Ir *m, Kind to, Node *a) {
         return ir_bracket(m, a->args[0], ir_conv(m, to, a->args[1]));
     Node proto = {.op = OP_conv, .kind = to, .nonneg = to == KIND_INT && a->kind == KIND_BOOL};
     return ir_intern(m, &proto, 1, &a);
+}
+
+Node *ir_extern(Ir *m, Extern *ext, Kind kind, int n, Node **args) {
+    return ir_intern(m, &(Node){.op = OP_extern, .kind = kind, .u.ext = ext}, n, args);
 }
 
 // Applies a scalar builder to every element of an array.

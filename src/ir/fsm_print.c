@@ -443,6 +443,11 @@ static Exp inline_text(Printer *p, Node *e, Region *r, Place *pl) {
     case OP_at: return at(p, e, r);
     case OP_assert: return assertion(p, e, r);
     case OP_conv: return conversion_of(p, e, r);
+    case OP_extern: {
+        const Doc **args = ARENA_ARRAY(p->arena, const Doc *, e->nargs);
+        for (int k = 0; k < e->nargs; k++) args[k] = operand(p, e->args[k], r, PREC_ATOM);
+        return apply(p, e->u.ext->name, e->nargs, args);
+    }
     case OP_stop: {
         const Doc *arg = operand(p, e->args[0], r, PREC_ATOM);
         return apply(p, "stopGradient", 1, &arg);
@@ -587,6 +592,7 @@ static const SigType *result_type(Printer *p) {
 static void mark_used(Node *e, void *data) {
     Printer *p = data;
     p->used[e->op] = true;
+    if (e->op == OP_extern) plan_take(&p->plan, e->u.ext->name);
 }
 
 static void reserve_names(Printer *p) {
@@ -624,9 +630,10 @@ static void name_inputs(Printer *p) {
 
 // ---- parameters
 
+static const char *const scalar_type[] = {"Bool", "Int", "Float", "Double"};
+
 static const Doc *type_text(Printer *p, const SigType *t, bool nested) {
-    static const char *const name[] = {"Bool", "Int", "Float", "Double"};
-    if (t->form == SIG_SCALAR) return text(p, name[t->kind]);
+    if (t->form == SIG_SCALAR) return text(p, scalar_type[t->kind]);
     if (t->form == SIG_TUPLE) {
         const Doc *d = text(p, "");
         for (int k = 0; k < t->nparts; k++) d = CAT(d, text(p, k ? " * " : ""), type_text(p, t->parts[k], true));
@@ -732,6 +739,28 @@ static const Doc *params(Printer *p, const Doc **before) {
         d = CAT(d, doc_line(p->arena), one);
     }
     return doc_nest(p->arena, 4, d);
+}
+
+typedef struct Externs {
+    Str *out;
+    VEC(const Node *) seen;
+} Externs;
+
+static void print_extern(Node *e, void *data) {
+    Externs *x = data;
+    if (e->op != OP_extern) return;
+    for (int i = 0; i < x->seen.len; i++)
+        if (!strcmp(x->seen.data[i]->u.ext->name, e->u.ext->name)) return;
+    vec_push(&x->seen, e);
+    str_printf(x->out, "extern %s", e->u.ext->name);
+    for (int k = 0; k < e->nargs; k++) str_printf(x->out, " (x%d: %s)", k, scalar_type[e->args[k]->kind]);
+    str_printf(x->out, " : %s\n", scalar_type[e->kind]);
+}
+
+void fsm_print_externs(Str *out, int n, Func *const *f) {
+    Externs x = {.out = out};
+    for (int i = 0; i < n; i++) ir_walk(f[i]->noutputs, f[i]->outputs, print_extern, &x);
+    vec_free(&x.seen);
 }
 
 void fsm_print(Str *out, const Func *f) {

@@ -8,4 +8,7 @@
 // that f records; checks of the arguments follow from these. Adds nodes to f->ir where a result is an array of tuples.
 void fsm_print(Str *out, const Func *f);
 
+// Appends declarations of the C functions that the functions call.
+void fsm_print_externs(Str *out, int n, Func *const *f);
+
 #endif

@@ -193,6 +193,9 @@ static uint64_t key_hash(const Node *e) {
     switch (e->op) {
     case OP_lit: case OP_input: case OP_param: case OP_final: case OP_result: return mix(h, (uint64_t)e->u.num);
     case OP_var: return mix(h, e->u.var->id);
+    case OP_extern:
+        for (const char *c = e->u.ext->name; *c; c++) h = mix(h, (uint64_t)*c);
+        return h;
     case OP_assert:
         for (const char *c = e->u.text; *c; c++) h = mix(h, (uint64_t)*c);
         return h;
@@ -257,6 +260,7 @@ static bool same_key(const Node *a, const Node *b) {
     case OP_input: return same_input(a, b);
     case OP_lit: case OP_param: case OP_final: case OP_result: return a->u.num == b->u.num;
     case OP_assert: return !strcmp(a->u.text, b->u.text);
+    case OP_extern: return a->u.ext->decl == b->u.ext->decl && !strcmp(a->u.ext->name, b->u.ext->name);
     case OP_fold: case OP_while: case OP_custom: {
         const Loop *p = a->u.loop, *q = b->u.loop;
         return p->n == q->n && p->nx == q->nx && p->ny == q->ny && p->adjoint == q->adjoint;

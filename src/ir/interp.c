@@ -9,6 +9,7 @@
 // pushed as a frame of its own, and the asking frame is run again once it is there. Hence the C stack stays flat
 // however deep the program is.
 #include "ir/interp.h"
+#include "ir/extern.h"
 #include "fsmc/runtime.h"
 #include "lower/tree.h"
 #include "support/vec.h"
@@ -349,6 +350,18 @@ static Status eval_op(Interp *m, Node *e, Scalar *out) {
     return m->func->ir->debug_nan ? check_nan(m, e, *out, x, y) : READY;
 }
 
+static Status eval_extern(Interp *m, Node *e, Scalar *out) {
+    Scalar few[8], *args = e->nargs <= 8 ? few : ARENA_ARRAY(m->arena, Scalar, e->nargs);
+    Kind kinds[8], *kind = e->nargs <= 8 ? kinds : ARENA_ARRAY(m->arena, Kind, e->nargs);
+    for (int k = 0; k < e->nargs; k++) {
+        TRY(scalar(m, e->args[k], &args[k]));
+        kind[k] = e->args[k]->kind;
+    }
+    *out = extern_call(e->u.ext->name, e->kind, e->nargs, kind, args);
+    m->counts.call++;
+    return READY;
+}
+
 static Status eval_at(Interp *m, Node *e, Scalar *out) {
     Array *a;
     int64_t flat = 0;
@@ -656,6 +669,7 @@ static Status eval_node(Interp *m, Frame *f) {
         out = scalar_conv(e->args[0]->kind, e->kind, x);
         break;
     case OP_stop: TRY(scalar(m, e->args[0], &out)); break;
+    case OP_extern: TRY(eval_extern(m, e, &out)); break;
     case OP_select:
         TRY(scalar(m, e->args[0], &x));
         TRY(scalar(m, e->args[x.i ? 1 : 2], &out));

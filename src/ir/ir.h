@@ -89,6 +89,19 @@ typedef struct Loop {
     bool adjoint; // custom
 } Loop;
 
+// A C function of scalars, declared by the program: pure, with one result. Equal functions have one name and decl.
+typedef struct Extern {
+    const char *name;
+    const void *decl; // what declares it, NULL in textual IR
+    // Its derivative, as values of `ir` in terms of states for the arguments and for a direction (see Loop.adjoint);
+    // NULL if it has none. What has no derivative (Int, Bool) has an argument but no direction.
+    Ir *ir;
+    enum { RULE_NONE, RULE_BUILDING, RULE_READY } state;
+    bool adjoint;
+    int n, nd, nrule;
+    Node **x, **d, **rule;
+} Extern;
+
 struct Node {
     Op op;
     Kind kind;
@@ -109,6 +122,7 @@ struct Node {
         Var *var;      // var; gen, sum, argmin, argmax: the bound variable
         Loop *loop;    // fold, while, custom
         const char *text; // assert: the message
+        Extern *ext;      // extern
     } u;
     const char *name; // input: its name
     Node *args[];
@@ -167,6 +181,7 @@ Node *ir_op(Ir *m, Op op, Node *a, Node *b);
 #include "ir/ops.def"
 Node *ir_conv(Ir *m, Kind to, Node *a); // Int/Bool -> floating, floating -> Int (towards zero), Float <-> Double
 Node *ir_stop(Ir *m, Node *a);          // also of an array
+Node *ir_extern(Ir *m, Extern *ext, Kind kind, int n, Node **args);
 Node *ir_select(Ir *m, Node *c, Node *a, Node *b); // a, b of the same kind and rank
 Node *ir_bracket(Ir *m, Node *p, Node *e);         // any numeric kind and rank
 Node *ir_assert(Ir *m, Node *cond, const char *text, Node *value); // any rank

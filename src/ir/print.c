@@ -244,6 +244,12 @@ static void print_node(Printer *p, Frame f) {
         print_operands(out, f.home, "[", e->nargs - 1, e->args + 1);
         str_putc(out, ']');
         break;
+    case OP_extern:
+        str_printf(out, " %s ", kind_name(e->kind));
+        print_string(out, e->u.ext->name);
+        print_operands(out, f.home, "(", e->nargs, e->args);
+        str_putc(out, ')');
+        break;
     case OP_assert:
         str_putc(out, ' ');
         print_operand(out, f.home, e->args[0]);
@@ -564,7 +570,7 @@ static void brief(Str *out, const Node *e, int prec, int *fuel) {
         brief_op(out, e, prec, fuel);
         return;
     }
-    str_puts(out, e->op == OP_conv ? kind_name(e->kind) : op_info[e->op].name);
+    str_puts(out, e->op == OP_conv ? kind_name(e->kind) : e->op == OP_extern ? e->u.ext->name : op_info[e->op].name);
     str_putc(out, '(');
     if (e->op == OP_final) str_printf(out, "%lld, ", (long long)e->u.num);
     brief_list(out, e->nargs, e->args, fuel);

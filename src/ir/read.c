@@ -380,6 +380,24 @@ static Node *assert_value(Reader *r) {
     return ir_assert(r->m, c, text, operand(r));
 }
 
+static Node *extern_value(Reader *r) {
+    Kind k = kind(r);
+    Span at = r->at;
+    Extern ext = {.name = string(r)};
+    bool word = isalpha((unsigned char)*ext.name) || *ext.name == '_';
+    for (const char *c = ext.name; *c; c++) word &= isalnum((unsigned char)*c) || *c == '_';
+    if (!word) error(r, at, "'%s' is not the name of a C function", ext.name);
+    Node *args[MAX_LIST];
+    int n = 0;
+    expect(r, '(');
+    do {
+        if (n == MAX_LIST) error(r, r->at, "too many operands");
+        args[n++] = scalar_operand(r);
+    } while (accept(r, ','));
+    expect(r, ')');
+    return ir_extern(r->m, arena_copy(r->m->arena, &ext, sizeof ext), k, n, args);
+}
+
 static Node *select_value(Reader *r) {
     Node *c = typed_operand(r, KIND_BOOL, 0);
     Node *a = operand(r), *b = typed_operand(r, a->kind, a->rank);
@@ -529,6 +547,7 @@ static Node *value(Reader *r) {
         return ir_bracket(r->m, p, operand(r));
     }
     case OP_assert: return assert_value(r);
+    case OP_extern: return extern_value(r);
     case OP_at: return at_value(r);
     case OP_gen:
     case OP_sum:

@@ -202,6 +202,10 @@ static void check_node(const Verifier *v, const Node *e) {
                     e->rank == loop_init(e->args[0], (int)e->u.num)->rank,
                 "the result has another type than its state");
         break;
+    case OP_extern:
+        REQUIRE(e->u.ext && e->u.ext->name && e->rank == 0, "a C function has no name or gives an array");
+        for (int k = 0; k < e->nargs; k++) REQUIRE(e->args[k]->rank == 0, "an array is given to a C function");
+        break;
     case OP_custom:
     case OP_result: broken(v, e, "a function with its own derivative was not put in place");
     default: check_elementwise(v, e);
@@ -256,6 +260,7 @@ static bool same_term(const Node *a, const Node *b) {
     case OP_fold:
     case OP_while: return a->u.loop == b->u.loop;
     case OP_assert: return !strcmp(a->u.text, b->u.text);
+    case OP_extern: return a->u.ext->decl == b->u.ext->decl && !strcmp(a->u.ext->name, b->u.ext->name);
     default: return true;
     }
 }

@@ -1,6 +1,7 @@
 // The executor of loop trees.
 #include "lower/exec.h"
 #include "fsmc/runtime.h"
+#include "ir/extern.h"
 #include "ir/interp.h"
 
 #include <stdlib.h>
@@ -171,6 +172,14 @@ static Flow exec_stmt(Exec *x, const Stmt *s) {
         break;
     case ST_ARG: *dst = tensor_scalar(&x->inputs[s->u.num], 0); break;
     case ST_OP: exec_op(x, s); break;
+    case ST_EXTERN: {
+        Kind *kinds = ARENA_ARRAY(x->arena, Kind, s->nargs);
+        Scalar *args = ARENA_ARRAY(x->arena, Scalar, s->nargs);
+        for (int k = 0; k < s->nargs; k++) kinds[k] = temp_kind(x, s->args[k]), args[k] = x->temp[s->args[k]];
+        *dst = extern_call(s->u.name, temp_kind(x, s->dst), s->nargs, kinds, args);
+        x->counts.call++;
+        break;
+    }
     case ST_CONV: *dst = scalar_conv(temp_kind(x, s->args[0]), temp_kind(x, s->dst), a); break;
     case ST_SELECT: *dst = x->temp[s->args[a.i ? 1 : 2]]; break;
     case ST_CELL:

@@ -532,6 +532,13 @@ static Temp emit_node(Lower *l, Node *e) {
     case OP_at: return emit_at(l, e);
     case OP_sum: case OP_argmin: case OP_argmax: return lower_reduction(l, e);
     case OP_final: return emit_final(l, e);
+    case OP_extern: {
+        Temp *args = ARENA_ARRAY(l->arena, Temp, e->nargs);
+        lower_values(l, e->nargs, e->args, args);
+        t = lower_temp(l, e->kind, NULL);
+        lower_stmt(l, ST_EXTERN, t, e->nargs, args)->u.name = e->u.ext->name;
+        return t;
+    }
     case OP_and:
         if (e->args[1]->partial) return emit_branch(l, e->args[0], e->args[1], ir_bool(l->ir, false));
         return emit_op(l, e);

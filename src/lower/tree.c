@@ -160,6 +160,14 @@ static void print_simple(const Printer *p, const Stmt *s) {
     switch (s->kind) {
     case ST_ARG: str_printf(out, "arg %lld", (long long)s->u.num); break;
     case ST_OP: print_op(p, s); break;
+    case ST_EXTERN:
+        str_printf(out, "extern %s(", s->u.name);
+        for (int k = 0; k < s->nargs; k++) {
+            str_puts(out, k ? ", " : "");
+            print_temp(p, s->args[k]);
+        }
+        str_putc(out, ')');
+        break;
     case ST_CONV:
         str_printf(out, "%s(", kind_name(p->t->temps.data[s->dst].kind));
         print_temp(p, s->args[0]);
@@ -362,6 +370,10 @@ static void verify_args(Verifier *v, const Stmt *s) {
         for (int k = 1; k < 3; k++)
             REQUIRE(use(v, s, s->args[k], false) == info(v, s->dst)->kind, "an operand has the wrong kind");
         break;
+    case ST_EXTERN:
+        REQUIRE(s->nargs > 0 && s->u.name, "a C function has no operand or no name");
+        for (int k = 0; k < s->nargs; k++) use(v, s, s->args[k], false);
+        break;
     case ST_GET: REQUIRE(use(v, s, s->args[0], true) == info(v, s->dst)->kind, "the cell has another kind"); break;
     case ST_SET: REQUIRE(use(v, s, s->dst, true) == a, "the cell has another kind"); break;
     case ST_CELL: REQUIRE(info(v, s->dst)->kind == a, "the cell has another kind"); break;
@@ -408,6 +420,7 @@ static void verify_stmt(Verifier *v, const Stmt *s) {
     case ST_LIT:
     case ST_ARG:
     case ST_OP:
+    case ST_EXTERN:
     case ST_CONV:
     case ST_SELECT:
     case ST_GET:

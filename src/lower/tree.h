@@ -30,6 +30,7 @@ typedef enum StmtKind {
     ST_LIT,    // dst = u.real / u.num, by the kind of dst
     ST_ARG,    // dst = scalar input number u.num
     ST_OP,     // dst = op(args[0], args[1]): an elementwise operation of ops.def
+    ST_EXTERN, // dst = the C function u.name of args
     ST_CONV,   // dst = conversion of args[0] to the kind of dst
     ST_SELECT, // dst = args[0] ? args[1] : args[2]
     ST_CELL,   // cell dst comes into being with value args[0]
@@ -73,6 +74,7 @@ struct Stmt {
         double real;
         int64_t num;
         CheckInfo *check;
+        const char *name;
     } u;
 };
 
