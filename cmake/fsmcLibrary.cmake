@@ -129,6 +129,6 @@ function(fsmc_add_library target)
     target_link_libraries(${target} PUBLIC fsmc::runtime)
     if(arg_PYTHON)
         # Python calls functions of the run-time library that the objects do not.
-        target_link_libraries(${target} PRIVATE "$<LINK_LIBRARY:WHOLE_ARCHIVE,fsmc::runtime>")
+        set_target_properties(${target} PROPERTIES LINK_LIBRARY_OVERRIDE "WHOLE_ARCHIVE,fsmc::runtime")
     endif()
 endfunction()

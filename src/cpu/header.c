@@ -316,7 +316,8 @@ static void print_externs(Str *out, int nfuncs, Func *const *funcs) {
 
 void cpu_header(Str *out, const char *name, int nfuncs, Func *const *funcs) {
     Arena *a = arena_new();
-    char *guard = arena_printf(a, "%s_H", cpu_c_name(a, name));
+    // Headers of equal names in different folders: a program has an entry only once.
+    char *guard = arena_printf(a, "%s_%s_H", cpu_c_name(a, name), nfuncs ? cpu_c_name(a, funcs[0]->name) : "");
     for (char *c = guard; *c; c++) *c = (char)toupper((unsigned char)*c);
     str_puts(out, "// Written by fsmc. Link with -lfsmrt -lm.\n");
     print_externs(out, nfuncs, funcs);

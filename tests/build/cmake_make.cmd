@@ -1,0 +1,2 @@
+# A project built by make.
+sh consumer.sh "Unix Makefiles" make

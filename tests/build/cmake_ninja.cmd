@@ -1,0 +1,2 @@
+# A project built by Ninja.
+sh consumer.sh Ninja ninja
