@@ -8,7 +8,7 @@
 #   PYTHON   FILE.py beside the library, which is SHARED then: a module with the entries as functions
 # A source is compiled again if it, a file that it opens, its options or the compiler changed.
 #
-# Properties of the target, for install(FILES $<TARGET_PROPERTY:TARGET,…>): FSMC_HEADERS, and FSMC_MODULES with PYTHON.
+# The headers are the target's file set HEADERS: install(TARGETS TARGET FILE_SET HEADERS …).
 
 include_guard(GLOBAL)
 
@@ -65,7 +65,6 @@ function(_fsmc_add_module target source name options)
                 -o "$<TARGET_FILE_DIR:${target}>/${module}.py" "${source}"
         COMMENT "Writing ${module}.py"
         COMMAND_EXPAND_LISTS VERBATIM)
-    set_property(TARGET ${target} APPEND PROPERTY FSMC_MODULES "$<TARGET_FILE_DIR:${target}>/${module}.py")
 endfunction()
 
 function(fsmc_add_library target)
@@ -104,6 +103,7 @@ function(fsmc_add_library target)
     add_library(${target} ${type})
     set(names "")
     set(modules "")
+    set(headers "")
     foreach(source IN LISTS arg_SOURCES)
         cmake_path(ABSOLUTE_PATH source NORMALIZE)
         _fsmc_output_name("${source}" name)
@@ -112,8 +112,8 @@ function(fsmc_add_library target)
         endif()
         list(APPEND names "${name}")
         _fsmc_compile("${source}" "${name}" "${folder}" "${options}")
-        target_sources(${target} PRIVATE "${object}" "${header}")
-        set_property(TARGET ${target} APPEND PROPERTY FSMC_HEADERS "${header}")
+        target_sources(${target} PRIVATE "${object}")
+        list(APPEND headers "${header}")
         if(arg_PYTHON)
             cmake_path(GET name FILENAME module)
             if(module IN_LIST modules)
@@ -125,7 +125,7 @@ function(fsmc_add_library target)
     endforeach()
 
     _fsmc_linker_language(${target})
-    target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${folder}>")
+    target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS "${folder}" FILES ${headers})
     target_link_libraries(${target} PUBLIC fsmc::runtime)
     if(arg_PYTHON)
         # Python calls functions of the run-time library that the objects do not.

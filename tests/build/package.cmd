@@ -4,7 +4,7 @@ cd "$FSMC_TEST_TMP" || exit 1
 mv prefix moved && prefix=$PWD/moved
 mkdir project
 printf 'entry f (x: Double) : Double = x\n' >project/f.fsm
-mkdir project/sub && cp project/f.fsm project/sub && cp project/f.fsm elsewhere.fsm && cp project/f.fsm f.fsm
+mkdir project/sub && echo "entry g (x: Double) : Double = x" >project/sub/f.fsm && cp project/f.fsm elsewhere.fsm && cp project/f.fsm f.fsm
 try() { # VERSION LANGUAGES TEXT
     rm -rf out
     { printf 'cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES %s)\nfind_package(fsmc %s)\n' "$2" "$1"
@@ -28,9 +28,8 @@ try 0.1 CXX 'fsmc_add_library(t SHARED SOURCES f.fsm)'
 cmake --build out >log 2>&1 && ls out/libt.so
 try 0.1 C 'set(BUILD_SHARED_LIBS ON)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
-fsmc_add_library(t SOURCES f.fsm)
-install(TARGETS t LIBRARY DESTINATION lib)
-install(FILES $<TARGET_PROPERTY:t,FSMC_HEADERS> DESTINATION include)
+fsmc_add_library(t SOURCES f.fsm sub/f.fsm)
+install(TARGETS t LIBRARY DESTINATION lib FILE_SET HEADERS DESTINATION include)
 add_custom_target(version COMMAND fsmc::fsmc --version)'
 cmake --build out >log 2>&1 && cmake --install out --prefix here >log && find here | sort
 cmake --build out --target version | grep -o '^fsmc [0-9.]*'
