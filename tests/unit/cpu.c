@@ -757,7 +757,7 @@ static bool judge_header(Build *b) {
         "// out0: result, int64_t[n]\n"
         "int f(fsm_context *ctx, int64_t n, int64_t int_, const double *x_prime, const uint8_t *x_prime_2, "
         "int flag, float in5, int64_t *out0);\n";
-    bool ok = strstr(str_text(&s), want) && strstr(str_text(&s), "#ifndef MY_MODEL_H\n");
+    bool ok = strstr(str_text(&s), want) && strstr(str_text(&s), "#ifndef MY_MODEL_F_H\n");
     if (!ok) printf("# %s\n", str_text(&s));
     str_free(&s);
     EXPECT(ok);
