@@ -17,7 +17,7 @@ for kind in ir llvm fsm dot; do
 done
 try --emit=asm,loops src/m.fsm && ls
 try --emit=fsm,fsm src/m.fsm --entry=f
-try --emit=obj src/m.fsm -o x.o && sed s/X_H/A_H/ x.h | cmp - build/a.h
+try --emit=obj src/m.fsm -o x.o && sed s/X_F_H/A_F_H/ x.h | cmp - build/a.h
 try --emit=ir,obj src/m.fsm -o -
 try --emit=ir,obj - <src/m.fsm
 try --emit=ir,what src/m.fsm
