@@ -5,6 +5,12 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS fsmc EXPORT fsmcTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS fsmrt EXPORT fsmcTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES ${FSMC_GENERATED}/fsmc.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${FSMC_GENERATED}/completion.bash RENAME fsmc
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${FSMC_GENERATED}/completion.zsh RENAME _fsmc DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${FSMC_GENERATED}/completion.fish RENAME fsmc.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(DIRECTORY include/fsmc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES share/manifest.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/fsmc)
 

@@ -1,13 +1,14 @@
 #define _POSIX_C_SOURCE 200809L
 #include "driver/driver.h"
 
+#include "driver/completion.h"
 #include "driver/deps.h"
 #include "driver/emit.h"
 #include "driver/file.h"
 #include "driver/help.h"
+#include "driver/manual.h"
 #include "driver/options_table.h"
 
-#include <errno.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
 #include <stdio.h>
@@ -166,10 +167,15 @@ static void print_version(Str *out) {
     LLVMDisposeMessage(triple);
 }
 
-static int write_text(Str *text) {
-    bool ok = fwrite(text->data, 1, text->len, stdout) == text->len && !fflush(stdout);
-    if (!ok) fprintf(stderr, "fsmc: error: cannot write `<stdout>`: %s\n", strerror(errno));
+static int write_text(const Options *opt, Str *text) {
+    Compilation *c = compile_new(opt);
+    Str messages = {0};
+    bool ok = file_write(c->diag, opt->output ? opt->output : "-", text);
+    diag_print(c->diag, &messages, colored(opt));
+    fputs(str_text(&messages), stderr);
+    str_free(&messages);
     str_free(text);
+    compile_delete(c);
     return ok ? EXIT_SUCCESS : EXIT_USER;
 }
 
@@ -181,12 +187,16 @@ static void print_text(const Options *opt, Str *out) {
         print_version(out);
     else if (opt->command == COMMAND_USAGE)
         help_print(out, opt->word ? command_named(opt->word) : COMMAND_COMPILE, help_width());
+    else if (opt->command == COMMAND_COMPLETION)
+        completion_print(out, opt->word);
+    else if (opt->command == COMMAND_MAN)
+        manual_print(out);
 }
 
 int driver_run(const Options *opt) {
     Str text = {0};
     print_text(opt, &text);
-    if (text.len) return write_text(&text);
+    if (text.len) return write_text(opt, &text);
     Compilation *c = compile_new(opt);
     int code = EXIT_INTERNAL, left = compile_guarded(work, c, &code);
     if (left == DIAG_EXIT_BUG) driver_write_reproducer(c);

@@ -67,7 +67,7 @@ static void option_row(const Page *p, const OptionRow *o) {
         snprintf(left, sizeof left, "  -%c, %s", o->letter, name);
     else
         snprintf(left, sizeof left, "  %s%s%s", name,
-                 !o->value || o->id == OPTION_LEVEL ? ""
+                 !o->value || option_is_glued(o) ? ""
                  : *value == '['                    ? "[="
                  : name[1] == '-'                   ? "="
                                                     : " ",
@@ -93,14 +93,14 @@ static void usage(const Page *p, Command command) {
         if (command != COMMAND_COMPILE && i != (int)command) continue;
         const char *name = command_rows[i].name;
         str_printf(p->out, "  fsmc %s%s%s%s\n      ", name, *name ? " " : "",
-                   command_rows[i].shape == SHAPE_WORD ? "" : "[options] ", command_rows[i].operands);
+                   command_rows[i].shape >= SHAPE_WORD ? "" : "[options] ", command_rows[i].operands);
         paragraph(p, 6, command_rows[i].help);
     }
 }
 
 static void operands(const Page *p, Command command) {
     CommandShape shape = command_rows[command].shape;
-    if (shape == SHAPE_WORD) return;
+    if (shape >= SHAPE_WORD) return;
     str_putc(p->out, '\n');
     paragraph(p, 0,
               "FILE is an F~ program, values as --emit=ir prints them if its name ends in .ir, or '-' for standard input.");
@@ -139,7 +139,7 @@ void help_print(Str *out, Command command, int width) {
         optimises |= !option_rows[i].group && option_rows[i].id == OPTION_PASSES && option_rows[i].commands & 1u << command;
     if (emits) str_puts(out, "\nKinds of output:\n");
     for (int i = 0; i < EMIT_COUNT && emits; i++) named_row(&p, emit_rows[i].name, emit_rows[i].help);
-    if (command_rows[command].shape != SHAPE_WORD) warnings(&p);
+    if (command_rows[command].shape < SHAPE_WORD) warnings(&p);
     if (optimises) str_puts(out, "\nPasses, in order:\n");
     for (const Pass *pass = pass_table; pass->name && optimises; pass++) named_row(&p, pass->name, pass->help);
     if (optimises) str_puts(out, "\nTopics of --explain:\n");

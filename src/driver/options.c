@@ -29,7 +29,7 @@ void options_free(Options *o) {
 
 const char *options_command(const Options *o) {
     const CommandRow *row = &command_rows[o->command];
-    return row->shape == SHAPE_WORD ? "" : row->name;
+    return row->shape >= SHAPE_WORD ? "" : row->name;
 }
 
 // ---- reading
@@ -315,6 +315,7 @@ static bool read_operand(OptionReader *r, const char *arg) {
         return true;
     }
     CommandShape shape = command_rows[o->command].shape;
+    if (shape == SHAPE_NONE) return wrong(r, "%s takes no operand, not `%s`", command_rows[o->command].name, arg);
     int k = r->operands++;
     if (k == 0) {
         *(shape == SHAPE_WORD ? &o->word : &o->file) = arg;
@@ -427,12 +428,21 @@ static bool check_deps(OptionReader *r) {
     return true;
 }
 
+static bool check_shell(OptionReader *r) {
+    const char *shell, *word = r->o->word;
+    for (int i = 0; word && (shell = option_choice("SHELL", i)); i++)
+        if (!strcmp(shell, word)) return true;
+    wrong(r, "the name of a shell is expected: bash, zsh or fish");
+    return word ? wrong(r, ", not `%s`", word) : false;
+}
+
 static bool check_operands(OptionReader *r) {
     const Options *o = r->o;
     CommandShape shape = command_rows[o->command].shape;
     if (o->command == COMMAND_USAGE && o->word && command_named(o->word) == COMMAND_COUNT)
         return unknown_command(r, o->word);
-    if (shape == SHAPE_WORD) return true;
+    if (o->command == COMMAND_COMPLETION) return check_shell(r);
+    if (shape >= SHAPE_WORD) return true;
     if (!o->file) return wrong(r, "a file is expected");
     if (shape == SHAPE_CALL && !o->entries.len) return wrong(r, "the name of an entry is expected after `%s`", o->file);
     if (o->in_place && o->fmt_check) return wrong(r, "--in-place and --check exclude each other");

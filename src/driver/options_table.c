@@ -11,7 +11,7 @@ enum {
 #include "driver/options.def"
     ANY = (1 << COMMAND_COUNT) - 1,
     ALL = 0 // but those that only print a text about fsmc
-#define COMMAND(id, name, shape, ...) | ((shape) == SHAPE_WORD ? 0 : id)
+#define COMMAND(id, name, shape, ...) | ((shape) >= SHAPE_WORD ? 0 : id)
 #include "driver/options.def"
 };
 
@@ -51,6 +51,8 @@ const char *option_spelling(const OptionRow *row, char *buffer, size_t size) {
     return buffer;
 }
 
+bool option_is_glued(const OptionRow *row) { return row->value && row->letter && option_choice(row->value, 0); }
+
 static int pass_count(void) {
     int n = 0;
     while (pass_table[n].name) n++;
@@ -58,8 +60,14 @@ static int pass_count(void) {
 }
 
 const char *option_choice(const char *value, int k) {
-    static const char *const levels[] = {"0", "1", "2", "3", NULL}, *const machines[] = {"cpu", NULL}, *const cpus[] = {"native", "baseline", NULL},
-                             *const stages[] = {"elaborate", "all", NULL};
+    static const char *const levels[] = {"0", "1", "2", "3", NULL}, *const machines[] = {"cpu", NULL};
+    static const char *const cpus[] = {"native", "baseline", NULL}, *const stages[] = {"elaborate", "all", NULL};
+    static const char *const shells[] = {"bash", "zsh", "fish", NULL};
+    static const char *const warnings[] = {
+        "all", "error",
+#define WARNING(id, name, ...) name, "no-" name,
+#include "support/warnings.def"
+        NULL};
     const char *const *list = NULL;
     if (!value) return NULL;
     if (!strcmp(value, "KIND,...")) return k < EMIT_COUNT ? emit_rows[k].name : NULL;
@@ -69,8 +77,11 @@ const char *option_choice(const char *value, int k) {
         int n = pass_count();
         return k < n ? pass_table[k].name : stages[k - n];
     }
+    if (!strcmp(value, "[COMMAND]")) return k + 1 < COMMAND_COUNT ? command_rows[k + 1].name : NULL;
+    if (!strcmp(value, "SHELL")) list = shells;
     if (!strcmp(value, "MODE")) list = option_fp_names;
     if (!strcmp(value, "WHEN")) list = option_when_names;
+    if (!strcmp(value, "NAME")) list = warnings;
     if (!strcmp(value, "LEVEL")) list = levels;
     if (!strcmp(value, "CPU")) list = cpus;
     if (!strcmp(value, "MACHINE")) list = machines;

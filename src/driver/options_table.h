@@ -20,12 +20,13 @@ typedef struct OptionRow {
     const char *help;
 } OptionRow;
 
-// What the operands of a command are.
+// What the operands of a command are; from SHAPE_WORD on, it compiles nothing.
 typedef enum CommandShape {
     SHAPE_FILE, // one program
     SHAPE_FILES, // one or more programs
     SHAPE_CALL, // a program, an entry, and arguments NAME=VALUE
     SHAPE_WORD, // at most one word, which stands for no file
+    SHAPE_NONE, // nothing
 } CommandShape;
 
 typedef struct CommandRow {
@@ -63,7 +64,10 @@ extern const char *const option_when_names[]; // by When, ended by NULL
 
 // "--emit", "-o" or "-MF", as messages write an option.
 const char *option_spelling(const OptionRow *row, char *buffer, size_t size);
-// The k-th word that an option of this `value` may have, NULL after the last; none if any word will do.
+// Whether the value is one of few and follows the letter without a space: -O2.
+bool option_is_glued(const OptionRow *row);
+// The k-th word that an option of this `value`, or a command of these operands, may have; NULL after the last. There is
+// none if any word will do.
 const char *option_choice(const char *value, int k);
 // The command of that name, COMMAND_COUNT if there is none.
 Command command_named(const char *name);
