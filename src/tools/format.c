@@ -74,7 +74,8 @@ static const Doc *token(Format *f) {
     Docs d = {0};
     comments_before(f, t, false, false, &d);
     vec_push(&d, text(f, arena_strndup(f->arena, f->src->text + t->begin, t->end - t->begin)));
-    f->next++, f->seen = 0;
+    if (f->next < f->tokens.n - 1) f->next++; // not past the end, whatever the tree says: the result is compared
+    f->seen = 0;
     const Doc *all = joined(f, &d);
     return f->next < f->tokens.n ? comments_behind(f, t + 1, all) : all;
 }
@@ -196,9 +197,8 @@ static const Doc *parameter(Format *f, bool first) {
     return first ? d : group(f, CAT(tight ? nothing(f) : below ? doc_newline(f->arena) : line(f), d));
 }
 
-// `let` or `entry`, what it binds, and `=`.
-static const Doc *binding_head(Format *f) {
-    int eq = find(f, EQ);
+// `let`, `entry` or `extern` and what it binds, up to the token `eq`.
+static const Doc *signature(Format *f, int eq) {
     Docs rest = {0};
     const Doc *head = token(f), *name = parameter(f, true);
     head = CAT(head, space(f), name);
@@ -216,6 +216,11 @@ static const Doc *binding_head(Format *f) {
         const Doc *all = joined(f, &rest);
         head = CAT(head, tight ? nothing(f) : space(f), doc_align(f->arena, all));
     }
+    return head;
+}
+
+static const Doc *binding_head(Format *f) {
+    const Doc *head = signature(f, find(f, EQ));
     return doc_nest(f->arena, 2 * FORMAT_INDENT, CAT(head, space(f), token(f)));
 }
 
@@ -280,6 +285,22 @@ static Form lambda(Format *f, const Expr *e) {
     Form out = {.all = CAT(head, block), .open = true};
     if (doc_is_broken(head)) return out;
     out.head = head, out.block = block, out.closers = nothing(f);
+    return out;
+}
+
+// A loop is the application of a built-in function whose last function is the body.
+static Form loop(Format *f, const Expr *e) {
+    bool counts = e->args[1]->nparams == 2; // ifold; else whileLoop
+    const Expr *body = e->args[counts ? 1 : 2]->args[0], *bound = counts ? e->args[3] : e->args[1]->args[0];
+    const Doc *head = tokens_to(f, find(f, counts ? FOR : WHILE));
+    head = CAT(head, space(f), token(f), space(f));
+    if (counts) head = CAT(head, tokens_to(f, find(f, LT)), space(f), token(f), space(f));
+    head = CAT(head, expr(f, bound, bound->span.end).all);
+    const Doc *word = token(f);
+    const Doc *block = opened_block(f, body, body->span.end, word);
+    Form out = {.all = CAT(head, space(f), word, block), .open = true};
+    if (doc_is_broken(head)) return out;
+    out.head = CAT(head, space(f), word), out.block = block, out.closers = nothing(f);
     return out;
 }
 
@@ -459,7 +480,7 @@ static Form expr(Format *f, const Expr *e, uint32_t end) {
     if (in_parentheses(f, e, end)) return parenthesised(f, e);
     switch (e->kind) {
     case EX_LAMBDA: return lambda(f, e);
-    case EX_APP: return application(f, e);
+    case EX_APP: return at(f, LOOP) && e->args[0]->ival ? loop(f, e) : application(f, e);
     case EX_LET: return operand_let(f, e);
     case EX_IF: return conditional(f, e);
     case EX_TUPLE: {
@@ -480,5 +501,6 @@ static Form expr(Format *f, const Expr *e, uint32_t end) {
 
 const Doc *format_decl(Format *f, const Decl *d) {
     if (d->body) return binding(f, d->body);
+    if (d->kind == DECL_EXTERN) return signature(f, index_at(f, d->span.end));
     return tokens_to(f, index_at(f, d->span.end));
 }
