@@ -417,6 +417,7 @@ Node *ir_intern(Ir *m, const Node *proto, int nargs, Node *const *args) {
             return o;
     }
     derive_sets(m, e);
+    ir_set_bounded(e);
     e->id = ++m->next_node;
     e->span = m->span;
     t->node[k] = e;

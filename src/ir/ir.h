@@ -107,6 +107,7 @@ struct Node {
     Kind kind;
     uint8_t rank;
     bool nonneg;  // an Int that cannot be negative: sizes, index variables, literals
+    bool bounded_above, bounded_below; // an Int that stays as small as sizes are, on that side (ir_bounded)
     bool opaque;  // an Int product too large to be multiplied out: an atom of polynomials
     bool partial; // may raise an error when evaluated: an unproven `at`, idiv/irem, assert, while, or contains one
     uint32_t id;  // creation order: operands have smaller ids

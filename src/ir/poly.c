@@ -95,6 +95,8 @@ bool poly_huge(Poly p) {
 // unbounded in a polynomial is one unknown to a proof, which knows about it what a condition compares (see `sides` in
 // rules.c: with all that is bounded on the other side).
 
+static bool is_bounded(const Node *e, bool above) { return above ? e->bounded_above : e->bounded_below; }
+
 static bool bounded_from(const Node *e, bool above) {
     const Node *a = e->nargs > 0 ? e->args[0] : NULL, *b = e->nargs > 1 ? e->args[1] : NULL;
     switch (e->op) {
@@ -103,21 +105,26 @@ static bool bounded_from(const Node *e, bool above) {
     case OP_input: return e->nonneg;
     case OP_param: return true; // an auxiliary unknown
     case OP_conv: return a->kind == KIND_BOOL;
-    case OP_add: return bounded_from(a, above) && bounded_from(b, above);
-    case OP_sub: return bounded_from(a, above) && bounded_from(b, !above);
-    case OP_neg: return bounded_from(a, !above);
+    case OP_add: return is_bounded(a, above) && is_bounded(b, above);
+    case OP_sub: return is_bounded(a, above) && is_bounded(b, !above);
+    case OP_neg: return is_bounded(a, !above);
     case OP_mul: return ir_bounded(a) && ir_bounded(b);
     case OP_idiv: case OP_abs: return ir_bounded(a) && (!b || ir_bounded(b));
     case OP_irem: return ir_bounded(a) || ir_bounded(b);
-    case OP_min: return above ? bounded_from(a, true) || bounded_from(b, true) : bounded_from(a, false) && bounded_from(b, false);
-    case OP_max: return above ? bounded_from(a, true) && bounded_from(b, true) : bounded_from(a, false) || bounded_from(b, false);
-    case OP_select: return bounded_from(b, above) && bounded_from(e->args[2], above);
-    case OP_bracket: return bounded_from(b, above);
+    case OP_min: return above ? is_bounded(a, true) || is_bounded(b, true) : is_bounded(a, false) && is_bounded(b, false);
+    case OP_max: return above ? is_bounded(a, true) && is_bounded(b, true) : is_bounded(a, false) || is_bounded(b, false);
+    case OP_select: return is_bounded(b, above) && is_bounded(e->args[2], above);
+    case OP_bracket: return is_bounded(b, above);
     default: return false;
     }
 }
 
-bool ir_bounded(const Node *e) { return bounded_from(e, true) && (e->nonneg || bounded_from(e, false)); }
+void ir_set_bounded(Node *e) {
+    e->bounded_above = bounded_from(e, true);
+    e->bounded_below = bounded_from(e, false);
+}
+
+bool ir_bounded(const Node *e) { return e->bounded_above && (e->nonneg || e->bounded_below); }
 
 void poly_unbounded(Ir *m, Poly p, Poly *bounded, Poly *rest) {
     *bounded = (Poly){0, ARENA_ARRAY(m->arena, Term, p.n)}, *rest = (Poly){0, ARENA_ARRAY(m->arena, Term, p.n)};
