@@ -268,12 +268,19 @@ static Node *elab_extent(Elab *el, const Core *c) {
     return ir_int(el->m, 0);
 }
 
+// The sizes come first: where they differ for certain, errors inside would only repeat that.
 static Value elab_same(Elab *el, const Core *c) {
-    Value v = elab(el, c->args[0]), checked = value_new(el, v.n);
+    static const char what[] = "arrays of different lengths";
     Node *a = elab_scalar(el, c->args[1]), *b = elab_scalar(el, c->args[2]);
+    elab_at(el, c);
+    if (!el->guarded && size_compare(el, a, b) == SIZE_DIFFERENT) {
+        size_require(el, c, c->span, what, a, b, 0, NULL);
+        return value_dummy(el, c->type);
+    }
+    Value v = elab(el, c->args[0]), checked = value_new(el, v.n);
     for (int i = 0; i < v.n; i++) checked.leaf[i] = v.leaf[i];
     elab_at(el, c);
-    size_require(el, c, c->span, "arrays of different lengths", a, b, v.n, checked.leaf);
+    size_require(el, c, c->span, what, a, b, v.n, checked.leaf);
     return checked;
 }
 

@@ -1,0 +1,10 @@
+fsmc run prelude_more.fsm vectors v=[1,-3,5,1]
+awk 'BEGIN { printf "logSumExp: %.15g\n", log(exp(1) + exp(-3) + exp(5) + exp(1)) }'
+fsmc run prelude_more.fsm matrices m=[[1,2,3],[4,5,6]] x=[1,2] y=[1,0,-1]
+fsmc run prelude_more.fsm squares m=[[1,2],[3,4]]
+fsmc run prelude_more.fsm gradients v=[1,-3]
+fsmc run prelude_more.fsm lengths u=[1,2] v=[1,2]
+fsmc run prelude_more.fsm lengths u=[1,2] v=[1,2,3]
+fsmc run prelude_more.fsm rows u=[[1,2],[3,4]] v=[[1,2]]
+fsmc run prelude_more.fsm notSquare a=[[1,2,3],[4,5,6]] b=[1,2]
+fsmc run prelude_more.fsm wrongLength a=[[1,2],[3,4]] b=[1,2,3]

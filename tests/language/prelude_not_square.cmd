@@ -1,0 +1,1 @@
+fsmc check prelude_not_square.fsm
