@@ -224,6 +224,9 @@ static Core *infer_if(Infer *in, const Expr *e) {
         const char *a = infer_type_text(in, then->type), *b = infer_type_text(in, other->type);
         infer_error(in, other->span, "the branches of this `if` are of type %s and %s", a, b);
         infer_note(in, then->span, "this branch is of type %s", a);
+        const Expr *tuple = e->args[2]; // in parentheses, it begins before its first part
+        if (tuple->kind == EX_TUPLE && tuple->span.begin == tuple->args[0]->span.begin)
+            infer_note(in, e->span, "`else` reaches over the commas; put the `if` into parentheses to end it before");
         return core_error(in, e->span);
     }
     return core_new(in, CORE_IF, e->span, then->type, 3, (Core *[]){cond, then, other});

@@ -31,9 +31,17 @@ static Type *need_array(Infer *in, Core *c, const char *what) {
     return type_error();
 }
 
+// `length m[0]` is the extent of m's second dimension, and reads nothing, so m may have no rows.
 static Core *length_of(Infer *in, Core *array) {
     if (type_is_error(need_array(in, array, "`length` needs"))) return core_error(in, array->span);
-    return core_extent(in, array, 0, 0);
+    int dim = 0;
+    while (array->kind == CORE_INDEX) {
+        for (int i = 0; i < array->nitems; i++)
+            if (array->items[i].slice) return core_extent(in, array, 0, dim);
+        dim += array->nitems;
+        array = array->args[0];
+    }
+    return core_extent(in, array, 0, dim);
 }
 
 Core *infer_index(Infer *in, Core *array, int n, CoreItem *items, Span span) {

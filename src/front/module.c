@@ -87,6 +87,16 @@ Def *module_find(const Unit *u, const Module *m, const char *name) {
     return d ? d : name_map_get(&u->prelude, name);
 }
 
+Def *module_clash(const Module *m, const char *name) {
+    Def *last = NULL;
+    for (int i = name_map_get(&m->defs, name) ? -1 : m->nopened - 1; i >= 0; i--) {
+        Def *d = name_map_get(&m->opened[i]->defs, name);
+        if (d && last && d != last) return d;
+        if (d) last = d;
+    }
+    return NULL;
+}
+
 bool module_may_define(const Module *m, const char *name) {
     bool may = m->incomplete || name_map_get(&m->broken, name);
     for (int i = 0; i < m->nopened && !may; i++)

@@ -73,6 +73,8 @@ Unit *module_load(Arena *arena, Diag *diag, const Source *src, const char *const
 
 // What the name means at the top of module m: its own definition, then an opened one, then the prelude's; NULL if none.
 Def *module_find(const Unit *u, const Module *m, const char *name);
+// Another definition that the name might mean: one of another opened file, if m has none itself. NULL: there is none.
+Def *module_clash(const Module *m, const char *name);
 // Whether an error that was reported may be why the name has no definition in m.
 bool module_may_define(const Module *m, const char *name);
 // Whether d is a value (not a function) of the user's, to which a size in a type may refer.

@@ -172,6 +172,18 @@ static void bind_params(Names *c, Pattern **params, int n, Warning warning) {
 
 // ---- expressions
 
+static Span def_span(const Def *d) {
+    return d->part ? d->part->span : d->decl->name_span;
+}
+
+static void check_clash(const Names *c, const Expr *e, const Def *d) {
+    const Def *other = module_clash(c->module, e->name);
+    if (!other) return;
+    diag_error(c->u->diag, e->span, "two opened files define `%s`; rename one of them", e->name);
+    diag_note(c->u->diag, def_span(other), "one definition");
+    diag_note(c->u->diag, def_span(d), "the other definition");
+}
+
 static void walk_name(Names *c, const Expr *e) {
     if (e->ival) return; // the built-in of that name
     Local *l = name_map_get(&c->local, e->name);
@@ -181,6 +193,7 @@ static void walk_name(Names *c, const Expr *e) {
     }
     Def *d = module_find(c->u, c->module, e->name);
     if (d) {
+        check_clash(c, e, d);
         d->referenced |= d != c->def;
         if (c->def->decl->kind == DECL_EXTERN) return; // its derivative may use it: that is built only where needed
         DefRef *r = ARENA_NEW(c->u->arena, DefRef);

@@ -1,0 +1,1 @@
+sh each.sh definitions.fsm --interp -Wno-unknown-attribute

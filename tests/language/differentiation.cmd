@@ -1,0 +1,1 @@
+sh each.sh differentiation.fsm --interp -Wno-cut-derivative

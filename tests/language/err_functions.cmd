@@ -1,0 +1,1 @@
+fsmc check err_functions.fsm

@@ -1,0 +1,1 @@
+sh each.sh evaluation.fsm --interp -Wno-unused-let

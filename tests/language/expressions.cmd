@@ -1,0 +1,1 @@
+sh each.sh expressions.fsm --interp

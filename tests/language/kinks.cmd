@@ -1,0 +1,1 @@
+sh each.sh kinks.fsm --interp -Wno-cut-derivative

@@ -1,0 +1,1 @@
+sh each.sh literals.fsm --interp

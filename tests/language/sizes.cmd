@@ -1,0 +1,1 @@
+sh each.sh sizes.fsm --interp
