@@ -164,7 +164,6 @@ static bool accept(Reader *r, char c) {
 
 static void expect(Reader *r, char c) {
     if (accept(r, c)) return;
-    if (c == '>') error(r, r->at, "expected '->'");
     error(r, r->at, "expected '%c'", c);
 }
 
