@@ -546,14 +546,6 @@ static void emit_copy(Body *p, const Stmt *s) {
 
 // ---- statements
 
-// "file:line" of the start of a span, or "".
-static const char *span_line(Arena *a, Span at) {
-    if (!at.src) return "";
-    int line = 1;
-    for (uint32_t i = 0; i < at.begin && i < at.src->len; i++) line += at.src->text[i] == '\n';
-    return arena_printf(a, "%s:%d", at.src->name, line);
-}
-
 static void emit_check(Body *p, const Stmt *s) {
     Emitter *e = p->e;
     const CheckInfo *check = s->u.check;
@@ -567,7 +559,7 @@ static void emit_check(Body *p, const Stmt *s) {
     LLVMValueRef *args = ARENA_ARRAY(e->arena, LLVMValueRef, 5 + nvalues);
     args[n++] = p->context;
     args[n++] = LLVMConstInt(e->type_i32, (unsigned)check->code, false);
-    args[n++] = emit_string(e, span_line(e->arena, check->span));
+    args[n++] = emit_string(e, diag_line(e->arena, check->span));
     args[n++] = emit_string(e, check->text);
     args[n++] = LLVMConstInt(e->type_i32, (unsigned)nvalues, false);
     for (int i = 0; i < nvalues; i++) {

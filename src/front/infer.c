@@ -215,10 +215,6 @@ static Core *infer_unary(Infer *in, const Expr *e) {
 static Core *infer_if(Infer *in, const Expr *e) {
     Core *cond = infer_core(in, e->args[0]);
     infer_expect(in, cond, type_scalar(KIND_BOOL), "a condition");
-    if (e->nargs < 3) {
-        infer_error(in, e->span, "an `if` needs an `else`");
-        return core_error(in, e->span);
-    }
     Core *then = infer_core(in, e->args[1]), *other = infer_core(in, e->args[2]);
     if (!type_unify(then->type, other->type)) {
         const char *a = infer_type_text(in, then->type), *b = infer_type_text(in, other->type);

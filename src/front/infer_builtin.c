@@ -399,9 +399,6 @@ static Core *apply_first_order(Infer *in, Builtin b, int n, Core **a, Span call)
     case BI_DOUBLE: return convert(in, a[0], KIND_DOUBLE, call);
     case BI_FLOAT: return convert(in, a[0], KIND_FLOAT, call);
     case BI_INT: return convert(in, a[0], KIND_INT, call);
-    case BI_NOT:
-        if (!infer_expect(in, a[0], type_scalar(KIND_BOOL), "the argument of `not`")) return core_error(in, call);
-        return core_new(in, CORE_NOT, call, a[0]->type, 1, a);
     case BI_ASSERT: return assertion(in, n, a, call);
     case BI_SAMELENGTH: return same_length(in, a[0], a[1], a[2], call);
     case BI_STOP: return core_new(in, CORE_STOP, call, a[0]->type, 1, a);

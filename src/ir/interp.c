@@ -120,6 +120,12 @@ static Status fail(Interp *m, int code, const char *fmt, ...) {
     return FAIL;
 }
 
+// The same for a part of the program, whose place goes before the text.
+static Status fail_at(Interp *m, Span at, int code, const char *text) {
+    const char *line = diag_line(m->arena, at);
+    return fail(m, code, "%s%s%s", line, *line ? ": " : "", text);
+}
+
 // To be called in everything that repeats, and with the sizes of arrays.
 static Status spend(Interp *m, int64_t steps) {
     if (!m->limit) return READY;
@@ -344,7 +350,7 @@ static Status eval_op(Interp *m, Node *e, Scalar *out) {
         return READY;
     }
     if (e->nargs > 1) TRY(scalar(m, e->args[1], &y));
-    if ((e->op == OP_idiv || e->op == OP_irem) && y.i == 0) return fail(m, FSM_ERROR_DIVIDE, "division by zero");
+    if ((e->op == OP_idiv || e->op == OP_irem) && y.i == 0) return fail_at(m, e->span, FSM_ERROR_DIVIDE, "division by zero");
     *out = scalar_op(e->op, op_info[e->op].type == T_PSI ? e->args[1]->kind : e->args[0]->kind, x, y);
     count_op(m, e);
     return m->func->ir->debug_nan ? check_nan(m, e, *out, x, y) : READY;
@@ -373,7 +379,8 @@ static Status eval_at(Interp *m, Node *e, Scalar *out) {
         if (i.i < 0 || i.i >= a->shape[k]) {
             int n;
             const char *text = ir_bounds_text(e->args[k + 1], &n);
-            return fail(m, FSM_ERROR_BOUNDS, "%s", check_text(m->arena, text, n, (int64_t[]){i.i, a->shape[k]}));
+            return fail_at(m, e->span, FSM_ERROR_BOUNDS,
+                           check_text(m->arena, text, n, (int64_t[]){i.i, a->shape[k]}));
         }
         flat = flat * a->shape[k] + i.i;
     }
@@ -677,7 +684,7 @@ static Status eval_node(Interp *m, Frame *f) {
     case OP_bracket: TRY(eval_bracket(m, e, s, &out)); break;
     case OP_assert:
         TRY(scalar(m, e->args[0], &x));
-        if (!x.i) return fail(m, FSM_ERROR_ASSERT, "%s", e->u.text);
+        if (!x.i) return fail_at(m, e->span, FSM_ERROR_ASSERT, e->u.text);
         TRY(scalar(m, e->args[1], &out));
         break;
     case OP_at: TRY(eval_at(m, e, &out)); break;
@@ -770,7 +777,7 @@ static Status check_inputs(Interp *m) {
             DEMAND(m, scalar(m, c->values[j], &x));
             values[j] = x.i;
         }
-        return fail(m, c->code, "%s", check_text(m->arena, c->text, c->nvalues, values));
+        return fail_at(m, c->span, c->code, check_text(m->arena, c->text, c->nvalues, values));
     }
     for (int k = 0; k < f->ninputs; k++)
         for (int d = 0; d < f->inputs[k]->rank; d++) {
@@ -781,6 +788,12 @@ static Status check_inputs(Interp *m) {
                             (long long)m->inputs[k].shape[d], (long long)x.i);
         }
     return READY;
+}
+
+static bool memory_for(size_t bytes) {
+    void *p = malloc(bytes + 1);
+    free(p);
+    return p;
 }
 
 static Status make_outputs(Interp *m, Arena *a, Tensor *outputs) {
@@ -795,7 +808,7 @@ static Status make_outputs(Interp *m, Arena *a, Tensor *outputs) {
             shape[d] = x.i;
             fits &= !__builtin_mul_overflow(bytes, x.i, &bytes);
         }
-        if (!fits || bytes > INT64_C(1) << 46)
+        if (!fits || bytes > INT64_C(1) << 46 || !memory_for((size_t)bytes))
             return fail(m, FSM_ERROR_MEMORY, "a result of %lld bytes does not fit in memory",
                         fits ? (long long)bytes : INT64_MAX);
         int64_t n = 1;

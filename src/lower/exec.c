@@ -136,7 +136,8 @@ static Flow exec_check(Exec *x, const Stmt *s) {
     int64_t *values = ARENA_ARRAY(x->arena, int64_t, n);
     for (int k = 0; k < n; k++) values[k] = x->temp[s->args[k + 1]].i;
     x->code = s->u.check->code;
-    x->error = check_text(x->arena, s->u.check->text, n, values);
+    const char *line = diag_line(x->arena, s->u.check->span), *text = check_text(x->arena, s->u.check->text, n, values);
+    x->error = *line ? arena_printf(x->arena, "%s: %s", line, text) : text;
     return FLOW_ERROR;
 }
 

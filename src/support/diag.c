@@ -179,6 +179,10 @@ static Place locate(Span at) {
     return place;
 }
 
+const char *diag_line(Arena *arena, Span at) {
+    return at.src ? arena_printf(arena, "%s:%d", at.src->name, locate(at).line) : "";
+}
+
 void diag_print_place(Str *out, Span at) {
     if (!at.src) return;
     Place place = locate(at);

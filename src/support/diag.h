@@ -65,6 +65,8 @@ void diag_each(const Diag *d, void (*visit)(DiagLevel level, Span at, const char
 // Appends all messages, in order of report, to out. With color: ANSI escapes.
 void diag_print(const Diag *d, Str *out, bool color);
 
+// "file:line" of the start of the span, "" for nowhere: what messages of programs that run begin with.
+const char *diag_line(Arena *arena, Span at);
 // Appends "file:line:col: ", nothing for nowhere.
 void diag_print_place(Str *out, Span at);
 // The source text of a span on one line, cut to a few words: for naming values in notes. "" for nowhere.

@@ -57,6 +57,7 @@ static const struct {
     {"phrase", PHRASE, true}, // grammar/fsm.y
     // Programs that run, by every engine.
     {"fail", TEXT, false},            // src/ir/interp.c
+    {"fail_at", TEXT, false},         // src/ir/interp.c
     {"ir_assert", TEXT, false},
     {"lower_check", TEXT, false},
     {"ir_bounds_text", TEXT, true},
