@@ -1,10 +1,12 @@
-# fsmc_add_library(TARGET [STATIC | SHARED] SOURCES FILE.fsm… [OPTIONS OPTION…] [ENTRIES NAME…] [INCLUDES FOLDER…] [PYTHON])
+# fsmc_add_library(TARGET [STATIC | SHARED] SOURCES FILE.fsm… [OPTIONS OPTION…] [ENTRIES NAME…] [INCLUDES FOLDER…]
+#                  [CPP] [PYTHON])
 #
 # A library of compiled F~ programs, for C and C++. FILE.fsm makes FILE.h, which is included by the path of FILE below the
 # folder of CMakeLists.txt (a source from elsewhere: by its name). Linking with the target brings the include folder and
 # fsmc::runtime. What a source opens is found in its own folder and in INCLUDES.
 #   OPTIONS  words of the compiler's command line, such as -O3 or --fp=precise; may be generator expressions
 #   ENTRIES  compile only these
+#   CPP      also FILE.hpp, the wrappers for C++
 #   PYTHON   FILE.py beside the library, which is SHARED then: a module with the entries as functions
 # A source is compiled again if it, a file that it opens, its options or the compiler changed.
 #
@@ -28,21 +30,26 @@ function(_fsmc_output_name source result)
     set(${result} "${name}" PARENT_SCOPE)
 endfunction()
 
-# The custom command that compiles one source of a target. Sets object and header.
-function(_fsmc_compile source name folder options)
+# The custom command that compiles one source of a target; cpp: with wrappers for C++. Sets object and headers.
+function(_fsmc_compile source name folder cpp options)
     set(base "${folder}/${name}")
+    set(files "${base}.h")
+    if(cpp)
+        list(APPEND files "${base}.hpp")
+        list(APPEND options --emit=obj,cpp)
+    endif()
     # Makefiles do not know what a command was when it last ran; this file changes with the options.
     list(JOIN options "\n" lines)
     file(GENERATE OUTPUT "${base}.options" CONTENT "${lines}\n")
     add_custom_command(
-        OUTPUT "${base}.o" "${base}.h"
+        OUTPUT "${base}.o" ${files}
         COMMAND $<TARGET_FILE:fsmc::fsmc> "${options}" -MD -MF "${base}.d" -MT "${base}.o" -o "${base}.o" "${source}"
         DEPENDS "${source}" "${base}.options" $<TARGET_FILE:fsmc::fsmc>
         DEPFILE "${base}.d"
         COMMENT "Compiling ${name}.fsm"
         COMMAND_EXPAND_LISTS VERBATIM)
     set(object "${base}.o" PARENT_SCOPE)
-    set(header "${base}.h" PARENT_SCOPE)
+    set(headers ${files} PARENT_SCOPE)
 endfunction()
 
 # The language that links a target without sources of its own.
@@ -68,7 +75,7 @@ function(_fsmc_add_module target source name options)
 endfunction()
 
 function(fsmc_add_library target)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED;PYTHON" "" "SOURCES;OPTIONS;ENTRIES;INCLUDES")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED;CPP;PYTHON" "" "SOURCES;OPTIONS;ENTRIES;INCLUDES")
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "fsmc_add_library(${target}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
     elseif(NOT arg_SOURCES)
@@ -103,7 +110,7 @@ function(fsmc_add_library target)
     add_library(${target} ${type})
     set(names "")
     set(modules "")
-    set(headers "")
+    set(all_headers "")
     foreach(source IN LISTS arg_SOURCES)
         cmake_path(ABSOLUTE_PATH source NORMALIZE)
         _fsmc_output_name("${source}" name)
@@ -111,9 +118,9 @@ function(fsmc_add_library target)
             message(FATAL_ERROR "fsmc_add_library(${target}): two sources would make ${name}.h")
         endif()
         list(APPEND names "${name}")
-        _fsmc_compile("${source}" "${name}" "${folder}" "${options}")
+        _fsmc_compile("${source}" "${name}" "${folder}" "${arg_CPP}" "${options}")
         target_sources(${target} PRIVATE "${object}")
-        list(APPEND headers "${header}")
+        list(APPEND all_headers ${headers})
         if(arg_PYTHON)
             cmake_path(GET name FILENAME module)
             if(module IN_LIST modules)
@@ -125,7 +132,7 @@ function(fsmc_add_library target)
     endforeach()
 
     _fsmc_linker_language(${target})
-    target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS "${folder}" FILES ${headers})
+    target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS "${folder}" FILES ${all_headers})
     target_link_libraries(${target} PUBLIC fsmc::runtime)
     if(arg_PYTHON)
         # Python calls functions of the run-time library that the objects do not.

@@ -11,7 +11,7 @@ import typing as _typing
 from builtins import (
     AttributeError as _AttributeError, ImportError as _ImportError, MemoryError as _MemoryError, OSError as _OSError,
     OverflowError as _OverflowError, TypeError as _TypeError, ValueError as _ValueError, abs as _abs, bool as _bool,
-    bytearray as _bytearray, bytes as _bytes, enumerate as _enumerate, float as _float, getattr as _getattr,
+    bytearray as _bytearray, bytes as _bytes, complex as _complex, enumerate as _enumerate, float as _float, getattr as _getattr,
     hasattr as _hasattr, isinstance as _isinstance, len as _len, list as _list, max as _max, memoryview as _memoryview,
     min as _min, range as _range, str as _str, tuple as _tuple, type as _type, zip as _zip,
 )
@@ -186,7 +186,7 @@ def _as_float(name, value):
         return value
     value = _scalar(value)
     number = _hasattr(value, "__float__") or _hasattr(value, "__index__")
-    if not number or _isinstance(value, _bool) or _getattr(value, "shape", ()) != ():
+    if not number or _isinstance(value, (_bool, _complex)) or _getattr(value, "shape", ()) != ():
         raise _wrong_type(name, "a number", _what(value))
     try:
         return _float(value)
@@ -296,10 +296,11 @@ def _buffer(name, value, kind, rank):
         return _nested(name, value, kind, rank)
     if view.ndim != rank:
         raise _wrong_rank(name, view.shape, rank)
-    native = view.format.lstrip("@=" if view.itemsize == kind.size else "@")
+    fits = view.itemsize in (kind.size, 0)  # arrays of ctypes without elements may have items of 0 bytes
+    native = view.format.lstrip("@=" if fits else "@")
     if native[:1] == "<" and _sys.byteorder == "little":
         native = native[1:]
-    if _len(native) == 1 and native in kind.formats and view.itemsize == kind.size:
+    if _len(native) == 1 and native in kind.formats and fits:
         if view.c_contiguous and not view.readonly and view.nbytes:
             memory = (_ctypes.c_char * view.nbytes).from_buffer(view)
         else:

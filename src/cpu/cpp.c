@@ -205,7 +205,7 @@ static void print_wrapper(Str *out, Arena *a, const Func *f) {
 
 void cpu_cpp_header(Str *out, const char *name, int nfuncs, Func *const *funcs) {
     Arena *a = arena_new();
-    char *guard = arena_printf(a, "%s_HPP", cpu_c_name(a, name));
+    char *guard = arena_printf(a, "%s_%s_HPP", cpu_c_name(a, name), nfuncs ? cpu_c_name(a, funcs[0]->name) : "");
     for (char *c = guard; *c; c++) *c = (char)toupper((unsigned char)*c);
     str_printf(out, "// Written by fsmc. C++ wrappers of the functions in %s.h.\n", name);
     str_puts(out, "//\n// Sizes come from the views. What is wrong is thrown as fsmc::error.\n");

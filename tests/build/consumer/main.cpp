@@ -1,12 +1,8 @@
-#include "models/two.h"
+#include "models/two.hpp"
 
 #include <iostream>
 
 int main() {
-    double y = 0;
-    fsm_context *ctx = fsm_context_new();
-    int code = second(ctx, 21, &y);
-    std::cout << "C++: " << code << ' ' << y << '\n';
-    fsm_context_free(ctx);
-    return code;
+    fsmc::context ctx;
+    std::cout << "C++: " << fsm::second(ctx, 21) << '\n';
 }
