@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -28,6 +29,8 @@ void compile_stage(Compilation *c, const char *name) {
     c->started = name ? now : 0;
     if (!name) return;
     diag_current_pass = name;
+    const char *bug = getenv("FSMC_TEST_BUG"); // tests look at how a bug is reported
+    if (bug && !strcmp(bug, name)) fatal_bug("FSMC_TEST_BUG asks for this");
     if (!c->stages.len || strcmp(vec_last(&c->stages).name, name)) vec_push(&c->stages, ((Stage){name, 0}));
 }
 

@@ -97,13 +97,20 @@ static bool non_finite(const char *s, double *x) {
     return true;
 }
 
+// Whether a decimal number of at most 15 digits is x: such a number is not changed by reading it as a Double.
+static bool few_digits(double x) {
+    char text[40];
+    snprintf(text, sizeof text, "%.15g", x);
+    return strtod(text, NULL) == x;
+}
+
 // False if j is not a value of the kind.
 static bool read_scalar(const json_t *j, Kind kind, Scalar *out) {
     switch (kind) {
     case KIND_BOOL: out->i = json_is_true(j); return json_is_boolean(j);
     case KIND_INT: {
         double x = json_is_real(j) ? json_real_value(j) : 0;
-        bool exact = fabs(x) <= 0x1p53; // beyond, a real may have been rounded
+        bool exact = fabs(x) < 0x1p53 || (fabs(x) < 0x1p63 && few_digits(x)); // else it may have been rounded
         out->i = json_is_integer(j) ? (int64_t)json_integer_value(j) : exact ? (int64_t)x : 0;
         return json_is_integer(j) || (json_is_real(j) && exact && x == (double)out->i);
     }

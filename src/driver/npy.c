@@ -79,6 +79,7 @@ static bool measure(Npy *a, size_t bytes) {
 static bool read_header(Npy *a, Diag *diag, const Source *file) {
     const unsigned char *p = (const unsigned char *)file->text;
     if (file->len < MAGIC + 4 || memcmp(p, magic, MAGIC)) return bad(diag, file, "it does not begin like one");
+    if (p[MAGIC] < 1 || p[MAGIC] > 3) return bad(diag, file, "it has an unknown version");
     size_t start = p[MAGIC] == 1 ? MAGIC + 4 : MAGIC + 6, n = p[MAGIC + 2] | (size_t)p[MAGIC + 3] << 8;
     if (start > file->len) return bad(diag, file, "it ends in the header");
     if (p[MAGIC] > 1) n |= (size_t)p[MAGIC + 4] << 16 | (size_t)p[MAGIC + 5] << 24;
