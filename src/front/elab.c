@@ -115,8 +115,8 @@ static void warn_equality(Elab *el, const Core *c, Node *a, Node *b) {
     if ((c->binop != BIN_EQ && c->binop != BIN_NE) || !kind_is_float(a->kind) || ir_is_zero(a) || ir_is_zero(b) ||
         report_in_prelude(el->unit, c->span))
         return;
-    diag_warning(el->unit->diag, WARN_FLOAT_EQUALITY, c->span, "`%s` compares %s values, which are seldom equal exactly",
-                 ast_binop_name(c->binop), a->kind == KIND_FLOAT ? "Float" : "Double");
+    diag_warning(el->unit->diag, WARN_FLOAT_EQUALITY, c->span,
+                 "`%s` compares %s values, which are seldom equal exactly", ast_binop_name(c->binop), a->kind == KIND_FLOAT ? "Float" : "Double");
 }
 
 // A left-leaning chain of operators, from its left end.
@@ -132,7 +132,8 @@ static Node *elab_binary(Elab *el, const Core *c) {
         el->guarded -= lazy;
         elab_at(el, op);
         warn_equality(el, op, left, right);
-        if ((op->binop == BIN_DIV || op->binop == BIN_MOD) && right->kind == KIND_INT && ir_is_zero(right) && !el->guarded)
+        bool divides = (op->binop == BIN_DIV || op->binop == BIN_MOD) && right->kind == KIND_INT;
+        if (divides && ir_is_zero(right) && !el->guarded)
             elab_error(el, op, op->span, "this Int division is by zero");
         else
             left = binary(el, op, left, right);
