@@ -19,6 +19,7 @@ bool npy_is(const char *path) {
 typedef struct Npy {
     char type;   // 'f', 'i', 'u' or 'b'
     size_t size; // of an element
+    bool little; // its bytes begin with the least significant one
     bool fortran;
     int rank;
     size_t shape[MAX_RANK], stride[MAX_RANK]; // in elements
@@ -50,15 +51,18 @@ static bool read_shape(Npy *a, const char *p) {
     return true;
 }
 
-static bool read_type(Npy *a, const char *p) {
+static bool is_little(void) {
     const uint16_t one = 1;
-    const char native = *(const unsigned char *)&one ? '<' : '>';
-    if (*p++ != '\'') return false;
-    if (*p != native && *p != '=' && *p != '|') return false;
+    return *(const unsigned char *)&one;
+}
+
+static bool read_type(Npy *a, const char *p) {
+    if (*p++ != '\'' || !*p || !strchr("<>=|", *p)) return false;
+    a->little = *p == '<' || (*p != '>' && is_little());
     a->type = p[1];
     a->size = (size_t)strtoul(p + 2, NULL, 10);
     size_t n = a->size;
-    return (a->type == 'f' && (n == 4 || n == 8)) || (a->type == 'b' && n == 1) ||
+    return (a->type == 'f' && (n == 2 || n == 4 || n == 8)) || (a->type == 'b' && n == 1) ||
            ((a->type == 'i' || a->type == 'u') && (n == 1 || n == 2 || n == 4 || n == 8));
 }
 
@@ -92,7 +96,7 @@ static bool read_header(Npy *a, Diag *diag, const Source *file) {
     bool typed = type && read_type(a, type), shaped = shape && order && read_shape(a, shape);
     a->fortran = order && !strncmp(order, "True", 4);
     free(header);
-    if (!typed) return bad(diag, file, "its elements are not numbers or truth values of this machine's format");
+    if (!typed) return bad(diag, file, "its elements are neither truth values nor numbers of at most 8 bytes");
     if (!shaped) return bad(diag, file, "its header has no shape");
     a->data = p + start + n;
     return measure(a, file->len - start - n) || bad(diag, file, "it does not have as many elements as its shape says");
@@ -103,23 +107,36 @@ static json_t *real_value(double x) {
     return isinf(x) ? json_string(x < 0 ? "-Infinity" : "Infinity") : json_real(x);
 }
 
+// A number of 16 bits in IEEE format: sign, 5 bits of exponent, 10 of mantissa.
+static double half(uint64_t bits) {
+    int exponent = (int)(bits >> 10 & 31);
+    double mantissa = (double)(bits & 1023), x;
+    if (exponent == 31)
+        x = mantissa != 0.0 ? NAN : INFINITY;
+    else
+        x = exponent ? ldexp(1024.0 + mantissa, exponent - 25) : ldexp(mantissa, -24);
+    return bits >> 15 ? -x : x;
+}
+
+static double real_element(size_t size, uint64_t bits) {
+    if (size == 2) return half(bits);
+    if (size == 8) {
+        double x;
+        memcpy(&x, &bits, sizeof x);
+        return x;
+    }
+    const uint32_t word = (uint32_t)bits;
+    float x;
+    memcpy(&x, &word, sizeof x);
+    return (double)x;
+}
+
 static json_t *element(const Npy *a, size_t at) {
     const unsigned char *p = a->data + at * a->size;
-    if (a->type == 'b') return json_boolean(*p);
-    if (a->type == 'f' && a->size == 8) {
-        double x;
-        memcpy(&x, p, sizeof x);
-        return real_value(x);
-    }
-    if (a->type == 'f') {
-        float x;
-        memcpy(&x, p, sizeof x);
-        return real_value((double)x);
-    }
-    const uint16_t one = 1;
-    bool little = *(const unsigned char *)&one;
     uint64_t x = 0;
-    for (size_t i = 0; i < a->size; i++) x = x << 8 | p[little ? a->size - 1 - i : i];
+    for (size_t i = 0; i < a->size; i++) x = x << 8 | p[a->little ? a->size - 1 - i : i];
+    if (a->type == 'b') return json_boolean(x);
+    if (a->type == 'f') return real_value(real_element(a->size, x));
     int unused = 64 - 8 * (int)a->size;
     if (a->type == 'i') return json_integer((json_int_t)((int64_t)(x << unused) >> unused));
     return x > INT64_MAX ? json_real((double)x) : json_integer((json_int_t)x);
@@ -142,11 +159,9 @@ json_t *npy_read(Diag *diag, const Source *file) {
 void npy_write(Str *out, const Tensor *t) {
     static const char *const types[] = {
         [KIND_BOOL] = "|b1", [KIND_INT] = "<i8", [KIND_FLOAT] = "<f4", [KIND_DOUBLE] = "<f8"};
-    const uint16_t one = 1;
-    bool little = *(const unsigned char *)&one;
     const char *type = types[t->kind];
     Str header = {0};
-    str_printf(&header, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", *type == '<' && !little ? '>' : *type,
+    str_printf(&header, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", *type == '<' && !is_little() ? '>' : *type,
                type + 1);
     for (int k = 0; k < t->rank; k++)
         str_printf(&header, "%lld%s", (long long)t->shape[k], k && k + 1 == t->rank ? "" : ",");

@@ -46,20 +46,32 @@ static int call(Compilation *c, FuncList funcs, const Tensor *inputs, Tensor *ou
     return tree_exec(a, trees[0], inputs, outputs, NULL, error);
 }
 
+// The arrays of a result, each in a file of its own: FILE.npy, or FILE.0.npy, FILE.1.npy, … if there are several.
+static void write_arrays(Compilation *c, const char *path, const Func *f, const Tensor *outputs) {
+    if (!f->noutputs)
+        diag_error(c->diag, (Span){NULL, 0, 0}, "`%s` would hold nothing: the result has no array", path);
+    for (int i = 0; i < f->noutputs && compile_ok(c); i++) {
+        const char *suffix = f->noutputs == 1 ? ".npy" : arena_printf(c->arena, ".%d.npy", i);
+        Str out = {0};
+        npy_write(&out, &outputs[i]);
+        file_write(c->diag, file_with_suffix(c->arena, path, suffix), &out);
+        str_free(&out);
+    }
+}
+
 static void write_result(Compilation *c, const Func *f, const Tensor *outputs) {
     const char *path = c->opt->output ? c->opt->output : "-";
     compile_stage(c, "print");
-    Str out = {0};
-    if (file_same(path, c->src->name))
+    if (file_same(path, c->src->name)) {
         diag_error(c->diag, (Span){NULL, 0, 0}, "the output `%s` would replace the source", path);
-    else if (!npy_is(path))
+    } else if (npy_is(path)) {
+        write_arrays(c, path, f, outputs);
+    } else {
+        Str out = {0};
         json_print(&out, f->result, outputs);
-    else if (f->noutputs == 1)
-        npy_write(&out, outputs);
-    else
-        diag_error(c->diag, (Span){NULL, 0, 0}, "`%s` can hold one array, but the result has %d", path, f->noutputs);
-    if (out.len) file_write(c->diag, path, &out);
-    str_free(&out);
+        file_write(c->diag, path, &out);
+        str_free(&out);
+    }
 }
 
 void command_run(Compilation *c) {
