@@ -4,6 +4,7 @@
 // the same sizes in the same order as one before finds all of them in place, so it never reaches the allocator.
 #include "fsmc/runtime.h"
 #include "fsmc/runtime_internal.h"
+#include "registry.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -23,8 +24,12 @@ typedef struct Chunk {
     int64_t before; // bytes in use in the chunks before this one; set when this one comes into use
 } Chunk;
 
+// Who has a context: nobody; a call; or a call after which it is to be freed.
+enum { STATE_IDLE, STATE_BUSY, STATE_DOOMED };
+
 struct fsm_context {
     atomic_bool cancelled; // first: compiled code reads this byte between iterations, and calls fsm_poll if it is set
+    atomic_int state;
     fsm_allocator allocator;
     Chunk *first, *chunk; // chunk: the one in use; NULL if there is none yet
     int64_t top;          // bytes in use in it
@@ -51,16 +56,17 @@ fsm_context *fsm_context_new(void) {
 
 fsm_context *fsm_context_new_with(fsm_allocator allocator) {
     fsm_context *ctx = allocator.alloc(sizeof *ctx, allocator.data);
-    if (ctx) {
-        memset(ctx, 0, sizeof *ctx);
-        ctx->allocator = allocator;
-        atomic_init(&ctx->cancelled, false);
-    }
-    return ctx;
+    if (!ctx) return NULL;
+    memset(ctx, 0, sizeof *ctx);
+    ctx->allocator = allocator;
+    atomic_init(&ctx->cancelled, false);
+    atomic_init(&ctx->state, STATE_IDLE);
+    if (registry_add(ctx)) return ctx;
+    allocator.release(ctx, allocator.data);
+    return NULL;
 }
 
-void fsm_context_free(fsm_context *ctx) {
-    if (!ctx) return;
+static void delete_context(fsm_context *ctx) {
     fsm_allocator allocator = ctx->allocator;
     for (Chunk *c = ctx->first, *next; c; c = next) {
         next = c->next;
@@ -69,12 +75,52 @@ void fsm_context_free(fsm_context *ctx) {
     allocator.release(ctx, allocator.data);
 }
 
-const char *fsm_context_error(const fsm_context *ctx) { return ctx ? ctx->error : "the context is NULL"; }
+void fsm_context_free(fsm_context *ctx) {
+    if (!registry_remove(ctx)) return;
+    int idle = STATE_IDLE;
+    if (atomic_compare_exchange_strong(&ctx->state, &idle, STATE_DOOMED) ||
+        atomic_exchange(&ctx->state, STATE_DOOMED) == STATE_IDLE) // the call ended in between
+        delete_context(ctx);
+}
 
-int64_t fsm_context_peak_bytes(const fsm_context *ctx) { return ctx ? ctx->peak : 0; }
+const char *fsm_context_error(const fsm_context *ctx) {
+    if (!ctx) return "the context is NULL: one that fsm_context_new made is expected";
+    if (!registry_has(ctx)) return "the context is not one that fsm_context_new made, or it has been freed";
+    if (atomic_load_explicit(&ctx->state, memory_order_acquire) != STATE_IDLE)
+        return "the context is in use by another call: one call at a time is expected";
+    return ctx->error;
+}
+
+int64_t fsm_context_peak_bytes(const fsm_context *ctx) { return registry_has(ctx) ? ctx->peak : 0; }
 
 void fsm_context_cancel(fsm_context *ctx) {
-    if (ctx) atomic_store_explicit(&ctx->cancelled, true, memory_order_relaxed);
+    if (registry_has(ctx)) atomic_store_explicit(&ctx->cancelled, true, memory_order_relaxed);
+}
+
+// ---- calls
+
+int fsm_begin(fsm_context *ctx, const fsm_entry_info *info) {
+    if (!ctx) return FSM_ERROR_NO_CONTEXT;
+    if (!registry_has(ctx)) return FSM_ERROR_BAD_CONTEXT;
+    int idle = STATE_IDLE;
+    if (!atomic_compare_exchange_strong_explicit(&ctx->state, &idle, STATE_BUSY, memory_order_acquire,
+                                                 memory_order_relaxed))
+        return FSM_ERROR_BUSY;
+    ctx->error[0] = 0;
+    fsm_release(ctx, 0);
+    int code = FSM_OK;
+    if (info->abi != FSM_ABI_VERSION)
+        code = fsm_fail(ctx, FSM_ERROR_VERSION, "",
+                        "the object was compiled for version %d of the interface: version %d is expected", 2,
+                        (int64_t)info->abi, (int64_t)FSM_ABI_VERSION);
+    else
+        code = fsm_poll(ctx);
+    if (code) fsm_end(ctx);
+    return code;
+}
+
+void fsm_end(fsm_context *ctx) {
+    if (atomic_exchange_explicit(&ctx->state, STATE_IDLE, memory_order_acq_rel) == STATE_DOOMED) delete_context(ctx);
 }
 
 // ---- errors
@@ -120,38 +166,29 @@ int fsm_fail(fsm_context *ctx, int code, const char *where, const char *text, in
     return code;
 }
 
-static int fail_named(fsm_context *ctx, int code, const char *format, const char *a, const char *b) {
-    snprintf(ctx->error, sizeof ctx->error, format, a, b);
-    return code;
-}
-
-// ---- the start of a call
-
-static bool overlap(const fsm_array *a, const fsm_array *b) {
-    uintptr_t p = (uintptr_t)a->data, q = (uintptr_t)b->data;
-    if (a->bytes <= 0 || b->bytes <= 0) return false;
-    return p <= q ? q - p < (uintptr_t)a->bytes : p - q < (uintptr_t)b->bytes;
-}
-
-int fsm_enter(fsm_context *ctx, int64_t ninputs, int64_t noutputs, const fsm_array *arrays, const char *const *names) {
-    int64_t n = ninputs + noutputs;
+fsm_text fsm_text_begin(fsm_context *ctx) {
     ctx->error[0] = 0;
-    fsm_release(ctx, 0);
-    for (int64_t i = 0; i < n; i++) {
-        const char *what = i < ninputs ? "argument" : "output";
-        if (arrays[i].bytes < 0)
-            return fail_named(ctx, FSM_ERROR_SIZE, "%s '%s' is too large to be addressed", what, names[i]);
-        if (!arrays[i].data && arrays[i].bytes > 0)
-            return fail_named(ctx, FSM_ERROR_NULL, "%s '%s' is NULL", what, names[i]);
-    }
-    for (int64_t i = ninputs; i < n; i++)
-        for (int64_t j = 0; j < i; j++)
-            if (overlap(&arrays[i], &arrays[j]))
-                return fail_named(ctx, FSM_ERROR_OVERLAP,
-                                  j < ninputs ? "output '%s' overlaps argument '%s'"
-                                              : "output '%s' overlaps output '%s'",
-                                  names[i], names[j]);
-    return fsm_poll(ctx);
+    return (fsm_text){ctx, 0};
+}
+
+void fsm_text_add(fsm_text *t, const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    int n = vsnprintf(t->ctx->error + t->len, ERROR_SIZE - t->len, format, values);
+    va_end(values);
+    if (n > 0) t->len = (size_t)n < ERROR_SIZE - t->len ? t->len + (size_t)n : ERROR_SIZE - 1;
+}
+
+const char *fsm_code_name(int code) {
+    static const char *const names[] = {
+#define CODE(name) [FSM_##name] = "FSM_" #name
+        CODE(OK),          CODE(ERROR_NULL),       CODE(ERROR_SIZE),        CODE(ERROR_BOUNDS), CODE(ERROR_ASSERT),
+        CODE(ERROR_DIVIDE), CODE(ERROR_MEMORY),    CODE(ERROR_OVERLAP),     CODE(ERROR_CANCELLED), CODE(ERROR_NAN),
+        CODE(ERROR_NO_CONTEXT), CODE(ERROR_BAD_CONTEXT), CODE(ERROR_BUSY),  CODE(ERROR_NEGATIVE), CODE(ERROR_OVERFLOW),
+        CODE(ERROR_ALIGN), CODE(ERROR_VERSION),    CODE(ERROR_RANK),        CODE(ERROR_TYPE),   CODE(ERROR_STRIDE)
+#undef CODE
+    };
+    return code >= 0 && code < (int)(sizeof names / sizeof *names) ? names[code] : "an unknown code";
 }
 
 int fsm_poll(fsm_context *ctx) {

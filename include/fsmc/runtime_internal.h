@@ -8,16 +8,45 @@
 extern "C" {
 #endif
 
-// An array argument or an output: where it lies and how long it is (0: it has no elements; < 0: that does not fit into
-// int64_t).
-typedef struct fsm_array {
-    const void *data;
-    int64_t bytes;
-} fsm_array;
+// An entry as its object describes it: constant data.
+typedef struct fsm_array_info {
+    const char *name;
+    int32_t type, rank; // of outputs also 0: a scalar
+} fsm_array_info;
+typedef struct fsm_size_info { // a size name: the extent `dim` of argument `array` has its value
+    const char *name;
+    int32_t array, dim;
+} fsm_size_info;
+typedef struct fsm_entry_info {
+    int32_t abi;                     // FSM_ABI_VERSION of the compiler
+    int32_t nsizes, ninputs, noutputs; // ninputs: the arguments that are arrays
+    const char *name;
+    const fsm_array_info *arrays; // inputs, then outputs
+    const fsm_size_info *sizes;
+} fsm_entry_info;
 
-// Starts a call: forgets the last error and the scratch memory of the last call, then checks the arrays (inputs first,
-// then outputs; names has the name of each). Returns FSM_OK or FSM_ERROR_SIZE, _NULL, _OVERLAP or _CANCELLED.
-int fsm_enter(fsm_context *ctx, int64_t ninputs, int64_t noutputs, const fsm_array *arrays, const char *const *names);
+// Starts a call: refuses a context that cannot be used, takes it, and forgets the last error and the scratch memory of
+// the last call. After FSM_OK, fsm_end gives the context back.
+int fsm_begin(fsm_context *ctx, const fsm_entry_info *info);
+void fsm_end(fsm_context *ctx);
+// Checks the first n arrays: data has the address of each, extents those of all, one after the other (INT64_MIN: more
+// than fits into int64_t). Returns FSM_OK or
+// FSM_ERROR_NULL, _OVERFLOW, _ALIGN or _OVERLAP.
+int fsm_check_arrays(fsm_context *ctx, const fsm_entry_info *info, void *const *data, const int64_t *extents,
+                     int n);
+
+// The general form of an entry. views[i] is the fsm_view of array i (of a scalar output: its address).
+// First: checks type and rank of all views, and reads the sizes.
+int fsm_view_sizes(fsm_context *ctx, const fsm_entry_info *info, const void *const *views, int64_t *sizes);
+// Then: checks the shapes of the arguments; data[i] gets their addresses, or those of copies in scratch memory.
+int fsm_view_inputs(fsm_context *ctx, const fsm_entry_info *info, const void *const *views, const int64_t *extents,
+                    void **data);
+// Then the same for the outputs, which must share no memory with anything.
+int fsm_view_outputs(fsm_context *ctx, const fsm_entry_info *info, const void *const *views, const int64_t *extents,
+                     void **data);
+// At the end: writes outputs that were computed in scratch memory where they belong.
+void fsm_view_finish(const fsm_entry_info *info, const void *const *views, void *const *data);
+
 // Sets the error text to "where: text" (without "where: " if it is empty), each "%d" of text replaced by the next of
 // the nvalues int64_t values and each "%g" by the double with the bits of the next, and returns code.
 int fsm_fail(fsm_context *ctx, int code, const char *where, const char *text, int nvalues, ...);
@@ -29,6 +58,22 @@ void *fsm_alloc(fsm_context *ctx, int64_t count, int64_t size);
 // The state of the scratch memory, and the return to a state: frees what was allocated since.
 int64_t fsm_mark(fsm_context *ctx);
 void fsm_release(fsm_context *ctx, int64_t mark);
+
+// Parts of the run-time library, for itself.
+typedef struct fsm_text { // appends to the error text of ctx, cut off where its room ends
+    fsm_context *ctx;
+    size_t len;
+} fsm_text;
+fsm_text fsm_text_begin(fsm_context *ctx);
+void fsm_text_add(fsm_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// "argument 'x'" or "output 'x'"; "Double[3][4]".
+void fsm_text_name(fsm_text *t, const fsm_entry_info *info, int k);
+void fsm_text_shape(fsm_text *t, const fsm_array_info *array, const int64_t *extents);
+// The bytes of an array; 0 if it has no elements, -1 if they do not fit into int64_t.
+int64_t fsm_array_bytes(const fsm_array_info *array, const int64_t *extents);
+size_t fsm_type_size(int32_t type);
+int fsm_fail_null(fsm_context *ctx, const fsm_entry_info *info, int k, const int64_t *extents);
+int fsm_fail_overflow(fsm_context *ctx, const fsm_entry_info *info, int k, const int64_t *extents);
 
 #ifdef __cplusplus
 }

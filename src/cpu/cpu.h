@@ -58,5 +58,12 @@ const char *cpu_c_name(Arena *a, const char *name);
 bool cpu_name_reserved(const char *name);
 // Unique C names for the inputs and then the outputs of f, in the order of the C function's parameters after ctx.
 const char **cpu_parameter_names(Arena *a, const Func *f);
+// The argument that shows size `number` of f: its index among those that are arrays, and which of its extents. False if
+// there is none (an array of empty tuples binds it).
+bool cpu_size_source(const Func *f, int number, int *array, int *dim);
+// Whether f has the general form NAME_general: it has arrays, and every size can be read off one.
+bool cpu_has_general(const Func *f);
+// Whether an extent is an expression in the sizes and scalar arguments.
+bool cpu_size_is_known(const Node *n);
 
 #endif

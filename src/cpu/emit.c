@@ -6,7 +6,7 @@
 #include "support/map.h"
 
 // Buffers of known size up to BUFFER bytes live on the stack, FRAME bytes of them in a function; the rest in the arena.
-enum { STACK_BUFFER = 2048, STACK_FRAME = 32 * 1024, ALIGNMENT = 64, SHORT_LOOP = 64 };
+enum { STACK_BUFFER = 2048, STACK_FRAME = 32 * 1024, ALIGNMENT = 64, SHORT_LOOP = 64, CHUNK = 4096 };
 
 typedef struct Body {
     Emitter *e;
@@ -23,10 +23,8 @@ typedef struct Body {
     int64_t frame;           // bytes on the stack
     LLVMBasicBlockRef leave; // where ST_BREAK goes
     int depth;               // of loops
-    Map sizes;               // Int nodes of the signature -> values
 } Body;
 
-static const char *const plain_attrs[] = {"nounwind", NULL};
 static const char *const cold_attrs[] = {"nounwind", "cold", "noinline", NULL};
 
 static void emit_block(Body *p, const Block *block);
@@ -83,37 +81,6 @@ static LLVMBasicBlockRef split_off_failure(Body *p, LLVMValueRef ok) {
     return rest;
 }
 
-// ---- scalars of the signature: extents of arguments and results as values, NULL where they depend on array elements
-
-static LLVMValueRef size_value(Body *p, Node *n);
-
-static LLVMValueRef size_compute(Body *p, Node *n) {
-    Emitter *e = p->e;
-    LLVMValueRef a[3] = {NULL, NULL, NULL};
-    if (n->rank || n->nargs > 3) return NULL;
-    if (n->op == OP_lit) return emit_lit(e, n->kind, n->u.real, n->u.num);
-    if (n->op == OP_input) {
-        LLVMValueRef v = LLVMGetParam(p->function, (unsigned)n->u.num + 1);
-        return n->kind == KIND_BOOL ? LLVMBuildICmp(e->builder, LLVMIntNE, v, LLVMConstNull(e->type_i32), "") : v;
-    }
-    if (!op_is_elementwise(n->op) && n->op != OP_conv && n->op != OP_select && n->op != OP_stop) return NULL;
-    for (int i = 0; i < n->nargs; i++)
-        if (!(a[i] = size_value(p, n->args[i]))) return NULL;
-    if (n->op == OP_stop) return a[0];
-    if (n->op == OP_conv) return emit_conv(e, n->kind, n->args[0]->kind, a[0]);
-    if (n->op == OP_select) return LLVMBuildSelect(e->builder, a[0], a[1], a[2], "");
-    return emit_op(e, n->op, n->kind == KIND_BOOL ? n->args[0]->kind : n->kind, a[0], a[1]);
-}
-
-static LLVMValueRef size_value(Body *p, Node *n) {
-    LLVMValueRef v = map_get(&p->sizes, n);
-    if (!v) {
-        v = size_compute(p, n);
-        map_put(&p->sizes, n, v);
-    }
-    return v;
-}
-
 // *product times factor; sets *over where that does not fit.
 static void multiply_checked(Emitter *e, LLVMValueRef *product, LLVMValueRef factor, LLVMValueRef *over) {
     LLVMValueRef args[] = {*product, factor};
@@ -122,36 +89,7 @@ static void multiply_checked(Emitter *e, LLVMValueRef *product, LLVMValueRef fac
     *over = LLVMBuildOr(e->builder, *over, LLVMBuildExtractValue(e->builder, pair, 1, ""), "");
 }
 
-// The bytes of an array of the signature: 0 if they cannot be told on entry, -1 if they do not fit into int64_t.
-static LLVMValueRef array_bytes(Body *p, const Node *n) {
-    Emitter *e = p->e;
-    LLVMValueRef bytes = emit_int(e, (int64_t)kind_size(n->kind)), zero = emit_int(e, 0);
-    LLVMValueRef over = LLVMConstNull(e->type_i1), empty = over;
-    for (int k = 0; k < n->rank; k++) {
-        LLVMValueRef extent = size_value(p, n->shape[k]);
-        if (!extent) return zero;
-        empty = LLVMBuildOr(e->builder, empty, LLVMBuildICmp(e->builder, LLVMIntSLE, extent, zero, ""), "");
-        multiply_checked(e, &bytes, at_least_zero(e, extent), &over);
-    }
-    bytes = LLVMBuildSelect(e->builder, over, emit_int(e, -1), bytes, "");
-    return LLVMBuildSelect(e->builder, empty, zero, bytes, "");
-}
-
-// ---- entry
-
-static LLVMTypeRef input_type(Emitter *e, const Node *n) {
-    if (n->rank) return e->type_ptr;
-    return n->kind == KIND_BOOL ? e->type_i32 : emit_type(e, n->kind);
-}
-
-static LLVMTypeRef entry_type(Emitter *e, const Func *f) {
-    int n = 0;
-    LLVMTypeRef *params = ARENA_ARRAY(e->arena, LLVMTypeRef, 1 + f->ninputs + f->noutputs);
-    params[n++] = e->type_ptr;
-    for (int i = 0; i < f->ninputs; i++) params[n++] = input_type(e, f->inputs[i]);
-    for (int i = 0; i < f->noutputs; i++) params[n++] = e->type_ptr;
-    return emit_function_type(e, e->type_i32, n, params, false);
-}
+// ---- parameters
 
 // Outputs overlap nothing (checked on entry), and inputs are never written, so that all of them are noalias.
 static void declare_parameters(Body *p, const char **names) {
@@ -166,63 +104,6 @@ static void declare_parameters(Body *p, const char **names) {
         emit_attribute(e, p->function, at, "nocapture", 0);
         if (i < f->ninputs) emit_attribute(e, p->function, at, "readonly", 0);
     }
-}
-
-static void check_context(Body *p) {
-    Emitter *e = p->e;
-    LLVMValueRef ok = LLVMBuildICmp(e->builder, LLVMIntNE, p->context, LLVMConstNull(e->type_ptr), "");
-    LLVMBasicBlockRef rest = split_off_failure(p, ok);
-    return_code(p, LLVMConstInt(e->type_i32, FSM_ERROR_NULL, false));
-    go_on_at(p, rest);
-}
-
-static void return_unless_ok(Body *p, LLVMValueRef code) {
-    Emitter *e = p->e;
-    LLVMBasicBlockRef rest =
-        split_off_failure(p, LLVMBuildICmp(e->builder, LLVMIntEQ, code, LLVMConstNull(e->type_i32), ""));
-    return_code(p, code);
-    go_on_at(p, rest);
-}
-
-typedef struct ArrayTable {
-    LLVMTypeRef type, row;
-    LLVMValueRef slot, *names;
-    int n;
-} ArrayTable;
-
-static void table_add(Body *p, ArrayTable *t, LLVMValueRef data, LLVMValueRef bytes, const char *name) {
-    Emitter *e = p->e;
-    LLVMValueRef at[] = {emit_int(e, t->n)};
-    LLVMValueRef row = LLVMBuildInBoundsGEP2(e->builder, t->row, t->slot, at, 1, "");
-    LLVMBuildStore(e->builder, data, LLVMBuildStructGEP2(e->builder, t->row, row, 0, ""));
-    LLVMBuildStore(e->builder, bytes, LLVMBuildStructGEP2(e->builder, t->row, row, 1, ""));
-    t->names[t->n++] = emit_string(e, name);
-}
-
-// Hands all arrays and outputs to fsm_enter, which looks for NULL and overlap.
-static void check_arrays(Body *p, const char **names) {
-    Emitter *e = p->e;
-    const Func *f = p->func;
-    LLVMTypeRef fields[] = {e->type_ptr, e->type_i64};
-    ArrayTable t = {.row = LLVMStructTypeInContext(e->context, fields, 2, false)};
-    int total = f->ninputs + f->noutputs;
-    t.slot = new_slot(p, LLVMArrayType2(t.row, (uint64_t)total), "arrays");
-    t.names = ARENA_ARRAY(e->arena, LLVMValueRef, total + 1);
-    for (int i = 0; i < f->ninputs; i++) {
-        if (!f->inputs[i]->rank) continue;
-        table_add(p, &t, LLVMGetParam(p->function, (unsigned)i + 1), array_bytes(p, f->inputs[i]), names[i]);
-    }
-    int ninputs = t.n;
-    for (int i = f->ninputs; i < total; i++)
-        table_add(p, &t, LLVMGetParam(p->function, (unsigned)i + 1), array_bytes(p, f->outputs[i - f->ninputs]),
-                  names[i]);
-    LLVMValueRef list = LLVMConstArray2(e->type_ptr, t.names, (uint64_t)t.n);
-    LLVMValueRef global = LLVMAddGlobal(e->module, LLVMTypeOf(list), ".names");
-    LLVMSetInitializer(global, list);
-    LLVMSetGlobalConstant(global, true);
-    LLVMSetLinkage(global, LLVMPrivateLinkage);
-    LLVMValueRef args[] = {p->context, emit_int(e, ninputs), emit_int(e, t.n - ninputs), t.slot, global};
-    return_unless_ok(p, call_runtime(p, "fsm_enter", plain_attrs, e->type_i32, 5, args));
 }
 
 // ---- what is known before printing: definitions, accumulations, where buffers live
@@ -278,15 +159,18 @@ static bool allocates(const Body *p, const Block *block, bool deep) {
     return false;
 }
 
+// Whether a loop may have many iterations.
+static bool is_counted_far(const Body *p, const Stmt *s) {
+    const Stmt *n = p->def[s->args[0]];
+    return !n || n->kind != ST_LIT || n->u.num > SHORT_LOOP;
+}
+
 // Whether one run of the block may take long: it has a loop that is not short.
 static bool is_long(const Body *p, const Block *block) {
     for (int i = 0; i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
         if (s->kind == ST_LOOP) return true;
-        if (s->kind == ST_FOR) {
-            const Stmt *n = p->def[s->args[0]];
-            if (!n || n->kind != ST_LIT || n->u.num > SHORT_LOOP) return true;
-        }
+        if (s->kind == ST_FOR && is_counted_far(p, s)) return true;
         if ((s->body && is_long(p, s->body)) || (s->other && is_long(p, s->other))) return true;
     }
     return false;
@@ -413,21 +297,20 @@ static void store(Body *p, Kind kind, LLVMValueRef v, LLVMValueRef address) {
 
 // ---- loops
 
-// A counted loop from 0 to n - 1 around what is emitted between the two calls.
+// A counted loop from `first` to n - 1 around what is emitted between the two calls.
 typedef struct Counted {
     LLVMBasicBlockRef body, done;
     LLVMValueRef index, n;
 } Counted;
 
-static Counted begin_for(Body *p, LLVMValueRef n, const char *name) {
+static Counted begin_for(Body *p, LLVMValueRef first, LLVMValueRef n, const char *name) {
     Emitter *e = p->e;
     Counted c = {.body = new_block(p, "for"), .done = new_block(p, "done"), .n = n};
     LLVMBasicBlockRef from = LLVMGetInsertBlock(e->builder);
-    LLVMValueRef zero = emit_int(e, 0);
-    LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntSGT, n, zero, ""), c.body, c.done);
+    LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntSGT, n, first, ""), c.body, c.done);
     go_on_at(p, c.body);
     c.index = LLVMBuildPhi(e->builder, e->type_i64, name ? name : "");
-    LLVMAddIncoming(c.index, &zero, &from, 1);
+    LLVMAddIncoming(c.index, &first, &from, 1);
     return c;
 }
 
@@ -442,10 +325,9 @@ static void end_for(Body *p, Counted *c) {
     go_on_at(p, c->done);
 }
 
-// Between iterations of the outermost loops: has the call been cancelled? The flag is the context's first byte.
-static void poll_cancelled(Body *p, const Block *body) {
+// Has the call been cancelled? The flag is the context's first byte.
+static void poll_cancelled(Body *p) {
     Emitter *e = p->e;
-    if (p->depth || !is_long(p, body)) return;
     LLVMValueRef flag = LLVMBuildLoad2(e->builder, e->type_i8, p->context, "cancelled");
     LLVMSetAlignment(flag, 1);
     LLVMSetOrdering(flag, LLVMAtomicOrderingMonotonic);
@@ -456,17 +338,54 @@ static void poll_cancelled(Body *p, const Block *body) {
     go_on_at(p, rest);
 }
 
+// The iterations of a loop without long loops inside, CHUNK at a time, so that it can be cancelled in between. Emits what
+// comes before the loop over the iterations from *first up to the result.
+typedef struct Chunks {
+    LLVMBasicBlockRef head;
+    LLVMValueRef first, end, n;
+} Chunks;
+
+static Chunks begin_chunks(Body *p, LLVMValueRef n) {
+    Emitter *e = p->e;
+    LLVMBuilderRef b = e->builder;
+    Chunks c = {.n = n};
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(b);
+    LLVMValueRef zero = emit_int(e, 0), size = emit_int(e, CHUNK);
+    c.head = new_block(p, "chunk");
+    LLVMBuildBr(b, c.head);
+    go_on_at(p, c.head);
+    c.first = LLVMBuildPhi(b, e->type_i64, "first");
+    LLVMAddIncoming(c.first, &zero, &from, 1);
+    poll_cancelled(p);
+    LLVMValueRef left = LLVMBuildNSWSub(b, n, c.first, "");
+    LLVMValueRef full = LLVMBuildICmp(b, LLVMIntSGT, left, size, "");
+    c.end = LLVMBuildSelect(b, full, LLVMBuildNSWAdd(b, c.first, size, ""), n, "");
+    return c;
+}
+
+static void end_chunks(Body *p, const Chunks *c) {
+    Emitter *e = p->e;
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(e->builder), done = new_block(p, "done");
+    LLVMAddIncoming(c->first, (LLVMValueRef[]){c->end}, &from, 1);
+    LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntSLT, c->end, c->n, ""), c->head, done);
+    go_on_at(p, done);
+}
+
 static void emit_for(Body *p, const Stmt *s) {
-    LLVMValueRef mark = allocates(p, s->body, false) ? take_mark(p) : NULL;
-    Counted c = begin_for(p, value(p, s->args[0]), p->tree->temps.data[s->dst].name);
+    LLVMValueRef mark = allocates(p, s->body, false) ? take_mark(p) : NULL, n = value(p, s->args[0]);
+    bool deep = is_long(p, s->body), chunked = !p->depth && !deep && is_counted_far(p, s);
+    Chunks chunks = {.first = emit_int(p->e, 0), .end = n};
+    if (chunked) chunks = begin_chunks(p, n);
+    Counted c = begin_for(p, chunks.first, chunks.end, p->tree->temps.data[s->dst].name);
     p->temp[s->dst] = c.index;
-    poll_cancelled(p, s->body);
+    if (deep) poll_cancelled(p);
     p->depth++;
     emit_block(p, s->body);
     p->depth--;
     debug_place(p->e->debug, s->span);
     if (mark) release(p, mark);
     end_for(p, &c);
+    if (chunked) end_chunks(p, &chunks);
 }
 
 static void emit_loop(Body *p, const Stmt *s) {
@@ -476,7 +395,7 @@ static void emit_loop(Body *p, const Stmt *s) {
     LLVMValueRef mark = allocates(p, s->body, true) ? take_mark(p) : NULL;
     LLVMBuildBr(b, body);
     go_on_at(p, body);
-    poll_cancelled(p, s->body);
+    poll_cancelled(p);
     p->leave = done;
     p->depth++;
     emit_block(p, s->body);
@@ -531,7 +450,7 @@ static void emit_fill(Body *p, const Stmt *s) {
         LLVMBuildMemSet(e->builder, base, LLVMConstNull(e->type_i8), bytes, element_alignment(kind));
         return;
     }
-    Counted c = begin_for(p, n, "fill");
+    Counted c = begin_for(p, emit_int(e, 0), n, "fill");
     store(p, kind, v, LLVMBuildInBoundsGEP2(e->builder, emit_memory_type(e, kind), base, &c.index, 1, ""));
     end_for(p, &c);
 }
@@ -689,40 +608,39 @@ static void emit_otherwise(Body *p, const Tree *tree, const char *name) {
     int n = 1 + tree->func->ninputs + tree->func->noutputs;
     args = ARENA_ARRAY(e->arena, LLVMValueRef, n);
     LLVMGetParams(p->function, args);
-    return_code(p, LLVMBuildCall2(e->builder, entry_type(e, tree->func), other, args, (unsigned)n, ""));
+    return_code(p, LLVMBuildCall2(e->builder, emit_entry_type(e, tree->func), other, args, (unsigned)n, ""));
     go_on_at(p, rest);
 }
 
-static void emit_version(Emitter *e, const Tree *tree, const char *name, bool internal) {
-    LLVMValueRef function = LLVMAddFunction(e->module, name, entry_type(e, tree->func));
+// A version for sizes of 0 is called by the other one, which has checked the arguments.
+static void emit_version(Emitter *e, const Tree *tree, const char *name, bool empty) {
+    LLVMValueRef function = LLVMAddFunction(e->module, name, emit_entry_type(e, tree->func));
     emit_attribute(e, function, LLVMAttributeFunctionIndex, "nounwind", 0);
+    emit_attribute(e, function, LLVMAttributeFunctionIndex, "noinline", 0);
+    LLVMSetLinkage(function, LLVMInternalLinkage);
     const char *otherwise = arena_printf(e->arena, "%s" OTHERWISE_SUFFIX, name);
     if (tree->otherwise) emit_version(e, tree->otherwise, otherwise, true);
     debug_begin_function(e->debug, function, tree->func, name);
-    static const char *const cold[] = {"noinline", "optnone", "cold"};
-    for (int i = 0; internal && i < 3; i++) emit_attribute(e, function, LLVMAttributeFunctionIndex, cold[i], 0);
-    if (internal) LLVMSetLinkage(function, LLVMInternalLinkage);
+    static const char *const cold[] = {"optnone", "cold"};
+    for (int i = 0; empty && i < 2; i++) emit_attribute(e, function, LLVMAttributeFunctionIndex, cold[i], 0);
     Body *p = body_new(e, tree, function);
-    const char **names = cpu_parameter_names(e->arena, tree->func);
     int stamp = 0, split = tree->prologue;
     survey(p, tree->body, &stamp);
     p->slots = new_block(p, "entry");
     LLVMBasicBlockRef start = new_block(p, "start");
     go_on_at(p, start);
-    declare_parameters(p, names);
-    if (!internal) check_context(p);
+    declare_parameters(p, cpu_parameter_names(e->arena, tree->func));
     emit_range(p, tree->body, 0, split);
-    if (!internal) check_arrays(p, names); // how long an array must be is known only when the sizes are right
+    if (!empty) emit_array_checks(e, tree, function); // how long an array must be is known when the sizes are right
     if (tree->otherwise) emit_otherwise(p, tree, otherwise);
     emit_range(p, tree->body, split, tree->body->stmts.len);
     return_code(p, LLVMConstNull(e->type_i32));
     go_on_at(p, p->slots);
     LLVMBuildBr(e->builder, start);
     debug_nowhere(e->debug);
-    map_free(&p->sizes);
 }
 
-void emit_entry(Emitter *e, const Tree *tree, const char *name) { emit_version(e, tree, name, false); }
+void emit_body(Emitter *e, const Tree *tree, const char *name) { emit_version(e, tree, name, false); }
 
 // int NAME__call(fsm_context *ctx, void **args): args[i] is the array, or points to the scalar, of input i; the outputs
 // follow.
@@ -745,5 +663,5 @@ void emit_caller(Emitter *e, const Func *f, const char *name) {
         args[n++] = v;
     }
     LLVMValueRef entry = LLVMGetNamedFunction(e->module, name);
-    LLVMBuildRet(e->builder, LLVMBuildCall2(e->builder, entry_type(e, f), entry, args, (unsigned)n, ""));
+    LLVMBuildRet(e->builder, LLVMBuildCall2(e->builder, emit_entry_type(e, f), entry, args, (unsigned)n, ""));
 }

@@ -57,8 +57,15 @@ LLVMValueRef emit_intrinsic(Emitter *e, const char *name, int ntypes, LLVMTypeRe
 // A private constant string.
 LLVMValueRef emit_string(Emitter *e, const char *text);
 
-// The C function of one tree, and the uniform one of cpu_call. (emit.c)
+// The C functions of one tree: NAME, and unless the module is for cpu_call also NAME_general, NAME_sizes and
+// NAME_sizes_general. (entry.c)
 void emit_entry(Emitter *e, const Tree *tree, const char *name);
+// In a function with the parameters of an entry: returns with a code unless fsm_check_arrays says FSM_OK. (entry.c)
+void emit_array_checks(Emitter *e, const Tree *tree, LLVMValueRef function);
+LLVMTypeRef emit_entry_type(Emitter *e, const Func *f);
+// What an entry does after fsm_begin, as an internal function. (emit.c)
+void emit_body(Emitter *e, const Tree *tree, const char *name);
+// The uniform function of cpu_call. (emit.c)
 void emit_caller(Emitter *e, const Func *f, const char *name);
 
 // A target machine for the options; the caller disposes of it. (llvm.c)
@@ -68,6 +75,10 @@ LLVMModuleRef cpu_optimised(CpuModule *m);
 
 // The name of the uniform function of an entry.
 #define CALLER_SUFFIX "__call"
+#define GENERAL_SUFFIX "_general"
+#define SIZES_SUFFIX "_sizes"
+// Of internal functions: with a dot, which no other name has.
+#define BODY_SUFFIX ".body"
 #define OTHERWISE_SUFFIX ".empty" // the version for sizes of 0
 
 #endif

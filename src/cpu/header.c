@@ -1,6 +1,9 @@
 // The C header of a module, and names that C accepts.
 #include "cpu/cpu.h"
 
+#include "fsmc/runtime.h"
+#include "lower/lower.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 
@@ -162,6 +165,39 @@ const char **cpu_parameter_names(Arena *a, const Func *f) {
     return names;
 }
 
+// ---- sizes
+
+bool cpu_size_source(const Func *f, int number, int *array, int *dim) {
+    *array = 0;
+    for (int i = f->nsizes; i < f->ninputs; i++) {
+        const Node *n = f->inputs[i];
+        for (*dim = 0; *dim < n->rank; ++*dim)
+            if (n->shape[*dim] == f->inputs[number]) return true;
+        *array += n->rank > 0;
+    }
+    return false;
+}
+
+bool cpu_has_general(const Func *f) {
+    int array, dim;
+    bool arrays = false;
+    for (int i = 0; i < f->ninputs; i++) arrays |= f->inputs[i]->rank > 0;
+    for (int i = 0; i < f->noutputs; i++) arrays |= f->outputs[i]->rank > 0;
+    if (!arrays) return false;
+    for (int i = 0; i < f->nsizes; i++)
+        if (!cpu_size_source(f, i, &array, &dim)) return false;
+    return true;
+}
+
+bool cpu_size_is_known(const Node *n) {
+    if (n->rank || n->nargs > 3) return false;
+    if (n->op == OP_lit || n->op == OP_input) return true;
+    if (!op_is_elementwise(n->op) && n->op != OP_conv && n->op != OP_select && n->op != OP_stop) return false;
+    for (int i = 0; i < n->nargs; i++)
+        if (!cpu_size_is_known(n->args[i])) return false;
+    return true;
+}
+
 // ---- sizes in comments
 
 // Prints an Int expression over the inputs; prec: how tightly its surroundings bind (0 nothing, 1 sums, 2 products).
@@ -267,10 +303,8 @@ static void print_shape(Str *out, const Node *n, const char *const *names) {
     }
 }
 
-static void print_entry(Str *out, Arena *a, const Func *f) {
-    const char **names = cpu_parameter_names(a, f), *name = cpu_c_name(a, f->name);
-    str_putc(out, '\n');
-    if (f->doc) print_comment(out, f->doc);
+// What the arrays of an entry are, as comments.
+static void print_arrays(Str *out, const Func *f, const char *const *names, const char *name) {
     for (int i = 0; i < f->nsizes; i++)
         str_printf(out, "%s%s%s", i ? ", " : "// Sizes: ", names[i], i + 1 < f->nsizes ? "" : ".\n");
     for (int i = f->nsizes; i < f->ninputs; i++) {
@@ -279,21 +313,34 @@ static void print_entry(Str *out, Arena *a, const Func *f) {
         print_shape(out, f->inputs[i], names);
         str_putc(out, '\n');
     }
+    bool known = true;
     for (int i = 0; i < f->noutputs; i++) {
         str_printf(out, "// %s: result, ", names[f->ninputs + i]);
         print_shape(out, f->outputs[i], names);
         str_putc(out, '\n');
+        for (int k = 0; k < f->outputs[i]->rank; k++) known &= cpu_size_is_known(f->outputs[i]->shape[k]);
     }
-    str_printf(out, "int %s(fsm_context *ctx", name);
-    for (int i = 0; i < f->ninputs; i++) {
+    if (!known) str_printf(out, "// A size that is shown as ? depends on array elements: %s" "_sizes gives it.\n", name);
+}
+
+// The prototype; general: with views for arrays and without sizes.
+static void print_prototype(Str *out, const Func *f, const char *name, const char *const *names, bool general) {
+    str_printf(out, "int %s%s(fsm_context *ctx", name, general ? "_general" : "");
+    for (int i = general ? f->nsizes : 0; i < f->ninputs; i++) {
         const Node *n = f->inputs[i];
-        if (n->rank)
+        if (n->rank && general)
+            str_printf(out, ", const fsm_view *%s", names[i]);
+        else if (n->rank)
             str_printf(out, ", const %s *%s", c_type(n->kind, false), names[i]);
         else
             str_printf(out, ", %s %s", c_type(n->kind, true), names[i]);
     }
-    for (int i = 0; i < f->noutputs; i++)
-        str_printf(out, ", %s *%s", c_type(f->outputs[i]->kind, false), names[f->ninputs + i]);
+    for (int i = 0; i < f->noutputs; i++) {
+        if (general && f->outputs[i]->rank)
+            str_printf(out, ", const fsm_view *%s", names[f->ninputs + i]);
+        else
+            str_printf(out, ", %s *%s", c_type(f->outputs[i]->kind, false), names[f->ninputs + i]);
+    }
     str_puts(out, ");\n");
 }
 
@@ -314,6 +361,34 @@ static void print_externs(Str *out, int nfuncs, Func *const *funcs) {
     vec_free(&names);
 }
 
+static void print_entry(Str *out, Arena *a, const Func *f) {
+    const char **names = cpu_parameter_names(a, f), *name = cpu_c_name(a, f->name);
+    const Func *query = lower_size_query(a, f);
+    str_putc(out, '\n');
+    if (f->doc) print_comment(out, f->doc);
+    print_arrays(out, f, names, name);
+    print_prototype(out, f, name, names, false);
+    if (cpu_has_general(f)) print_prototype(out, f, name, names, true);
+    if (!query) return;
+    names = cpu_parameter_names(a, query);
+    name = arena_printf(a, "%s_sizes", name);
+    print_prototype(out, query, name, names, false);
+    if (cpu_has_general(f)) print_prototype(out, query, name, names, true);
+}
+
+static const char header_comment[] =
+    "//\n"
+    "// Every function returns FSM_OK or an FSM_ERROR code, whose text fsm_context_error(ctx) has; it names the argument,\n"
+    "// what was expected and what was given. After an error the arguments are untouched, the results unspecified, and the\n"
+    "// next call works. A context serves one call at a time; threads use contexts of their own. fsm_context_cancel ends a\n"
+    "// call from another thread. fsmc/runtime.h has contexts, codes, allocators and views.\n"
+    "//\n"
+    "// NAME          sizes first, then the arguments, then the results. Arrays are row-major and contiguous; results must\n"
+    "//               not overlap anything.\n"
+    "// NAME_general  the same with a view for each array, which may have any strides; sizes are read off the views and\n"
+    "//               must agree. Contiguous arrays are used in place, others copied to and from scratch memory.\n"
+    "// NAME_sizes    the extents of the results for these arguments: outN_dimK, outermost first.\n";
+
 void cpu_header(Str *out, const char *name, int nfuncs, Func *const *funcs) {
     Arena *a = arena_new();
     // Headers of equal names in different folders: a program has an entry only once.
@@ -321,12 +396,11 @@ void cpu_header(Str *out, const char *name, int nfuncs, Func *const *funcs) {
     for (char *c = guard; *c; c++) *c = (char)toupper((unsigned char)*c);
     str_puts(out, "// Written by fsmc. Link with -lfsmrt -lm.\n");
     print_externs(out, nfuncs, funcs);
-    str_puts(
-        out,
-        "// Every function returns FSM_OK or an FSM_ERROR code, whose text fsm_context_error(ctx) has. Arrays are\n"
-        "// row-major and contiguous; results must not overlap anything.\n");
-    str_printf(out, "#ifndef %s\n#define %s\n\n#include \"fsmc/runtime.h\"\n", guard, guard);
-    str_puts(out, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
+    str_puts(out, header_comment);
+    str_printf(out, "#ifndef %s\n#define %s\n\n#include \"fsmc/runtime.h\"\n\n", guard, guard);
+    str_printf(out, "#if FSM_ABI_VERSION != %d\n#error \"compile the program again: fsmc/runtime.h is of another version\"\n",
+               FSM_ABI_VERSION);
+    str_puts(out, "#endif\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
     for (int i = 0; i < nfuncs; i++) print_entry(out, a, funcs[i]);
     str_puts(out, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
     arena_free(a);

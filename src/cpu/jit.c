@@ -21,10 +21,16 @@ static const struct RuntimeSymbol {
     const char *name;
     uintptr_t address;
 } * runtime_symbols(int *n) {
-    static struct RuntimeSymbol table[16];
+    static struct RuntimeSymbol table[32];
     int i = 0;
 #define SYMBOL(f) table[i++] = (struct RuntimeSymbol){#f, (uintptr_t)f}
-    SYMBOL(fsm_enter);
+    SYMBOL(fsm_begin);
+    SYMBOL(fsm_end);
+    SYMBOL(fsm_check_arrays);
+    SYMBOL(fsm_view_sizes);
+    SYMBOL(fsm_view_inputs);
+    SYMBOL(fsm_view_outputs);
+    SYMBOL(fsm_view_finish);
     SYMBOL(fsm_fail);
     SYMBOL(fsm_poll);
     SYMBOL(fsm_alloc);
@@ -42,7 +48,7 @@ static const struct RuntimeSymbol {
 static LLVMErrorRef define_symbols(LLVMOrcLLJITRef lljit) {
     int n;
     const struct RuntimeSymbol *symbols = runtime_symbols(&n);
-    LLVMOrcCSymbolMapPair pairs[16];
+    LLVMOrcCSymbolMapPair pairs[32];
     for (int i = 0; i < n; i++) {
         pairs[i].Name = LLVMOrcLLJITMangleAndIntern(lljit, symbols[i].name);
         pairs[i].Sym.Address = symbols[i].address;

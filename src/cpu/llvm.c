@@ -110,6 +110,15 @@ static void verify(const CpuModule *m, LLVMModuleRef module) {
     LLVMDisposeMessage(error);
 }
 
+// Whether x is y with the ending of one of the functions that come with an entry.
+static bool is_companion(const char *x, const char *y) {
+    static const char *const endings[] = {GENERAL_SUFFIX, SIZES_SUFFIX, SIZES_SUFFIX GENERAL_SUFFIX};
+    size_t n = strlen(y);
+    for (int i = 0; i < 3; i++)
+        if (!strncmp(x, y, n) && !strcmp(x + n, endings[i])) return true;
+    return false;
+}
+
 // The C names of the entries; reports those that C cannot have.
 static const char **entry_names(Arena *a, Diag *diag, int n, Tree *const *trees) {
     const char **names = ARENA_ARRAY(a, const char *, n + 1);
@@ -119,10 +128,15 @@ static const char **entry_names(Arena *a, Diag *diag, int n, Tree *const *trees)
         names[i] = cpu_c_name(a, f->name);
         if (cpu_name_reserved(f->name))
             diag_error(diag, f->span, "entry '%s' cannot be exported: the name is reserved in C", f->name);
-        for (int j = 0; j < i; j++)
+        for (int j = 0; j < i; j++) {
+            bool longer = is_companion(names[i], names[j]);
+            if (longer || is_companion(names[j], names[i]))
+                diag_error(diag, f->span, "entries '%s' and '%s' cannot both be exported: '%s' is a function of the other",
+                           trees[j]->func->name, f->name, names[longer ? i : j]);
             if (!strcmp(names[i], names[j]))
                 diag_error(diag, f->span, "entries '%s' and '%s' would both be '%s' in C", trees[j]->func->name,
                            f->name, names[i]);
+        }
     }
     return diag_errors(diag) > errors ? NULL : names;
 }

@@ -588,7 +588,7 @@ static void print_codes(Str *out) {
     static const struct {
         int code;
         const char *name;
-    } errors[] = {{FSM_ERROR_SIZE, "Size"},       {FSM_ERROR_BOUNDS, "Bounds"}, {FSM_ERROR_ASSERT, "Assert"},
+    } errors[] = {{FSM_ERROR_NEGATIVE, "Size"}, {FSM_ERROR_OVERFLOW, "Size"}, {FSM_ERROR_SIZE, "Size"}, {FSM_ERROR_BOUNDS, "Bounds"}, {FSM_ERROR_ASSERT, "Assert"},
                   {FSM_ERROR_DIVIDE, "Divide"},   {FSM_ERROR_MEMORY, "Memory"}, {FSM_ERROR_OVERLAP, "Overlap"},
                   {FSM_ERROR_CANCELLED, "Cancelled"}, {FSM_ERROR_NAN, "Nan"}};
     str_puts(out, "_codes.update({\n");

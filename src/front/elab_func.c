@@ -16,9 +16,9 @@ typedef struct FuncBuilder {
 
 // ---- checks
 
-static void add_check(FuncBuilder *b, Node *cond, Span span, int n, Node **values, const char *text) {
+static void add_check(FuncBuilder *b, int code, Node *cond, Span span, int n, Node **values, const char *text) {
     if (cond->op == OP_lit && cond->u.num) return;
-    Check c = {cond, text, n, arena_copy(b->el->arena, values, sizeof *values * (size_t)n), FSM_ERROR_SIZE, span};
+    Check c = {cond, text, n, arena_copy(b->el->arena, values, sizeof *values * (size_t)n), code, span};
     vec_push(&b->checks, c);
 }
 
@@ -33,7 +33,7 @@ static void check_nonnegative(FuncBuilder *b, Node *extent, Span span, const cha
     }
     const char *text =
         arena_printf(el->arena, "%s: %s, which is %s, is negative: %%d", b->entry->name, what, size_text(el, extent));
-    add_check(b, ir_le(el->m, ir_int(el->m, 0), extent), span, 1, &extent, text);
+    add_check(b, FSM_ERROR_NEGATIVE, ir_le(el->m, ir_int(el->m, 0), extent), span, 1, &extent, text);
 }
 
 // ---- inputs
@@ -179,7 +179,7 @@ static void check_result(FuncBuilder *b, const SizeSpec *s, Type *t, Value v, in
             el->failed = true;
         } else if (eq == SIZE_UNKNOWN) {
             Node *values[] = {want, have};
-            add_check(b, ir_eq(el->m, want, have), s->span, 2, values,
+            add_check(b, FSM_ERROR_SIZE, ir_eq(el->m, want, have), s->span, 2, values,
                       arena_printf(el->arena, "%s: %%d and %%d", what));
         }
     }

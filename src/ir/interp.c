@@ -197,7 +197,7 @@ static Array *array_new(Interp *m, Form form, Kind kind, int rank) {
 static Status array_reset(Interp *m, Array *a, const int64_t *shape) {
     int64_t n = 1;
     for (int k = 0; k < a->rank; k++)
-        if (shape[k] < 0) return fail(m, FSM_ERROR_SIZE, "size %lld is negative", (long long)shape[k]);
+        if (shape[k] < 0) return fail(m, FSM_ERROR_NEGATIVE, "size %lld is negative", (long long)shape[k]);
     for (int k = 0; k < a->rank; k++) {
         a->shape[k] = shape[k];
         if (__builtin_mul_overflow(n, shape[k], &n)) n = INT64_MAX;
@@ -804,7 +804,7 @@ static Status make_outputs(Interp *m, Arena *a, Tensor *outputs) {
         for (int d = 0; d < e->rank; d++) {
             Scalar x;
             DEMAND(m, scalar(m, e->shape[d], &x));
-            if (x.i < 0) return fail(m, FSM_ERROR_SIZE, "size %lld is negative", (long long)x.i);
+            if (x.i < 0) return fail(m, FSM_ERROR_NEGATIVE, "size %lld is negative", (long long)x.i);
             shape[d] = x.i;
             fits &= !__builtin_mul_overflow(bytes, x.i, &bytes);
         }

@@ -206,7 +206,7 @@ Temp lower_extent(Lower *l, Node *e, int k) {
     Node *n = e->shape[k], *ok = ir_le(l->ir, ir_int(l->ir, 0), n);
     Temp t = lower_value(l, n);
     if (!n->nonneg && !(ok->op == OP_lit && ok->u.num))
-        lower_check(l, lower_value(l, ok), FSM_ERROR_SIZE, "an array cannot have %d elements", e->span, 1, &t);
+        lower_check(l, lower_value(l, ok), FSM_ERROR_NEGATIVE, "an array cannot have %d elements", e->span, 1, &t);
     return t;
 }
 

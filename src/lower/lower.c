@@ -596,7 +596,7 @@ static void check_sizes(Lower *l, const Func *f) {
         Temp ok = lower_temp(l, KIND_BOOL, NULL), n = lower_value(l, f->inputs[i]), args[] = {lower_int(l, 0), n};
         lower_stmt(l, ST_OP, ok, 2, args)->op = OP_le;
         const char *text = arena_printf(l->arena, "the size `%s` is %%d: it cannot be negative", f->inputs[i]->name);
-        lower_check(l, ok, FSM_ERROR_SIZE, text, f->span, 1, &n);
+        lower_check(l, ok, FSM_ERROR_NEGATIVE, text, f->span, 1, &n);
     }
 }
 
@@ -668,9 +668,33 @@ static Tree *lower_version(Arena *arena, const Func *f) {
     return t;
 }
 
+Func *lower_size_query(Arena *arena, const Func *f) {
+    Func *g = ARENA_NEW(arena, Func);
+    int n = 0;
+    *g = *f;
+    for (int i = 0; i < f->noutputs; i++) n += f->outputs[i]->rank;
+    g->name = arena_printf(arena, "%s_sizes", f->name);
+    g->doc = NULL;
+    g->result = NULL;
+    g->outputs = ARENA_ARRAY(arena, Node *, n + 1);
+    g->output_names = ARENA_ARRAY(arena, const char *, n + 1);
+    g->noutputs = 0;
+    for (int i = 0; i < f->noutputs; i++) {
+        const char *name = f->output_names ? f->output_names[i] : NULL;
+        if (!name || !*name) name = arena_printf(arena, "out%d", i);
+        for (int k = 0; k < f->outputs[i]->rank; k++) {
+            g->output_names[g->noutputs] = arena_printf(arena, "%s_dim%d", name, k);
+            g->outputs[g->noutputs++] = f->outputs[i]->shape[k];
+        }
+    }
+    return n ? g : NULL;
+}
+
 Tree *lower_func(Arena *arena, const Func *f, const Func *positive) {
-    if (!positive || f->nsizes == 0 || !is_partial(f)) return lower_version(arena, f);
-    Tree *t = lower_version(arena, positive);
-    t->otherwise = lower_version(arena, f);
+    bool two = positive && f->nsizes && is_partial(f);
+    Tree *t = lower_version(arena, two ? positive : f);
+    if (two) t->otherwise = lower_version(arena, f);
+    Func *query = lower_size_query(arena, f);
+    if (query) t->sizes = lower_version(arena, query);
     return t;
 }

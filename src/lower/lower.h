@@ -13,4 +13,7 @@
 // least 1 (Ir.positive); it runs when that is so, and f itself otherwise.
 Tree *lower_func(Arena *arena, const Func *f, const Func *positive);
 
+// The function with f's inputs that gives the extents of its outputs, as Int scalars in order; NULL if there are none.
+Func *lower_size_query(Arena *arena, const Func *f);
+
 #endif

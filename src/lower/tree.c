@@ -455,6 +455,7 @@ void tree_verify(const Tree *t) {
     verify_block(&v, t->body);
     free_verifier(&v);
     if (t->otherwise) tree_verify(t->otherwise);
+    if (t->sizes) tree_verify(t->sizes);
 }
 
 static void free_block(Block *b) {
@@ -468,6 +469,7 @@ static void free_block(Block *b) {
 
 void tree_free(Tree *t) {
     if (t->otherwise) tree_free(t->otherwise);
+    if (t->sizes) tree_free(t->sizes);
     free_block(t->body);
     vec_free(&t->temps);
     vec_free(&t->bufs);

@@ -84,6 +84,7 @@ typedef struct Tree {
     VEC(Buf *) bufs;
     Block *body;
     int prologue;           // how many statements at the start only check the arguments
+    struct Tree *sizes;     // the function that gives the extents of the outputs; NULL if these are scalars
     struct Tree *otherwise; // what runs instead if a size of the function is 0, or NULL: body is right for that, too
 } Tree;
 

@@ -25,7 +25,7 @@ static int call(Worker *w, int i) {
     if (code == FSM_ERROR_CANCELLED) return ++w->cancelled, 0;
     if (n < 0) {
         snprintf(text, sizeof text, "the size `n` is %d: it cannot be negative", (int)n);
-        return code != FSM_ERROR_SIZE || !strstr(fsm_context_error(w->ctx), text);
+        return code != FSM_ERROR_NEGATIVE || !strstr(fsm_context_error(w->ctx), text);
     }
     if (k >= N) {
         snprintf(text, sizeof text, "index %d is out of range for an array of %d elements", (int)k, N);

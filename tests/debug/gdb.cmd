@@ -15,6 +15,6 @@ END
 fsmc -g -O1 lines.fsm && $CC -I "$FSMC_ROOT/include" main.c lines.o "$FSMC_BUILD/libfsmrt.a" -lm -o main && ./main ||
     echo "exit $?"
 export ASAN_OPTIONS=detect_leaks=0 # does not work under a debugger
-gdb -nx -batch -ex 'break lines.fsm:11' -ex run -ex 'backtrace 1' ./main 2>&1 | grep -o 'walk () at .*\|^11.*' | sort -u
+gdb -nx -batch -ex 'break lines.fsm:11' -ex run -ex 'backtrace 1' ./main 2>&1 | grep -o 'walk.* () at .*\|^11.*' | sort -u
 gdb -nx -batch -ex 'set breakpoint pending on' -ex 'break fit' -ex run -ex 'backtrace 1' --args \
     "$(command -v fsmc)" run -g lines.fsm fit a=1 b=0 'x=[1,2,3]' 'y=[2,1,0]' 2>&1 | grep -o ' fit () at .*' | sort -u

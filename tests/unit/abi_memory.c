@@ -166,7 +166,7 @@ static int check_flat(Entry *entry, int n) {
         if (i >= n && few > 0) e->args[0] = &few;
         int code = e->caller(ctx, e->args);
         bool bad = *(int64_t *)e->args[0] < 0;
-        failures += bad ? code != FSM_ERROR_SIZE : code != FSM_OK;
+        failures += bad ? code != FSM_ERROR_NEGATIVE : code != FSM_OK;
         e->args[0] = first;
     }
     int64_t more = resident() - before;

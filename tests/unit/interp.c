@@ -135,7 +135,7 @@ static const Case cases[] = {
      "2; 3", "[0 1 2 10 11 12]", NULL},
     {"gen of an array", FV("f64[2, n]", "%1 = gen i < 2 { yield x }\n return %1"), "2; [2] 5 6", "[5 6 5 6]", NULL},
     {"gen of negative size", "func f(k: i64) -> f64[k] {\n %1 = gen i < k { yield 1.0 }\n return %1\n}\n", "-1",
-     "error 2: size -1 is negative", NULL},
+     "error 13: size -1 is negative", NULL},
     {"negative size not needed",
      "func f(k: i64) -> f64 {\n %1 = gen i < k { yield (conv f64 i) }\n"
      " return (bracket (lt 0 k) (at %1[0]))\n}\n",

@@ -62,6 +62,7 @@ static const struct {
     {"lower_check", TEXT, false},
     {"ir_bounds_text", TEXT, true},
     {"fsm_fail", TEXT, false},        // runtime/
+    {"fsm_text_add", IGNORED, false}, // runtime/, shown by tests/unit/abi.c
     {"fail_named", TEXT, false},      // runtime/
     {"fsm_context_error", TEXT, true}, // runtime/
     {"size_error", TEXT, false},       // include/fsmc/fsmc.hpp

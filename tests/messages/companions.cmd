@@ -1,0 +1,1 @@
+fsmc companions.fsm -o "$FSMC_TEST_TMP/x.o"
