@@ -15,8 +15,10 @@ int64_t fsm_array_bytes(const fsm_array_info *array, const int64_t *extents) {
     int64_t bytes = (int64_t)types[array->type].size;
     bool over = false;
     for (int k = 0; k < array->rank; k++) {
-        if (extents[k] == 0) return 0;
-        over |= extents[k] < 0;
+        if (extents[k] == INT64_MIN)
+            over = true;
+        else if (extents[k] <= 0)
+            return 0;
         over |= __builtin_mul_overflow(bytes, extents[k], &bytes);
     }
     return over ? -1 : bytes;
