@@ -43,6 +43,18 @@ void *cpu_jit_symbol(CpuJit *jit, const char *name);
 // Calls the entry compiled from f (module made with `callable`). Allocates the outputs in the arena. Returns 0, or a
 // code of fsmc/runtime.h with *error set to a text in the arena.
 int cpu_call(Arena *a, CpuJit *jit, const Func *f, const Tensor *inputs, Tensor *outputs, const char **error);
+// A call made ready: everything is checked and its outputs are there, so that only the code itself is left to run.
+struct fsm_context;
+typedef struct CpuCall {
+    CpuJit *jit;
+    int (*code)(struct fsm_context *, void **);
+    void **args;
+} CpuCall;
+// The inputs must stay where they are. Returns 0, or a code with *error set, as cpu_call does.
+int cpu_prepare(Arena *a, CpuJit *jit, const Func *f, const Tensor *inputs, Tensor *outputs, CpuCall *call,
+                const char **error);
+// Runs it. *error is valid until the next call.
+int cpu_invoke(const CpuCall *call, const char **error);
 // The most scratch memory that a call so far has needed.
 int64_t cpu_jit_peak_bytes(const CpuJit *jit);
 

@@ -123,7 +123,8 @@ int64_t cpu_jit_peak_bytes(const CpuJit *jit) { return fsm_context_peak_bytes(ji
 
 // ---- calling
 
-int cpu_call(Arena *a, CpuJit *jit, const Func *f, const Tensor *inputs, Tensor *outputs, const char **error) {
+int cpu_prepare(Arena *a, CpuJit *jit, const Func *f, const Tensor *inputs, Tensor *outputs, CpuCall *call,
+                const char **error) {
     typedef int Caller(fsm_context *, void **);
     Caller *caller =
         (Caller *)(uintptr_t)cpu_jit_symbol(jit, arena_printf(a, "%s" CALLER_SUFFIX, cpu_c_name(a, f->name)));
@@ -133,7 +134,21 @@ int cpu_call(Arena *a, CpuJit *jit, const Func *f, const Tensor *inputs, Tensor 
     void **args = ARENA_ARRAY(a, void *, f->ninputs + f->noutputs + 1);
     for (int i = 0; i < f->ninputs; i++) args[i] = inputs[i].data;
     for (int i = 0; i < f->noutputs; i++) args[f->ninputs + i] = outputs[i].data;
-    code = caller(jit->context, args);
-    if (code) *error = arena_strdup(a, fsm_context_error(jit->context));
+    *call = (CpuCall){jit, caller, args};
+    return 0;
+}
+
+int cpu_invoke(const CpuCall *call, const char **error) {
+    int code = call->code(call->jit->context, call->args);
+    if (code) *error = fsm_context_error(call->jit->context);
+    return code;
+}
+
+int cpu_call(Arena *a, CpuJit *jit, const Func *f, const Tensor *inputs, Tensor *outputs, const char **error) {
+    CpuCall call;
+    int code = cpu_prepare(a, jit, f, inputs, outputs, &call, error);
+    if (code) return code;
+    code = cpu_invoke(&call, error);
+    if (code) *error = arena_strdup(a, *error);
     return code;
 }

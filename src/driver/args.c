@@ -4,6 +4,7 @@
 #include "driver/json.h"
 #include "driver/npy.h"
 #include "ir/interp.h"
+#include "support/random.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -273,6 +274,7 @@ static bool measure_all(Args *a) {
     bool ok = true;
     for (int k = 0; k < f->nparams; k++) {
         const SigParam *p = &f->params[k];
+        if (!a->param[k]) continue; // args_fill
         a->shape[k] = json_measure(a->arena, a->diag, param_name(a, k), p->type, a->param[k]);
         ok &= a->shape[k] != NULL;
         if (!a->shape[k] || p->type->form != SIG_SCALAR || p->type->kind != KIND_INT) continue;
@@ -295,21 +297,102 @@ static bool convert(Args *a) {
     return ok;
 }
 
+// ---- random arguments
+
+static bool size_is_known(const Args *a, const Node *e, int64_t *n) { return e && evaluate(a, e, n); }
+
+// A leaf of an argument that is not given.
+static bool fill_leaf(Args *a, const ArgsFill *how, int input, int64_t smallest, Random *r) {
+    static const int64_t most = (int64_t)1 << 31;
+    const Node *e = a->func->inputs[input];
+    int64_t *shape = ARENA_ARRAY(a->arena, int64_t, e->rank + 1), count = 1;
+    for (int d = 0; d < e->rank; d++) {
+        if (!size_is_known(a, e->shape[d], &shape[d]) || shape[d] < 0) {
+            diag_error(a->diag, nowhere, "no random argument `%s` has a possible size; give sizes or arguments", e->name);
+            return false;
+        }
+        if (shape[d] && count > most / shape[d]) {
+            diag_error(a->diag, nowhere, "a random argument `%s` would have more than %lld elements", e->name, (long long)most);
+            return false;
+        }
+        count *= shape[d];
+    }
+    Tensor *t = &a->input[input];
+    *t = tensor_new(a->arena, e->kind, e->rank, shape);
+    for (int64_t i = 0; i < count; i++) {
+        bool real = kind_is_float(e->kind);
+        double x = real ? random_real(r, how->low, how->high)
+                        : (double)random_int(r, 0, e->kind == KIND_INT && smallest > 0 ? smallest - 1 : 1);
+        tensor_set(t, i, x);
+    }
+    return true;
+}
+
+// The sizes that nothing tells, then the arguments that are not given: numbers first, for sizes may depend on them.
+static bool fill(Args *a, const ArgsFill *how) {
+    const Func *f = a->func;
+    int64_t next = how->size, smallest = INT64_MAX;
+    for (int k = 0; k < f->nsizes; k++) {
+        if (!a->known[k]) set_int(a, k, next), next += how->step;
+        int64_t n = tensor_get_int(&a->input[k], 0);
+        if (n > 0 && n < smallest) smallest = n;
+    }
+    if (smallest == INT64_MAX) smallest = 2;
+    for (int round = 0; round < 2; round++)
+        for (int k = 0; k < f->nparams; k++) {
+            if (a->param[k]) continue;
+            Random r = random_named(how->seed, param_name(a, k));
+            for (int i = f->params[k].first; i < f->params[k].first + f->params[k].count; i++) {
+                if ((f->inputs[i]->rank > 0) != round) continue;
+                if (!fill_leaf(a, how, i, smallest, &r)) return false;
+                a->known[i] = f->inputs[i]->rank == 0 && !kind_is_float(f->inputs[i]->kind);
+            }
+        }
+    return true;
+}
+
+static bool convert_some(Args *a, const ArgsFill *how) {
+    const Func *f = a->func;
+    bool ok = measure_all(a) && given_sizes(a);
+    for (int k = 0; k < f->nparams && ok; k++)
+        if (a->param[k]) bind_sizes(a, a->shape[k]);
+    ok = ok && fill(a, how);
+    for (int k = 0; k < f->nparams && ok; k++)
+        if (a->param[k]) ok = check_shape(a, a->shape[k], NULL, param_name(a, k));
+    for (int k = 0; k < f->nparams && ok; k++)
+        if (a->param[k]) json_leaves(a->arena, a->shape[k], a->param[k], &a->input[f->params[k].first]);
+    return ok;
+}
+
 Tensor *args_read(Compilation *c, const Func *f) { return args_read_text(c, f, NULL); }
 
-Tensor *args_read_text(Compilation *c, const Func *f, const Source *text) {
+static Args args_open(Compilation *c, const Func *f) {
     Arena *arena = c->arena;
-    Args a = {arena,
-              c->diag,
-              f,
-              ARENA_ARRAY(arena, json_t *, f->nparams + 1),
-              ARENA_ARRAY(arena, JsonShape *, f->nparams + 1),
-              ARENA_ARRAY(arena, json_t *, f->nsizes + 1),
-              ARENA_ARRAY(arena, Tensor, f->ninputs + 1),
-              ARENA_ARRAY(arena, const char *, f->nsizes + 1),
-              ARENA_ARRAY(arena, bool, f->ninputs + 1)};
-    bool ok = collect(&a, c->opt, text) && convert(&a);
-    for (int k = 0; k < f->nparams; k++) json_decref(a.param[k]);
-    for (int k = 0; k < f->nsizes; k++) json_decref(a.size[k]);
-    return ok ? a.input : NULL;
+    return (Args){arena,
+                  c->diag,
+                  f,
+                  ARENA_ARRAY(arena, json_t *, f->nparams + 1),
+                  ARENA_ARRAY(arena, JsonShape *, f->nparams + 1),
+                  ARENA_ARRAY(arena, json_t *, f->nsizes + 1),
+                  ARENA_ARRAY(arena, Tensor, f->ninputs + 1),
+                  ARENA_ARRAY(arena, const char *, f->nsizes + 1),
+                  ARENA_ARRAY(arena, bool, f->ninputs + 1)};
+}
+
+static Tensor *args_close(Args *a, bool ok) {
+    for (int k = 0; k < a->func->nparams; k++) json_decref(a->param[k]);
+    for (int k = 0; k < a->func->nsizes; k++) json_decref(a->size[k]);
+    return ok ? a->input : NULL;
+}
+
+Tensor *args_read_text(Compilation *c, const Func *f, const Source *text) {
+    Args a = args_open(c, f);
+    return args_close(&a, collect(&a, c->opt, text) && convert(&a));
+}
+
+Tensor *args_fill(Compilation *c, const Func *f, const ArgsFill *how) {
+    Args a = args_open(c, f);
+    bool ok = true;
+    for (int i = 0; i < c->opt->words.len; i++) ok &= read_word(&a, c->opt->words.data[i]);
+    return args_close(&a, ok && convert_some(&a, how));
 }

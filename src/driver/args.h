@@ -12,4 +12,12 @@ Tensor *args_read(Compilation *c, const Func *f);
 // Likewise, with `text` in place of standard input.
 Tensor *args_read_text(Compilation *c, const Func *f, const Source *text);
 
+// Where the arguments come from that c->opt->words leave out: random numbers, a sequence for each name.
+typedef struct ArgsFill {
+    uint64_t seed;
+    int64_t size, step; // the sizes that nothing tells: size, size + step, …
+    double low, high;   // range of floating arguments; Int arguments are indices of the smallest array
+} ArgsFill;
+Tensor *args_fill(Compilation *c, const Func *f, const ArgsFill *how);
+
 #endif

@@ -26,6 +26,7 @@ typedef struct Compilation {
     VEC(Tree *) trees;
     VEC(Stage) stages; // --time-passes
     double started;    // the stage that is running
+    bool keep_customs; // see Ir
 } Compilation;
 
 typedef struct FuncList {

@@ -19,6 +19,9 @@ void command_check(Compilation *c);
 void command_parse(Compilation *c);
 void command_run(Compilation *c);
 void command_cost(Compilation *c);
+void command_repl(Compilation *c);
 void command_fmt(Compilation *c);
+void command_gradcheck(Compilation *c);
+void command_bench(Compilation *c);
 
 #endif

@@ -6,6 +6,8 @@
 #include "driver/response.h"
 #include "front/module.h"
 
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,7 @@
 
 void options_init(Options *o) {
     *o = (Options){.arena = arena_new(), .emit = 1u << EMIT_OBJ, .level = 2, .fp = CPU_FP_CONTRACT, .error_limit = 20};
+    o->seed = 1, o->low = -1, o->high = 1, o->trials = 3, o->min_time = 1, o->runs = 20;
     for (const Pass *p = pass_table; p->name; p++) o->passes[o->npasses++] = p;
     for (int i = 0; i < WARNING_COUNT; i++) o->warn[i] = warning_info[i].on;
 }
@@ -185,6 +188,30 @@ static bool set_engine(OptionReader *r, Engine engine) {
     return true;
 }
 
+// A number above `least`.
+static bool read_real(OptionReader *r, const OptionRow *row, const char *value, double least, double *out) {
+    char *end;
+    *out = strtod(value, &end);
+    if (end != value && !*end && isfinite(*out) && *out > least) return true;
+    return wrong(r, "--%s: expected a number above %g, not `%s`", row->name, least, value);
+}
+
+static bool read_range(OptionReader *r, const OptionRow *row, const char *value, Options *o) {
+    char *end;
+    o->low = strtod(value, &end);
+    bool ok = end != value && *end == ',';
+    const char *second = end + ok;
+    o->high = strtod(second, &end);
+    if (ok && end != second && !*end && isfinite(o->low) && isfinite(o->high) && o->low <= o->high) return true;
+    return wrong(r, "--%s: expected two numbers LOW,HIGH, not `%s`", row->name, value);
+}
+
+// A count of at least 1.
+static bool read_count(OptionReader *r, const OptionRow *row, const char *value, int max, int *out) {
+    if (!read_number(r, row, value, max, out)) return false;
+    return *out > 0 || wrong(r, "--%s: expected a number above 0, not `%s`", row->name, value);
+}
+
 static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
     Options *o = r->o;
     int k = 0;
@@ -231,6 +258,15 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
     case OPTION_EXPLAIN: return read_topics(r, row, value);
     case OPTION_DEBUG_NAN: return o->debug_nan = true;
     case OPTION_DEBUG: return o->debug = true;
+    case OPTION_SEED: return read_number(r, row, value, INT_MAX, &o->seed);
+    case OPTION_RANGE: return read_range(r, row, value, o);
+    case OPTION_TRIALS: return read_count(r, row, value, 1000, &o->trials);
+    case OPTION_TOLERANCE: return read_real(r, row, value, 0, &o->tolerance);
+    case OPTION_STEP: return read_real(r, row, value, 0, &o->step);
+    case OPTION_COMPARE: o->compare = value; return true;
+    case OPTION_MIN_TIME: return read_real(r, row, value, 0, &o->min_time);
+    case OPTION_RUNS: return read_count(r, row, value, 10000, &o->runs);
+    case OPTION_JSON: return o->json = true;
     case OPTION_IN_PLACE: return o->in_place = true;
     case OPTION_FMT_CHECK: return o->fmt_check = true;
     case OPTION_VERIFY: return o->verify = true;
@@ -322,7 +358,7 @@ static bool read_operand(OptionReader *r, const char *arg) {
         return true;
     }
     if (shape == SHAPE_WORD) return wrong(r, "%s takes one word, not also `%s`", command_rows[o->command].name, arg);
-    if (shape == SHAPE_FILE) {
+    if (shape == SHAPE_FILE || shape == SHAPE_SESSION) {
         if (o->command == COMMAND_COMPILE && meant_command(o->file)) return unknown_command(r, o->file);
         return wrong(r, "one file is compiled at a time: `%s` and `%s` were given", o->file, arg);
     }
@@ -443,8 +479,10 @@ static bool check_operands(OptionReader *r) {
         return unknown_command(r, o->word);
     if (o->command == COMMAND_COMPLETION) return check_shell(r);
     if (shape >= SHAPE_WORD) return true;
+    if (shape == SHAPE_SESSION && !o->file) return true;
     if (!o->file) return wrong(r, "a file is expected");
     if (shape == SHAPE_CALL && !o->entries.len) return wrong(r, "the name of an entry is expected after `%s`", o->file);
+    if (o->compare) vec_push(&r->o->entries, o->compare);
     if (o->in_place && o->fmt_check) return wrong(r, "--in-place and --check exclude each other");
     if (o->command != COMMAND_COMPILE) return true;
     if (!r->plain && meant_command(o->file)) return unknown_command(r, o->file);

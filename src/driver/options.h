@@ -60,6 +60,14 @@ typedef struct Options {
     bool warn[WARNING_COUNT], warn_error[WARNING_COUNT];
     bool werror, time_passes, verify, debug, debug_nan;
     bool in_place, fmt_check;
+    int seed;
+    double low, high;       // of random arguments
+    int trials;             // gradcheck
+    double tolerance, step; // 0: by precision
+    const char *compare;    // bench: the second of the entries, or NULL
+    double min_time;        // bench, in seconds
+    int runs;
+    bool json;
     const struct Pass *passes[PASS_MAX]; // what to run, in order
     int npasses;
     const char *dump_after; // a pass, "elaborate", "all", or NULL

@@ -23,6 +23,7 @@ typedef struct OptionRow {
 // What the operands of a command are; from SHAPE_WORD on, it compiles nothing.
 typedef enum CommandShape {
     SHAPE_FILE, // one program
+    SHAPE_SESSION, // at most one program
     SHAPE_FILES, // one or more programs
     SHAPE_CALL, // a program, an entry, and arguments NAME=VALUE
     SHAPE_WORD, // at most one word, which stands for no file

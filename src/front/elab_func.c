@@ -201,7 +201,10 @@ static Func *elab_entry(Elab *el, const CoreEntry *e) {
         vec_free(&b.checks);
         return NULL;
     }
+    Active whole = {.x = f->inputs};
+    if (el->m->keep_customs) whole.n = f->ninputs, el->active = &whole;
     Value v = elab(el, e->body);
+    el->active = NULL;
     int leaf = 0;
     if (!el->failed) {
         check_result(&b, e->result, e->body->type, v, 0, 0);

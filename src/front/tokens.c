@@ -107,10 +107,9 @@ static void match(SourceToken *t, int n) {
 }
 
 SourceTokens tokens_read(Arena *a, const Source *src) {
-    Lexer lx = {.arena = a, .diag = diag_new(a), .src = src, .fresh = true};
-    yyscan_t scanner;
-    if (fsm_scan_lex_init_extra(&lx, &scanner)) diag_out_of_memory();
-    fsm_scan__scan_bytes(src->text, (int)src->len, scanner);
+    Lexer lx;
+    Diag *diag = diag_new(a);
+    yyscan_t scanner = lexer_start(&lx, a, diag, src);
     VEC(SourceToken) tokens = {0};
     Gap g = {.arena = a, .src = src, .first = true};
     FSM_STYPE value;
@@ -134,7 +133,7 @@ SourceTokens tokens_read(Arena *a, const Source *src) {
         g.first = false;
     } while (kind != FSM_EOF);
     fsm_scan_lex_destroy(scanner);
-    diag_delete(lx.diag);
+    diag_delete(diag);
     SourceToken *t = arena_copy(a, tokens.data, sizeof *tokens.data * (size_t)tokens.len);
     SourceTokens out = {tokens.len, t};
     match(t, tokens.len);

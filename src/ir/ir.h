@@ -135,6 +135,7 @@ struct Ir {
     bool planning; // bound variables keep their names, and may be bound further out as well (pass/unify.c)
     bool positive; // every size is at least 1 (lowering makes a version of a function for that case)
     Node *slack[12]; // auxiliary unknowns of poly.c
+    bool keep_customs; // elaboration leaves customs in entries, which family_derive differentiates
     bool strict;  // keep IEEE exceptions: 0*e is not 0 (--fp=precise)
     bool debug_nan; // an operation that makes a NaN of operands that are none is an error (--debug-nan)
     Explain *explain; // where decisions are noted; NULL: nowhere

@@ -5,21 +5,6 @@
 
 #include <string.h>
 
-uint64_t random_bits(Random *r) { // splitmix64
-    uint64_t z = (r->state += UINT64_C(0x9E3779B97F4A7C15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return z ^ (z >> 31);
-}
-
-double random_real(Random *r, double low, double high) {
-    return low + (high - low) * (double)(random_bits(r) >> 11) * 0x1p-53;
-}
-
-int64_t random_int(Random *r, int64_t low, int64_t high) {
-    return low + (int64_t)(random_bits(r) % (uint64_t)(high - low + 1));
-}
-
 // An extent: an expression of sizes and Int arguments.
 static bool evaluate(const Node *e, const Tensor *inputs, const Func *f, int64_t *out) {
     int64_t x = 0, y = 0;

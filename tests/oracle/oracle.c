@@ -12,6 +12,10 @@
 
 const char *const oracle_group_names[ORACLE_GROUPS] = {"engines", "derivatives", "second order"};
 
+OracleGroup form_group(Form f) {
+    return f == FORM_VALUE ? ORACLE_ENGINES : f <= FORM_ADJOINT ? ORACLE_DERIVATIVES : ORACLE_SECOND;
+}
+
 enum { MAX_TRIALS = 32, MAX_ENTRIES = 32 };
 
 // What a call gave.
@@ -399,7 +403,7 @@ static bool make_program(Oracle *x, Batch *p) {
     p->funcs.f = ARENA_ARRAY(x->arena, Func *, list.n * FORMS);
     for (int i = 0; i < list.n && i < x->n; i++) {
         note_where(&x->entry[i], FORM_VALUE, "derivatives", 0);
-        Family f = family_derive(list.f[i], x->o->groups);
+        Family f = family_derive(list.f[i], x->o->groups - 1);
         for (Form k = 0; k < FORMS; k++) {
             if (!f.form[k] || !x->entry[i].raw.form[k]) continue;
             ir_verify(f.form[k]);
@@ -578,7 +582,7 @@ bool oracle_check(const Source *src, const OracleOptions *o, OracleReport *repor
         Random r = {o->seed * 1000 + (uint64_t)i};
         e->name = raw.f[i]->name;
         note_where(e, FORM_VALUE, "derivatives", 0);
-        e->raw = family_derive(raw.f[i], o->groups);
+        e->raw = family_derive(raw.f[i], o->groups - 1);
         expect(x, e, &r);
         check_identities(x, e);
     }

@@ -1,5 +1,5 @@
 // Derivatives of an entry as functions of their own.
-#include "oracle/internal.h"
+#include "ad/family.h"
 
 #include "ad/ad.h"
 
@@ -14,11 +14,7 @@ const char *const form_names[FORMS] = {[FORM_VALUE] = "value",
 
 static const char *const suffix[FORMS] = {"", "_tangent", "_adjoint", "_fr", "_rf", "_rr"};
 
-OracleGroup form_group(Form f) {
-    return f == FORM_VALUE ? ORACLE_ENGINES : f <= FORM_ADJOINT ? ORACLE_DERIVATIVES : ORACLE_SECOND;
-}
-
-enum { MAX_LEAVES = 32 };
+enum { MAX_LEAVES = 256 };
 
 typedef struct Derive {
     Ir *m;
@@ -84,7 +80,8 @@ static Func *make(Derive *d, Form form, int n, Node *const *outputs) {
     g->name = arena_printf(d->m->arena, "%s%s", d->f->name, suffix[form]);
     g->ninputs = d->ninputs, g->inputs = d->inputs;
     g->noutputs = n, g->output_names = NULL;
-    g->outputs = arena_copy(d->m->arena, outputs, sizeof *outputs * (size_t)n);
+    g->outputs = ARENA_ARRAY(d->m->arena, Node *, n + 1);
+    for (int i = 0; i < n; i++) g->outputs[i] = d->m->keep_customs ? ir_expand(d->m, outputs[i]) : outputs[i];
     sign(d, g);
     return g;
 }
@@ -123,12 +120,21 @@ static void second_order(Derive *d, Family *out, Node **tan, Node **adj) {
         out->error[FORM_RF] = error.text;
 }
 
-Family family_derive(Func *f, int groups) {
-    Family out = {.form = {f}};
+// The entry itself, without the customs that were kept.
+static Func *expanded(Func *f) {
+    if (!f->ir->keep_customs) return f;
+    Func *g = arena_copy(f->ir->arena, f, sizeof *f);
+    g->outputs = ARENA_ARRAY(f->ir->arena, Node *, f->noutputs + 1);
+    for (int i = 0; i < f->noutputs; i++) g->outputs[i] = ir_expand(f->ir, f->outputs[i]);
+    return g;
+}
+
+Family family_derive(Func *f, int order) {
+    Family out = {.form = {expanded(f)}};
     Derive d;
     Node *tan[MAX_LEAVES], *adj[MAX_LEAVES];
     AdError error = {0};
-    if (groups <= ORACLE_DERIVATIVES) return out;
+    if (order < 1) return out;
     if (!open_derive(&d, f)) {
         for (Form k = FORM_TANGENT; k < FORMS; k++) out.error[k] = "nothing to differentiate";
         return out;
@@ -143,6 +149,6 @@ Family family_derive(Func *f, int groups) {
         return out;
     }
     out.form[FORM_ADJOINT] = make(&d, FORM_ADJOINT, d.nx, adj);
-    if (groups > ORACLE_SECOND) second_order(&d, &out, tan, adj);
+    if (order > 1) second_order(&d, &out, tan, adj);
     return out;
 }

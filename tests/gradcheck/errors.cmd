@@ -1,0 +1,1 @@
+sh try.sh integers 'picked k=7' tail 'cropped k=3' nope logs 'smooth b=1' "smooth 'x=[1,2]' n=3" 'smooth n=100000000000' '--range=1 smooth' '--range=2,1 smooth' '--step=0 smooth' '--tolerance=x smooth' '--trials=0 smooth' '--seed=-1 smooth' '--compare=cut smooth'

@@ -1,0 +1,1 @@
+fsmc repl < session.txt 2>&1
