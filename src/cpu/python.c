@@ -18,6 +18,7 @@ typedef struct Printer {
     const Func *f;
     const char **names; // of the inputs, in Python
     int temporaries;
+    bool asks; // the sizes of the results depend on elements of arguments: the query NAME_sizes tells them
 } Printer;
 
 // How the module writes a kind: its descriptor and converter, the letter of the C parameter, and ctypes' type of a result.
@@ -446,6 +447,28 @@ static int check_shapes(Printer *p, const SigType *t, int input, const char *pat
 
 // ---- results
 
+static bool is_known(Printer *p, const Node *n) {
+    for (int k = 0; k < n->rank; k++)
+        if (strchr(size_text(p, n->shape[k], 0), '?')) return false;
+    return true;
+}
+
+// The number of extents that NAME_sizes gives: all of all arrays, in order.
+static int count_extents(const Func *f) {
+    int n = 0;
+    for (int i = 0; i < f->noutputs; i++) n += f->outputs[i]->rank;
+    return n;
+}
+
+// The shape of an output, from the sizes or from the query's answers.
+static const char *output_shape(Printer *p, int output) {
+    const Func *f = p->f;
+    if (!p->asks) return shape_text(p, f->outputs[output]);
+    int first = 0;
+    for (int i = 0; i < output; i++) first += f->outputs[i]->rank;
+    return arena_printf(p->arena, "_tuple(_extents_[%d:%d])", first, first + f->outputs[output]->rank);
+}
+
 // Makes room for the outputs of a result; `given` is the variable with what the caller gave, NULL if there is no `out`.
 static int make_room(Printer *p, const SigType *t, int output, const char *given, const char *path) {
     while (t->form == SIG_ARRAY) t = t->parts[0];
@@ -453,7 +476,7 @@ static int make_room(Printer *p, const SigType *t, int output, const char *given
         const Node *n = p->f->outputs[output];
         if (n->rank) {
             str_printf(p->out, "    _out%d = _result(\"%s\", %s, _%s, %s)\n", output, path, given, descriptor(n->kind),
-                       shape_text(p, n));
+                       output_shape(p, output));
         } else {
             if (given) str_printf(p->out, "    _no_array(\"%s\", %s)\n", path, given);
             str_printf(p->out, "    _out%d = _ctypes.%s()\n", output, kinds[n->kind].ctype);
@@ -522,33 +545,44 @@ static void print_head(Printer *p, const char *name, const SigType *result, bool
     str_puts(p->out, ":\n");
 }
 
-static void print_call(Printer *p, const char *c_name) {
+static void print_inputs(Printer *p, const char *function) {
     const Func *f = p->f;
-    str_printf(p->out, "    _ctx = _context()\n    _code = _c_%s(_ctx", c_name);
+    str_printf(p->out, "    _code = _c_%s(_ctx", function);
     for (int i = 0; i < f->ninputs; i++)
         str_printf(p->out, f->inputs[i]->rank ? ", _in_%s[0]" : ", %s", p->names[i]);
+}
+
+static void print_query(Printer *p, const char *c_name) {
+    int n = count_extents(p->f);
+    str_printf(p->out, "    _ctx = _context()\n    _extents_ = (_ctypes.c_int64 * %d)()\n", n);
+    print_inputs(p, arena_printf(p->arena, "%s_sizes", c_name));
+    for (int i = 0; i < n; i++) str_printf(p->out, ", _ctypes.byref(_extents_, %d)", i * 8);
+    str_puts(p->out, ")\n    if _code:\n        _fail(_ctx, _code)\n");
+}
+
+static void print_call(Printer *p, const char *c_name) {
+    const Func *f = p->f;
+    if (!p->asks) str_puts(p->out, "    _ctx = _context()\n");
+    print_inputs(p, c_name);
     for (int k = 0; k < f->noutputs; k++)
         str_printf(p->out, f->outputs[k]->rank ? ", _out%d[0]" : ", _ctypes.byref(_out%d)", k);
     str_puts(p->out, ")\n    if _code:\n        _fail(_ctx, _code)\n");
 }
 
-// The variable of the C function: its name and one letter for each parameter.
-static void print_entry(Printer *p, const char *c_name) {
+// The variable of a C function: its name and one letter for each parameter.
+static void print_entry(Printer *p, const char *c_name, int nresults) {
     const Func *f = p->f;
-    str_printf(p->out, "\n\n_c_%s = _entry(\"%s\", \"", c_name, c_name);
+    str_printf(p->out, "_c_%s = _entry(\"%s\", \"", c_name, c_name);
     for (int i = 0; i < f->ninputs; i++) str_putc(p->out, f->inputs[i]->rank ? 'p' : kinds[f->inputs[i]->kind].letter);
-    for (int k = 0; k < f->noutputs; k++) str_putc(p->out, 'p');
+    for (int k = 0; k < nresults; k++) str_putc(p->out, 'p');
     str_puts(p->out, "\")\n");
 }
 
 static bool check_sizes(Printer *p) {
     const Func *f = p->f;
     bool ok = true;
-    for (int i = 0; i < f->ninputs + f->noutputs; i++) {
-        const Node *n = i < f->ninputs ? f->inputs[i] : f->outputs[i - f->ninputs];
-        for (int k = 0; k < n->rank; k++) ok &= !strchr(size_text(p, n->shape[k], 0), '?');
-    }
-    if (!ok) diag_error(p->diag, f->span, "entry `%s` has a size that Python cannot compute from the arguments", f->name);
+    for (int i = 0; i < f->ninputs; i++) ok &= is_known(p, f->inputs[i]);
+    if (!ok) diag_error(p->diag, f->span, "entry `%s` has a parameter whose size Python cannot compute", f->name);
     int axis;
     for (int k = 0; k < f->nsizes; k++) {
         if (size_source(p, k, &axis) >= 0) continue;
@@ -566,7 +600,11 @@ static bool print_function(Printer *p, const char *name) {
     const char *c_name = cpu_c_name(p->arena, f->name);
     bool arrays = false;
     for (int k = 0; k < f->noutputs; k++) arrays |= f->outputs[k]->rank > 0;
-    print_entry(p, c_name);
+    p->asks = false;
+    for (int k = 0; k < f->noutputs; k++) p->asks |= !is_known(p, f->outputs[k]);
+    str_puts(p->out, "\n\n");
+    print_entry(p, c_name, f->noutputs);
+    if (p->asks) print_entry(p, arena_printf(p->arena, "%s_sizes", c_name), count_extents(f));
     print_head(p, name, result, arrays);
     print_doc(p, result);
     p->temporaries = 0;
@@ -574,6 +612,7 @@ static bool print_function(Printer *p, const char *name) {
         if (takes_value(&f->params[k])) convert(p, f->params[k].type, f->params[k].first, param_name(p, k), param_name(p, k));
     for (int k = 0; k < f->nsizes; k++) bind_size(p, k);
     for (int k = 0; k < f->nparams; k++) check_shapes(p, f->params[k].type, f->params[k].first, param_name(p, k));
+    if (p->asks) print_query(p, c_name);
     make_room(p, result, 0, arrays ? "out" : NULL, "out");
     print_call(p, c_name);
     str_puts(p->out, "    return ");
