@@ -106,7 +106,8 @@ typedef struct Interp {
     Failure failure; // of the frame that just failed
     uint64_t clock;  // advances whenever a variable changes
     int64_t version; // of loop states
-    int64_t limit, steps; // a limit of 0 is none
+    InterpMode mode;
+    int64_t steps;
     Counts counts;
 } Interp;
 
@@ -128,13 +129,14 @@ static Status fail_at(Interp *m, Span at, int code, const char *text) {
 
 // To be called in everything that repeats, and with the sizes of arrays.
 static Status spend(Interp *m, int64_t steps) {
-    if (!m->limit) return READY;
-    if (steps <= m->limit - m->steps) {
+    int64_t limit = m->mode.limit;
+    if (!limit) return READY;
+    if (steps <= limit - m->steps) {
         m->steps += steps;
         return READY;
     }
-    m->steps = m->limit;
-    return fail(m, INTERP_LIMIT, "it takes more than %lld steps", (long long)m->limit);
+    m->steps = limit;
+    return fail(m, INTERP_LIMIT, "it takes more than %lld steps", (long long)limit);
 }
 
 // ---- variables and cached values
@@ -692,7 +694,11 @@ static Status eval_node(Interp *m, Frame *f) {
     case OP_argmin:
     case OP_argmax: TRY(eval_arg(m, f, &out)); break;
     case OP_gen:
-    case OP_pack: TRY(eval_array(m, e, s)); break;
+    case OP_pack:
+        if (!f->phase) TRY(eval_array(m, e, s));
+        f->phase = 1;
+        for (; m->mode.whole && f->i < s->array->count; f->i++) TRY(element(m, s->array, f->i, &x));
+        break;
     case OP_fold:
     case OP_while: TRY(eval_loop(m, f, s)); break;
     default:
@@ -849,8 +855,8 @@ static void find_final(Node *e, void *data) {
     need_state(e->args[0], s->needed, (int)e->u.num);
 }
 
-static void interp_open(Interp *m, const Func *f, const Tensor *inputs, int64_t limit) {
-    *m = (Interp){.arena = arena_new(), .func = f, .inputs = inputs, .limit = limit};
+static void interp_open(Interp *m, const Func *f, const Tensor *inputs, InterpMode mode) {
+    *m = (Interp){.arena = arena_new(), .func = f, .inputs = inputs, .mode = mode};
     m->slot = ARENA_ARRAY(m->arena, Slot *, (size_t)f->ir->next_node + 1);
     m->var = ARENA_ARRAY(m->arena, Binding, (size_t)f->ir->next_var + 1);
     m->input = ARENA_ARRAY(m->arena, Array *, f->ninputs);
@@ -880,7 +886,7 @@ static int interp_close(Interp *m, Arena *a, Status st, const char **error) {
 
 int func_prepare(Arena *a, const Func *f, const Tensor *inputs, Tensor *outputs, const char **error) {
     Interp m;
-    interp_open(&m, f, inputs, 0);
+    interp_open(&m, f, inputs, (InterpMode){0});
     Status st = check_inputs(&m);
     if (st == READY) st = make_outputs(&m, a, outputs);
     return interp_close(&m, a, st, error);
@@ -888,13 +894,13 @@ int func_prepare(Arena *a, const Func *f, const Tensor *inputs, Tensor *outputs,
 
 int interp_run(Arena *a, const Func *f, const Tensor *inputs, Tensor *outputs, struct Counts *counts,
                const char **error) {
-    return interp_run_limited(a, f, inputs, outputs, 0, counts, error);
+    return interp_run_as(a, f, inputs, outputs, (InterpMode){0}, counts, error);
 }
 
-int interp_run_limited(Arena *a, const Func *f, const Tensor *inputs, Tensor *outputs, int64_t limit,
-                       struct Counts *counts, const char **error) {
+int interp_run_as(Arena *a, const Func *f, const Tensor *inputs, Tensor *outputs, InterpMode mode,
+                  struct Counts *counts, const char **error) {
     Interp m;
-    interp_open(&m, f, inputs, limit);
+    interp_open(&m, f, inputs, mode);
     Status st = check_inputs(&m);
     if (st == READY) st = make_outputs(&m, a, outputs);
     m.counts = (Counts){0};

@@ -10,12 +10,16 @@
 // in the arena.
 int func_prepare(Arena *a, const Func *f, const Tensor *inputs, Tensor *outputs, const char **error);
 
-// interp_run of ir/tensor.h, which ends with the code INTERP_LIMIT after `limit` steps (0: never): iterations, values
-// computed, and elements of arrays.
+// How interp_run (ir/tensor.h) may differ.
+typedef struct InterpMode {
+    int64_t limit; // it ends with the code INTERP_LIMIT after so many steps (iterations, values computed, elements of
+                   // arrays); 0: never
+    bool whole;    // an array is computed as a whole when any of it is needed, so that each element may fail
+} InterpMode;
 enum { INTERP_LIMIT = -1 };
 struct Counts;
-int interp_run_limited(Arena *a, const Func *f, const Tensor *inputs, Tensor *outputs, int64_t limit,
-                       struct Counts *counts, const char **error);
+int interp_run_as(Arena *a, const Func *f, const Tensor *inputs, Tensor *outputs, InterpMode mode,
+                  struct Counts *counts, const char **error);
 
 // `text` with each "%d" replaced by the next of the values.
 const char *check_text(Arena *a, const char *text, int n, const int64_t *values);

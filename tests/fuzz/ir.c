@@ -56,7 +56,7 @@ static void interpret(Arena *a, const Func *f, int64_t size) {
         for (int k = 0; k < f->ninputs; k++)
             if ((f->inputs[k]->rank > 0) == arrays && !make_input(a, f->inputs[k], inputs, size)) return;
     const char *error = NULL;
-    int code = interp_run_limited(a, f, inputs, outputs, MOST_STEPS, NULL, &error);
+    int code = interp_run_as(a, f, inputs, outputs, (InterpMode){.limit = MOST_STEPS}, NULL, &error);
     FUZZ_CHECK(!code == !error);
     for (int k = 0; k < f->noutputs && !code; k++)
         FUZZ_CHECK(outputs[k].kind == f->outputs[k]->kind && outputs[k].rank == f->outputs[k]->rank);
