@@ -17,7 +17,10 @@ static Source *source(Arena *a, const char *name, const char *text) {
     return s;
 }
 
-// The formatted text; NULL with *why set if the formatter reports errors or keeps a declaration.
+// How many programs were formatted, and in how many of them a declaration stayed as it was written.
+static int tried, stayed;
+
+// The formatted text; NULL with *why set if the formatter reports errors.
 static const char *formatted(Arena *a, const Source *src, int width, const char **why) {
     Diag *diag = diag_new(a);
     Str out = {0};
@@ -25,10 +28,9 @@ static const char *formatted(Arena *a, const Source *src, int width, const char 
     const char *text = NULL;
     if (!format_program(a, diag, src, width, &out, &kept))
         *why = "it does not parse";
-    else if (kept)
-        *why = "a declaration stays as it is written";
     else
         text = arena_strndup(a, str_text(&out), out.len);
+    tried++, stayed += kept > 0;
     diag_delete(diag);
     str_free(&out);
     return text;
@@ -205,6 +207,9 @@ static int all(void *data) {
     test_files();
     test_random();
     test_comments();
+    // that is the way out where a comment stands oddly: it has to be rare
+    bool rare = stayed * 500 <= tried;
+    printf("%s formatting keeps few declarations as they are: %d of %d programs\n", rare ? "ok" : "not ok", stayed, tried);
     return 0;
 }
 
