@@ -91,14 +91,19 @@ static void emit_asm(Emission *e, const char *path) {
     write_text(e, path, &out);
 }
 
-static void emit_header(Emission *e, const char *path) {
+// A header of the module that is named like the file.
+static void write_header(Emission *e, const char *path, void (*print)(Str *out, const char *name, int n, Func *const *f)) {
     Str out = {0};
     const char *name = strcmp(path, "-") ? path : e->c->src->name;
     const FuncList *f = emission_planned(e);
     compile_stage(e->c, "header");
-    cpu_header(&out, file_base(file_with_suffix(e->c->arena, name, "")), f->n, f->f);
+    print(&out, file_base(file_with_suffix(e->c->arena, name, "")), f->n, f->f);
     write_text(e, path, &out);
 }
+
+static void emit_header(Emission *e, const char *path) { write_header(e, path, cpu_header); }
+
+static void emit_cpp(Emission *e, const char *path) { write_header(e, path, cpu_cpp_header); }
 
 // The object, and its header beside it.
 static void emit_obj(Emission *e, const char *path) {
@@ -109,15 +114,6 @@ static void emit_obj(Emission *e, const char *path) {
     if (!cpu_write_object(m, c->diag, path) || !emit_is_regular(path)) return;
     emit_header(e, file_with_suffix(c->arena, path, ".h"));
     if (!compile_ok(c)) remove(path);
-}
-
-static void emit_cpp(Emission *e, const char *path) {
-    Str out = {0};
-    const char *name = strcmp(path, "-") ? path : e->c->src->name;
-    const FuncList *f = emission_planned(e);
-    compile_stage(e->c, "header");
-    cpu_cpp_header(&out, file_base(file_with_suffix(e->c->arena, name, "")), f->n, f->f);
-    write_text(e, path, &out);
 }
 
 static void emit_manifest(Emission *e, const char *path) {
