@@ -493,5 +493,6 @@ int page_check(const char *root, const char *name, bool update) {
     copy_page_until(&p, p.text + strlen(p.text));
     fclose(p.updated);
     if (update && strcmp(updated, p.text)) write_file(path, (Text){updated, size});
+    free(absolute), free(path), free(updated);
     return 0;
 }
