@@ -389,7 +389,8 @@ void lower_task(Lower *l, Task *t) {
 
 // The form in which a task waits for its turn.
 static Task prepare(Lower *l, Task t) {
-    if (t.e->rank && t.e->op != OP_gen && t.e->op != OP_sum && t.e->op != OP_pack && t.nidx) t.e = as_gen(l->ir, t.e);
+    if (t.e->rank && t.e->op != OP_gen && t.e->op != OP_sum && t.e->op != OP_pack && (t.nidx || t.kind == TASK_ADD))
+        t.e = as_gen(l->ir, t.e); // only a whole array can be copied
     t.scatters = ir_has_scatter(l->ir, t.e);
     if (!t.scatters) narrow(l, &t);
     t.done = false;
