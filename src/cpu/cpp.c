@@ -177,24 +177,12 @@ static void print_returning(Str *out, const Wrapper *w) {
     str_puts(out, f->noutputs == 1 ? ";\n}\n" : "};\n}\n");
 }
 
-static void print_comment(Str *out, const char *text) {
-    while (text && *text) {
-        size_t n = strcspn(text, "\n"), shown = n;
-        while (shown && isspace((unsigned char)text[shown - 1])) shown--;
-        str_puts(out, "// ");
-        str_write(out, text, shown);
-        if (shown && text[shown - 1] == '\\') str_putc(out, '.');
-        str_putc(out, '\n');
-        text += n + (text[n] == '\n');
-    }
-}
-
 static void print_wrapper(Str *out, Arena *a, const Func *f) {
     Wrapper w = {.arena = a, .f = f, .name = cpu_c_name(a, f->name), .names = cpu_parameter_names(a, f), .sized = true};
     for (int k = 0; k < f->noutputs; k++)
         for (int d = 0; d < f->outputs[k]->rank; d++) w.sized &= size_text(a, f->outputs[k]->shape[d], w.names) != NULL;
     str_putc(out, '\n');
-    print_comment(out, f->doc);
+    if (f->doc) cpu_print_comment(out, f->doc);
     if (!w.sized) {
         str_printf(out, "// %s: the size of a result depends on the elements of an argument; call ::%s.\n", w.name, w.name);
         return;

@@ -62,6 +62,8 @@ int64_t cpu_jit_peak_bytes(const CpuJit *jit);
 void cpu_header(Str *out, const char *name, int nfuncs, Func *const *funcs);
 // An extent, an Int over the inputs, as comments write it; names: of the inputs.
 void cpu_print_size(Str *out, const Node *n, const char *const *names);
+// A text of the user as lines of comment in C, with nothing that could end or continue them wrongly.
+void cpu_print_comment(Str *out, const char *text);
 // C++ wrappers of the functions that NAME.h declares.
 void cpu_cpp_header(Str *out, const char *name, int nfuncs, Func *const *funcs);
 // The name of an entry or parameter in C: primes become "_prime", keywords get a trailing '_'.

@@ -82,7 +82,7 @@ void debug_begin_function(Debug *d, LLVMValueRef function, const Func *f, const 
     d->home = f->span.src;
     map_free(&d->scopes);
     d->function = NULL;
-    if (!d->home) return; // a function that was read as text
+    if (!d->home) return; // a function without a place in a source
     Lines *l = lines_of(d, d->home);
     unsigned line = line_at(l, f->span.begin);
     d->function = LLVMDIBuilderCreateFunction(d->info, l->file, name, strlen(name), name, strlen(name), l->file, line,

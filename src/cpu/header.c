@@ -281,8 +281,7 @@ static const char *c_type(Kind kind, bool scalar) {
     return "void";
 }
 
-// A text of the user as lines of comment, with nothing that could end or continue them wrongly.
-static void print_comment(Str *out, const char *text) {
+void cpu_print_comment(Str *out, const char *text) {
     while (*text) {
         size_t n = strcspn(text, "\n"), shown = n;
         while (shown && isspace((unsigned char)text[shown - 1])) shown--;
@@ -365,7 +364,7 @@ static void print_entry(Str *out, Arena *a, const Func *f) {
     const char **names = cpu_parameter_names(a, f), *name = cpu_c_name(a, f->name);
     const Func *query = lower_size_query(a, f);
     str_putc(out, '\n');
-    if (f->doc) print_comment(out, f->doc);
+    if (f->doc) cpu_print_comment(out, f->doc);
     print_arrays(out, f, names, name);
     print_prototype(out, f, name, names, false);
     if (cpu_has_general(f)) print_prototype(out, f, name, names, true);

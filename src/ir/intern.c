@@ -1,6 +1,7 @@
 // Interning: terms that are equal up to the names of bound variables are one node. Hashes are invariant under renaming
 // of bound variables: a bound variable is hashed as its distance from the outermost binder being closed.
 #include "ir/internal.h"
+#include "ir/scalar.h"
 #include "support/map.h"
 
 #include <stdlib.h>
@@ -338,14 +339,23 @@ static bool guarded(Ir *m, const Node *e) {
     return e->op == OP_bracket || !e->args[2]->partial;
 }
 
+// Found by trying the operation's own evaluation (ops.def) at numbers and infinities.
+static bool op_makes_nan(Op op) {
+    static const double probe[] = {-INFINITY, -2, -1, -0.5, 0, 0.5, 1, 2, INFINITY};
+    enum { N = sizeof probe / sizeof *probe };
+    const OpInfo *info = &op_info[op];
+    bool int_x = info->type == T_PSI, int_y = info->type == T_FPOWI;
+    for (int i = 0; i < N; i++)
+        for (int k = 0; k < N; k++) {
+            if ((int_x && isinf(probe[i])) || (int_y && isinf(probe[k]))) continue;
+            if (isnan(scalar_op_f(op, probe[i], probe[k]))) return true;
+        }
+    return false;
+}
+
 bool ir_makes_nan(const Node *e) {
     if (!kind_is_float(e->kind)) return false;
-    switch (e->op) {
-    case OP_sum: case OP_add: case OP_sub: case OP_mul: case OP_div: case OP_rem:                // infinities, 0 / 0
-    case OP_sqrt: case OP_log: case OP_log1p: case OP_sin: case OP_cos: case OP_tan: case OP_asin: case OP_acos:
-    case OP_lgamma: case OP_digamma: case OP_polygamma: case OP_pow: return true;
-    default: return false;
-    }
+    return e->op == OP_sum || (op_is_elementwise(e->op) && op_makes_nan(e->op));
 }
 
 const char ir_nan_sum[] = "a sum of numbers is NaN: it has both infinities";

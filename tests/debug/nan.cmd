@@ -24,3 +24,5 @@ nan narrow x=1
 nan iterated x=1.5
 nan both x=-1
 nan both x=4.5
+nan area x=0.5
+nan bits x=-1
