@@ -141,9 +141,20 @@ static const char *const conversion[] = {"int", "int", "float", "double"};
 
 static int op_prec(const Node *e) { return 2 * op_info[e->op].prec; }
 
+// Would elaboration refuse the text of e, because evaluating it is certain to fail?
+static bool is_refused(const Node *e) {
+    int64_t k, n;
+    if (e->op == OP_idiv || e->op == OP_irem) return ir_is_zero(e->args[1]);
+    if (e->op == OP_gen) return ir_is_int_lit(e->u.var->extent, &n) && n < 0;
+    for (int i = 1; e->op == OP_at && i < e->nargs; i++)
+        if (ir_is_int_lit(e->args[i], &k) && (k < 0 || (ir_is_int_lit(e->args[0]->shape[i - 1], &n) && k >= n)))
+            return true;
+    return false;
+}
+
 // Is e printed as an operator's application, not by a name?
 static bool is_infix(Printer *p, const Node *e, const Region *r) {
-    if (!op_is_elementwise(e->op) || op_info[e->op].form != FSM_IN) return false;
+    if (!op_is_elementwise(e->op) || op_info[e->op].form != FSM_IN || is_refused(e)) return false;
     Place *pl = plan_find(&p->plan, e, r);
     return !pl || !pl->let;
 }
@@ -186,7 +197,8 @@ static Node *in_order(Printer *p, Node *e, const Region *r) {
 static Exp chain(Printer *p, Node *e, Region *r, const char *prefix) {
     int prec = op_prec(e), n = 0;
     Node *left = e;
-    for (; is_infix(p, left, r) && op_prec(left) == prec; left = left->args[0]) n++;
+    do left = left->args[0], n++;
+    while (is_infix(p, left, r) && op_prec(left) == prec);
     const Doc **d = ARENA_ARRAY(p->arena, const Doc *, n);
     left = e;
     for (int k = n; k-- > 0; left = left->args[0]) {
@@ -194,7 +206,7 @@ static Exp chain(Printer *p, Node *e, Region *r, const char *prefix) {
         if (k == 0) left = in_order(p, left, r);
         d[k] = CAT(doc_line(p->arena), text(p, sign), operand(p, left->args[1], r, prec + 1));
     }
-    const Doc *first = CAT(text(p, prefix), operand(p, left, r, *prefix ? PREC_PREFIX : prec));
+    const Doc *first = CAT(text(p, prefix), operand(p, left, r, *prefix ? PREC_PREFIX + 1 : prec));
     const Doc *rest = doc_nest(p->arena, 2, doc_cat(p->arena, n, d));
     return (Exp){doc_group(p->arena, CAT(first, rest)), prec, false};
 }
@@ -432,6 +444,14 @@ static Exp conversion_of(Printer *p, Node *e, Region *r) {
     return apply(p, conversion[e->kind], 1, &arg);
 }
 
+// Text that elaboration accepts, as it stands under a condition.
+static Exp accepted(Printer *p, const Node *e, Exp text_of) {
+    if (!is_refused(e)) return text_of;
+    bool truth = e->kind == KIND_BOOL;
+    const Doc *d = CAT(text(p, truth ? "true && " : "[true] * "), at_least(p, text_of, PREC_PRODUCT + is_remainder(e)));
+    return (Exp){d, truth ? 2 * op_info[OP_and].prec : PREC_BRACKET, false};
+}
+
 static Exp inline_text(Printer *p, Node *e, Region *r, Place *pl) {
     switch (e->op) {
     case OP_gen: case OP_sum: case OP_argmin: case OP_argmax: return binder(p, e, r, pl);
@@ -466,7 +486,7 @@ static Exp expr(Printer *p, Node *e, Region *r) {
     }
     Place *pl = plan_find(&p->plan, e, r);
     if (pl && pl->let) return atom(p, pl->name);
-    return inline_text(p, e, r, pl);
+    return accepted(p, e, inline_text(p, e, r, pl));
 }
 
 // ---- blocks

@@ -85,12 +85,18 @@ static Node *rule_div(Ir *m, Node *a, Node *b) {
     return NULL;
 }
 
+static bool begins_negative(const Node *a) {
+    if (a->op == OP_mul || a->op == OP_div) return begins_negative(a->args[0]);
+    return a->op == OP_lit && a->u.real < 0;
+}
+
 static Node *rule_neg(Ir *m, Node *a) {
     if (a->op == OP_neg) return a->args[0];
     if (a->op == OP_sub) return ir_sub(m, a->args[1], a->args[0]);
     if (is_bracket(a)) return ir_bracket(m, pred(a), ir_neg(m, inner(a)));
     if (a->op == OP_mul && a->args[0]->op == OP_lit)
         return ir_mul(m, lit(m, a, -a->args[0]->u.real), a->args[1]);
+    if (a->op == OP_div && begins_negative(a->args[0])) return ir_div(m, ir_neg(m, a->args[0]), a->args[1]);
     return NULL;
 }
 
