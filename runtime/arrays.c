@@ -7,7 +7,10 @@
 static const struct {
     const char *name;
     size_t size;
-} types[] = {[FSM_BOOL] = {"Bool", 1}, [FSM_INT] = {"Int", 8}, [FSM_FLOAT] = {"Float", 4}, [FSM_DOUBLE] = {"Double", 8}};
+} types[] = {
+#define KIND(name, type, fsm, ir, c, ...) [type] = {fsm, sizeof(c)},
+#include "elements.def"
+};
 
 size_t fsm_type_size(int32_t type) { return types[type].size; }
 
@@ -31,7 +34,7 @@ void fsm_text_name(fsm_text *t, const fsm_entry_info *info, int k) {
 }
 
 void fsm_text_shape(fsm_text *t, const fsm_array_info *array, const int64_t *extents) {
-    fsm_text_add(t, "%s", array->type >= 0 && array->type <= FSM_DOUBLE ? types[array->type].name : "?");
+    fsm_text_add(t, "%s", array->type >= 0 && array->type < (int)(sizeof types / sizeof *types) ? types[array->type].name : "?");
     for (int k = 0; k < array->rank; k++) {
         if (extents[k] == INT64_MIN)
             fsm_text_add(t, "[more than %" PRId64 "]", INT64_MAX);

@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 // Version of this interface; fsm_abi_version() gives that of the linked library.
-#define FSM_ABI_VERSION 1
+#define FSM_ABI_VERSION 2
 int fsm_abi_version(void);
 
 // What an entry returns. 0 is success; fsm_context_error() has the text for any other, which names the argument, what was
@@ -35,7 +35,8 @@ enum {
     FSM_ERROR_VERSION = 16,     // the object was compiled for another version of this interface
     FSM_ERROR_RANK = 17,        // a view of the wrong number of dimensions
     FSM_ERROR_TYPE = 18,        // a view of the wrong type of elements
-    FSM_ERROR_STRIDE = 19       // an output view of which two elements are, or may be, one place of memory
+    FSM_ERROR_STRIDE = 19,      // an output view of which two elements are, or may be, one place of memory
+    FSM_ERROR_RANGE = 20        // a result that does not fit into its type, Int32
 };
 // The name of a code, "FSM_ERROR_NULL" for 1; "an unknown code" if it is none.
 const char *fsm_code_name(int code);
@@ -65,8 +66,8 @@ int64_t fsm_context_peak_bytes(const fsm_context *ctx);
 // on entry or between iterations of its loops. May be called from any thread, while the context has not been freed.
 void fsm_context_cancel(fsm_context *ctx);
 
-// The types of array elements: uint8_t (0 or 1; anything but 0 is read as 1), int64_t, float, double.
-enum { FSM_BOOL = 0, FSM_INT = 1, FSM_FLOAT = 2, FSM_DOUBLE = 3 };
+// The types of array elements: uint8_t (0 or 1; anything but 0 is read as 1), int64_t, float, double, int32_t.
+enum { FSM_BOOL = 0, FSM_INT = 1, FSM_FLOAT = 2, FSM_DOUBLE = 3, FSM_INT32 = 4 };
 
 // An array anywhere in memory, for the general form of an entry (NAME_general). Element [i, j, …] is at
 // data + i*strides[0] + j*strides[1] + … *bytes*, as numpy and the buffer protocol have it: column-major arrays,

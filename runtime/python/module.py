@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ctypes as _ctypes
 import os as _os
+import struct as _struct
 import sys as _sys
 import threading as _threading
 import typing as _typing
@@ -58,6 +59,10 @@ class FsmAssertError(FsmError, AssertionError):
 
 class FsmDivideError(FsmError, ZeroDivisionError):
     """The program divides an Int by zero."""
+
+
+class FsmRangeError(FsmError, OverflowError):
+    """A result does not fit into its type, Int32."""
 
 
 class FsmNanError(FsmError, ArithmeticError):
@@ -133,7 +138,7 @@ def _symbol(name, result, *parameters):
 
 def _entry(name, parameters):
     """The C function of an entry; one letter of `parameters` for each after the context."""
-    types = {"q": _ctypes.c_int64, "d": _ctypes.c_double, "f": _ctypes.c_float, "i": _ctypes.c_int}
+    types = {"q": _ctypes.c_int64, "d": _ctypes.c_double, "f": _ctypes.c_float, "i": _ctypes.c_int, "l": _ctypes.c_int32}
     letters = [types.get(letter, _ctypes.c_void_p) for letter in parameters]
     return _symbol(name, _ctypes.c_int, _ctypes.c_void_p, *letters)
 
@@ -148,21 +153,17 @@ def _fail(context, code):
 
 
 class _Kind:
-    """A kind of element in memory. `formats` are those of the buffer protocol, `wider` those that convert exactly."""
+    """A kind of element in memory, one for each of F~. `formats` are those of the buffer protocol that may be its own,
+    `wider` those that convert exactly, `convert` makes an element of a Python number."""
 
-    def __init__(self, name, ctype, formats, wider):
+    def __init__(self, name, ctype, formats, wider, convert):
         self.name = name
         self.ctype = ctype
         self.size = _ctypes.sizeof(ctype)
-        self.formats = formats
+        self.formats = "".join([c for c in formats if _struct.calcsize(c) == self.size])
         self.wider = wider
+        self.convert = convert
         self.dtype = _numpy.dtype(name) if _numpy else None
-
-
-_float64 = _Kind("float64", _ctypes.c_double, "d", "bBhHiIlLqQf")
-_float32 = _Kind("float32", _ctypes.c_float, "f", "bBhH")
-_int64 = _Kind("int64", _ctypes.c_int64, "ql" if _ctypes.sizeof(_ctypes.c_long) == 8 else "q", "bBhHiIlLqQ")
-_bool8 = _Kind("bool", _ctypes.c_bool, "?", "")
 
 
 # ---- scalar arguments
@@ -204,16 +205,18 @@ def _as_int(name, value):
     return value
 
 
+def _as_int32(name, value):
+    value = _as_int(name, value)
+    if not -(2**31) <= value < 2**31:
+        raise _wrong_type(name, "an integer of 32 bits", value)
+    return value
+
+
 def _as_bool(name, value):
     value = _scalar(value)
     if not _isinstance(value, _bool):
         raise _wrong_type(name, "True or False", _what(value))
     return value
-
-
-_float64.convert = _float32.convert = _as_float
-_int64.convert = _as_int
-_bool8.convert = _as_bool
 
 
 def _parts(name, value, count):

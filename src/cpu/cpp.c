@@ -19,6 +19,10 @@ static bool print_size(Str *out, const Node *n, const char *const *names) {
     case OP_min: call = "std::min<std::int64_t>"; break;
     case OP_max: call = "std::max<std::int64_t>"; break;
     case OP_neg: str_puts(out, "fsmc::detail::sub(0, "); break;
+    case OP_conv: // an Int32 argument as an Int
+        if (n->args[0]->kind != KIND_INT32) return false;
+        call = "std::int64_t";
+        break;
     default: return false;
     }
     if (call) str_printf(out, "%s(", call);
@@ -38,17 +42,9 @@ static const char *size_text(Arena *a, const Node *n, const char *const *names) 
     return text;
 }
 
-static const char *element_type(Kind kind) {
-    switch (kind) {
-    case KIND_BOOL: return "std::uint8_t";
-    case KIND_INT: return "std::int64_t";
-    case KIND_FLOAT: return "float";
-    case KIND_DOUBLE: return "double";
-    }
-    return "void";
-}
+static const char *element_type(Kind kind) { return kind_info[kind].cpp; }
 
-static const char *scalar_type(Kind kind) { return kind == KIND_BOOL ? "bool" : element_type(kind); }
+static const char *scalar_type(Kind kind) { return kind_info[kind].cpp_scalar; }
 
 // One entry, with what is known of it.
 typedef struct Wrapper {

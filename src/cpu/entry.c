@@ -174,9 +174,9 @@ static LLVMValueRef entry_info(Entry *p) {
     for (int i = 0; i < nsizes; i++) rows[i] = size_row(p, i, names[i]);
     LLVMValueRef sizes = info_table(e, rows, nsizes);
     for (int i = 0; i < f->ninputs; i++)
-        if (f->inputs[i]->rank) rows[n++] = info_row(e, names[i], (int)f->inputs[i]->kind, f->inputs[i]->rank);
+        if (f->inputs[i]->rank) rows[n++] = info_row(e, names[i], kind_info[f->inputs[i]->kind].type, f->inputs[i]->rank);
     for (int i = 0; i < f->noutputs; i++)
-        rows[n++] = info_row(e, names[f->ninputs + i], (int)f->outputs[i]->kind, f->outputs[i]->rank);
+        rows[n++] = info_row(e, names[f->ninputs + i], kind_info[f->outputs[i]->kind].type, f->outputs[i]->rank);
     LLVMValueRef fields[] = {int32(e, FSM_ABI_VERSION), int32(e, nsizes),           int32(e, p->ninputs),
                              int32(e, f->noutputs),     emit_string(e, p->name), info_table(e, rows, n),
                              sizes};

@@ -263,6 +263,12 @@ static void print_size(Str *out, const Node *n, const char *const *names, int pr
         print_size(out, n->args[1], names, 0);
         str_putc(out, ')');
         break;
+    case OP_conv: // an Int32 argument as an Int
+        if (n->args[0]->kind == KIND_INT32) {
+            print_size(out, n->args[0], names, prec);
+            break;
+        }
+        // fall through
     default: str_putc(out, '?');
     }
 }
@@ -270,16 +276,6 @@ static void print_size(Str *out, const Node *n, const char *const *names, int pr
 void cpu_print_size(Str *out, const Node *n, const char *const *names) { print_size(out, n, names, 0); }
 
 // ---- the header
-
-static const char *c_type(Kind kind, bool scalar) {
-    switch (kind) {
-    case KIND_BOOL: return scalar ? "int" : "uint8_t";
-    case KIND_INT: return "int64_t";
-    case KIND_FLOAT: return "float";
-    case KIND_DOUBLE: return "double";
-    }
-    return "void";
-}
 
 void cpu_print_comment(Str *out, const char *text) {
     while (*text) {
@@ -294,7 +290,7 @@ void cpu_print_comment(Str *out, const char *text) {
 }
 
 static void print_shape(Str *out, const Node *n, const char *const *names) {
-    str_puts(out, c_type(n->kind, false));
+    str_puts(out, kind_info[n->kind].c);
     for (int k = 0; k < n->rank; k++) {
         str_putc(out, '[');
         print_size(out, n->shape[k], names, 0);
@@ -330,15 +326,15 @@ static void print_prototype(Str *out, const Func *f, const char *name, const cha
         if (n->rank && general)
             str_printf(out, ", const fsm_view *%s", names[i]);
         else if (n->rank)
-            str_printf(out, ", const %s *%s", c_type(n->kind, false), names[i]);
+            str_printf(out, ", const %s *%s", kind_info[n->kind].c, names[i]);
         else
-            str_printf(out, ", %s %s", c_type(n->kind, true), names[i]);
+            str_printf(out, ", %s %s", kind_info[n->kind].c_scalar, names[i]);
     }
     for (int i = 0; i < f->noutputs; i++) {
         if (general && f->outputs[i]->rank)
             str_printf(out, ", const fsm_view *%s", names[f->ninputs + i]);
         else
-            str_printf(out, ", %s *%s", c_type(f->outputs[i]->kind, false), names[f->ninputs + i]);
+            str_printf(out, ", %s *%s", kind_info[f->outputs[i]->kind].c, names[f->ninputs + i]);
     }
     str_puts(out, ");\n");
 }

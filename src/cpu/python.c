@@ -21,18 +21,16 @@ typedef struct Printer {
     bool asks; // the sizes of the results depend on elements of arguments: the query NAME_sizes tells them
 } Printer;
 
-// How the module writes a kind: its descriptor and converter, the letter of the C parameter, and ctypes' type of a result.
+// How the module writes a kind: its descriptor and converter, the letter of the C parameter, ctypes' type of a result, and
+// the formats of buffers.
 static const struct {
     const char *array, *scalar, *convert, *ctype;
     char letter;
+    const char *formats, *wider;
 } kinds[] = {
-    [KIND_BOOL] = {"bool", "bool", "_as_bool", "c_bool", 'i'},
-    [KIND_INT] = {"int64", "int", "_as_int", "c_int64", 'q'},
-    [KIND_FLOAT] = {"float32", "float", "_as_float", "c_float", 'f'},
-    [KIND_DOUBLE] = {"float64", "float", "_as_float", "c_double", 'd'},
+#define KIND(name, type, fsm, ir, c, c_scalar, cpp, cpp_scalar, npy, numpy, ...) {numpy, __VA_ARGS__},
+#include "../runtime/elements.def"
 };
-
-static const char *descriptor(Kind kind) { return kind == KIND_BOOL ? "bool8" : kinds[kind].array; }
 
 // ---- names
 
@@ -162,6 +160,7 @@ static const char *size_text(Printer *p, const Node *n, int prec) {
     case OP_select:
         return arena_printf(a, "(%s if %s else %s)", size_text(p, n->args[1], 2), size_text(p, n->args[0], 2),
                             size_text(p, n->args[2], 2));
+    case OP_conv: return n->args[0]->kind == KIND_INT32 ? size_text(p, n->args[0], prec) : "?";
     default: return "?";
     }
 }
@@ -219,10 +218,8 @@ static void doc_text(Printer *p, const char *text) {
 
 // A type as F̃ writes it.
 static void type_text(Printer *p, Str *out, const SigType *t, bool nested) {
-    static const char *const scalar[] = {
-        [KIND_BOOL] = "Bool", [KIND_INT] = "Int", [KIND_FLOAT] = "Float", [KIND_DOUBLE] = "Double"};
     if (t->form == SIG_SCALAR) {
-        str_puts(out, scalar[t->kind]);
+        str_puts(out, kind_info[t->kind].fsm);
     } else if (t->form == SIG_TUPLE) {
         bool parens = nested || !t->nparts;
         if (parens) str_putc(out, '(');
@@ -268,7 +265,7 @@ static Node *const *value_text(Printer *p, Str *out, const SigType *t, Node *con
 
 // What evaluating an entry may raise, beyond what its parameters already may.
 typedef struct Raises {
-    bool bounds, divides;
+    bool bounds, divides, range;
     VEC(const char *) asserts;
 } Raises;
 
@@ -277,6 +274,7 @@ static void find_raises(Node *n, void *data) {
     if (!n->partial) return;
     r->bounds |= n->op == OP_at || n->op == OP_argmin || n->op == OP_argmax;
     r->divides |= n->op == OP_idiv || n->op == OP_irem;
+    r->range |= n->op == OP_conv && n->kind == KIND_INT32;
     if (n->op != OP_assert) return;
     for (int i = 0; i < r->asserts.len; i++)
         if (!strcmp(r->asserts.data[i], n->u.text)) return;
@@ -294,6 +292,7 @@ static void print_raises(Printer *p) {
     if (shaped) str_puts(&s, "FsmSizeError: an argument has the wrong shape, or a size is negative\n");
     if (r.bounds) str_puts(&s, "FsmBoundsError: an index is out of range\n");
     if (r.divides) str_puts(&s, "FsmDivideError: an Int is divided by zero\n");
+    if (r.range) str_puts(&s, "FsmRangeError: a result does not fit into its type\n");
     for (int i = 0; i < r.asserts.len; i++) str_printf(&s, "FsmAssertError: %s\n", r.asserts.data[i]);
     if (s.len) {
         str_puts(p->out, "\n    Raises\n    ------\n");
@@ -351,7 +350,8 @@ static int convert(Printer *p, const SigType *t, int input, const char *name, co
         const Node *n = p->f->inputs[input];
         const char *leaf = p->names[input];
         if (n->rank)
-            str_printf(p->out, "    _in_%s = _array(\"%s\", %s, _%s, %d)\n", leaf, path, name, descriptor(n->kind), n->rank);
+            str_printf(p->out, "    _in_%s = _array(\"%s\", %s, _kind_%s, %d)\n", leaf, path, name, kinds[n->kind].array,
+                       n->rank);
         else
             str_printf(p->out, "    %s = %s(\"%s\", %s)\n", leaf, kinds[n->kind].convert, path, name);
         return input + 1;
@@ -475,7 +475,7 @@ static int make_room(Printer *p, const SigType *t, int output, const char *given
     if (t->form == SIG_SCALAR) {
         const Node *n = p->f->outputs[output];
         if (n->rank) {
-            str_printf(p->out, "    _out%d = _result(\"%s\", %s, _%s, %s)\n", output, path, given, descriptor(n->kind),
+            str_printf(p->out, "    _out%d = _result(\"%s\", %s, _kind_%s, %s)\n", output, path, given, kinds[n->kind].array,
                        output_shape(p, output));
         } else {
             if (given) str_printf(p->out, "    _no_array(\"%s\", %s)\n", path, given);
@@ -629,11 +629,17 @@ static void print_codes(Str *out) {
         const char *name;
     } errors[] = {{FSM_ERROR_NEGATIVE, "Size"}, {FSM_ERROR_OVERFLOW, "Size"}, {FSM_ERROR_SIZE, "Size"}, {FSM_ERROR_BOUNDS, "Bounds"}, {FSM_ERROR_ASSERT, "Assert"},
                   {FSM_ERROR_DIVIDE, "Divide"},   {FSM_ERROR_MEMORY, "Memory"}, {FSM_ERROR_OVERLAP, "Overlap"},
-                  {FSM_ERROR_CANCELLED, "Cancelled"}, {FSM_ERROR_NAN, "Nan"}};
+                  {FSM_ERROR_CANCELLED, "Cancelled"}, {FSM_ERROR_NAN, "Nan"}, {FSM_ERROR_RANGE, "Range"}};
     str_puts(out, "_codes.update({\n");
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         str_printf(out, "    %d: Fsm%sError,\n", errors[i].code, errors[i].name);
     str_puts(out, "})\nfor _code, _error in _codes.items():\n    _error.code = _code\ndel _code, _error\n");
+}
+
+static void print_kinds(Str *out) {
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        str_printf(out, "_kind_%s = _Kind(\"%s\", _ctypes.%s, \"%s\", \"%s\", %s)\n", kinds[i].array, kinds[i].array,
+                   kinds[i].ctype, kinds[i].formats, kinds[i].wider, kinds[i].convert);
 }
 
 static void print_preamble(Str *out, const char *source, const char *library, int n, const char *const *names) {
@@ -649,6 +655,7 @@ static void print_preamble(Str *out, const char *source, const char *library, in
     str_puts(out, "\n\n# ---- the entries\n\n__all__ = [\n");
     for (int i = 0; i < n; i++) str_printf(out, "    \"%s\",\n", names[i]);
     str_puts(out, "    \"FsmError\",\n]\n\n");
+    print_kinds(out);
     print_codes(out);
     str_puts(out, "_load(\"");
     quoted(out, library, strlen(library));

@@ -36,6 +36,7 @@ LLVMTypeRef emit_type(Emitter *e, Kind kind) {
     switch (kind) {
     case KIND_BOOL: return e->type_i1;
     case KIND_INT: return e->type_i64;
+    case KIND_INT32: return e->type_i32;
     case KIND_FLOAT: return e->type_float;
     case KIND_DOUBLE: return e->type_double;
     }
@@ -259,6 +260,7 @@ LLVMValueRef emit_conv(Emitter *e, Kind to, Kind from, LLVMValueRef x) {
         LLVMTypeRef types[] = {type, emit_type(e, from)};
         return emit_intrinsic(e, "llvm.fptosi.sat", 2, types, 1, &x);
     }
-    if (to == KIND_INT) return LLVMBuildZExt(b, x, type, "");
+    if (to == KIND_INT32) return LLVMBuildTrunc(b, x, type, "");
+    if (to == KIND_INT) return from == KIND_BOOL ? LLVMBuildZExt(b, x, type, "") : LLVMBuildSExt(b, x, type, "");
     return from == KIND_BOOL ? LLVMBuildUIToFP(b, x, type, "") : LLVMBuildSIToFP(b, x, type, "");
 }

@@ -21,6 +21,8 @@ typedef struct Args {
     bool *known;       // by input: a size or a scalar Int argument whose value is there
 } Args;
 
+static bool is_integer(Kind k) { return k == KIND_INT || k == KIND_INT32; }
+
 static const Span nowhere = {NULL, 0, 0};
 
 static const char *param_name(const Args *a, int k) {
@@ -177,11 +179,11 @@ static bool evaluate(const Args *a, const Node *e, int64_t *out) {
         *out = e->op == OP_lit ? e->u.num : tensor_get_int(&a->input[e->u.num], 0);
         return true;
     }
-    if (!op_is_elementwise(e->op) && e->op != OP_select) return false;
+    if (!op_is_elementwise(e->op) && e->op != OP_select && e->op != OP_conv) return false;
     for (int i = 0; i < e->nargs; i++)
         if (!evaluate(a, e->args[i], &x[i])) return false;
-    if (e->op == OP_select) {
-        *out = x[0] ? x[1] : x[2];
+    if (e->op == OP_select || e->op == OP_conv) {
+        *out = e->op == OP_conv ? x[0] : x[0] ? x[1] : x[2];
         return true;
     }
     if ((e->op == OP_idiv || e->op == OP_irem) && x[1] == 0) return false;
@@ -277,7 +279,7 @@ static bool measure_all(Args *a) {
         if (!a->param[k]) continue; // args_fill
         a->shape[k] = json_measure(a->arena, a->diag, param_name(a, k), p->type, a->param[k]);
         ok &= a->shape[k] != NULL;
-        if (!a->shape[k] || p->type->form != SIG_SCALAR || p->type->kind != KIND_INT) continue;
+        if (!a->shape[k] || p->type->form != SIG_SCALAR || !is_integer(p->type->kind)) continue;
         json_leaves(a->arena, a->shape[k], a->param[k], &a->input[p->first]);
         a->known[p->first] = true;
     }
@@ -322,7 +324,7 @@ static bool fill_leaf(Args *a, const ArgsFill *how, int input, int64_t smallest,
     for (int64_t i = 0; i < count; i++) {
         bool real = kind_is_float(e->kind);
         double x = real ? random_real(r, how->low, how->high)
-                        : (double)random_int(r, 0, e->kind == KIND_INT && smallest > 0 ? smallest - 1 : 1);
+                        : (double)random_int(r, 0, is_integer(e->kind) && smallest > 0 ? smallest - 1 : 1);
         tensor_set(t, i, x);
     }
     return true;

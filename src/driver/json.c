@@ -108,10 +108,12 @@ static bool few_digits(double x) {
 static bool read_scalar(const json_t *j, Kind kind, Scalar *out) {
     switch (kind) {
     case KIND_BOOL: out->i = json_is_true(j); return json_is_boolean(j);
-    case KIND_INT: {
+    case KIND_INT:
+    case KIND_INT32: {
         double x = json_is_real(j) ? json_real_value(j) : 0;
         bool exact = fabs(x) < 0x1p53 || (fabs(x) < 0x1p63 && few_digits(x)); // else it may have been rounded
         out->i = json_is_integer(j) ? (int64_t)json_integer_value(j) : exact ? (int64_t)x : 0;
+        if (kind == KIND_INT32 && out->i != (int32_t)out->i) return false;
         return json_is_integer(j) || (json_is_real(j) && exact && x == (double)out->i);
     }
     default:
@@ -129,7 +131,7 @@ static JsonShape *new_shape(Arena *a, const SigType *type) {
 }
 
 static bool measure(const Measure *m, JsonShape *s, const json_t *j, const Path *p) {
-    static const char *const scalars[] = {"true or false", "an integer", "a number", "a number"};
+    static const char *const scalars[] = {"true or false", "an integer", "an integer of 32 bits", "a number", "a number"};
     const SigType *t = s->type;
     Scalar x;
     if (t->form == SIG_SCALAR) return read_scalar(j, t->kind, &x) || mismatch(m, p, scalars[t->kind], j);
@@ -211,7 +213,7 @@ static void print_real(Str *out, double x) {
 static void print_scalar(Str *out, const Tensor *t, int64_t at) {
     if (t->kind == KIND_BOOL)
         str_puts(out, tensor_get_int(t, at) ? "true" : "false");
-    else if (t->kind == KIND_INT)
+    else if (!kind_is_float(t->kind))
         str_printf(out, "%lld", (long long)tensor_get_int(t, at));
     else
         print_real(out, tensor_get(t, at));

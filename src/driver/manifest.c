@@ -29,20 +29,10 @@ static json_t *shape(const Node *e, const char *const *names) {
     return j;
 }
 
-static const char *element(Kind kind) {
-    switch (kind) {
-    case KIND_BOOL: return "bool";
-    case KIND_INT: return "int64";
-    case KIND_FLOAT: return "float32";
-    case KIND_DOUBLE: return "float64";
-    }
-    return "";
-}
-
 // The type as F~ writes it.
 static void print_type(Str *out, const SigType *t, const char *const *names, bool part) {
     if (t->form == SIG_SCALAR) {
-        str_puts(out, t->kind == KIND_BOOL ? "Bool" : t->kind == KIND_INT ? "Int" : t->kind == KIND_FLOAT ? "Float" : "Double");
+        str_puts(out, kind_info[t->kind].fsm);
     } else if (t->form == SIG_TUPLE) {
         if (part && t->nparts) str_putc(out, '(');
         for (int i = 0; i < t->nparts; i++) {
@@ -74,7 +64,7 @@ static json_t *type(const SigType *t, const char *const *names) {
 
 // One parameter of the C function.
 static json_t *c_parameter(const Node *e, const char *name, const char *role, const char *const *names) {
-    return json_pack("{s:s, s:s, s:s, s:o}", "name", name, "role", role, "element", element(e->kind), "shape", shape(e, names));
+    return json_pack("{s:s, s:s, s:s, s:o}", "name", name, "role", role, "element", kind_info[e->kind].numpy, "shape", shape(e, names));
 }
 
 static json_t *c_parameters(const Func *f, const char *const *names) {

@@ -157,9 +157,7 @@ json_t *npy_read(Diag *diag, const Source *file) {
 // ---- writing
 
 void npy_write(Str *out, const Tensor *t) {
-    static const char *const types[] = {
-        [KIND_BOOL] = "|b1", [KIND_INT] = "<i8", [KIND_FLOAT] = "<f4", [KIND_DOUBLE] = "<f8"};
-    const char *type = types[t->kind];
+    const char *type = kind_info[t->kind].npy;
     Str header = {0};
     str_printf(&header, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", *type == '<' && !is_little() ? '>' : *type,
                type + 1);

@@ -143,6 +143,7 @@ typedef struct CoreExtern {
 typedef struct CoreParam {
     CoreVar *var;
     SizeSpec *spec; // complete: every extent is given, by a size variable or an expression
+    Kind *stored;   // how each leaf comes from outside: Int may be stored as Int32
 } CoreParam;
 
 // An entry after inference.
@@ -155,6 +156,8 @@ typedef struct CoreEntry {
     CoreParam *params;
     Core *body;
     SizeSpec *result; // or NULL
+    Kind *stored;     // how each leaf of the result is stored; NULL: as its kind is
+    Span stored_span; // where that is written
 } CoreEntry;
 
 typedef struct CoreProgram {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef struct FuncBuilder {
-    Node **array; // by number of input: those that are arrays
+    Node **input; // by number: as they come from outside
     Elab *el;
     const CoreEntry *entry;
     Func *f;
@@ -62,6 +62,12 @@ static const char *leaf_name(const FuncBuilder *b, int k, int i) {
     return name;
 }
 
+// How leaf i of parameter k is stored. Int32 becomes Int as it is read.
+static Kind stored(const FuncBuilder *b, int k, int i, Kind kind) {
+    const Kind *kinds = b->entry->params[k].stored;
+    return kinds ? kinds[i] : kind;
+}
+
 // The inputs of the scalars of a parameter; those of arrays need sizes, which may depend on these.
 static void make_scalars(FuncBuilder *b, int k, int first) {
     Elab *el = b->el;
@@ -73,7 +79,9 @@ static void make_scalars(FuncBuilder *b, int k, int first) {
     v->value = value_new(el, n);
     for (int i = 0; i < n; i++) {
         if (ranks[i] > MAX_RANK) too_many_dimensions(el, v->span, ranks[i], v->name);
-        if (!ranks[i]) v->value.leaf[i] = ir_input(el->m, first + i, leaf_name(b, k, i), kinds[i], 0, NULL);
+        if (ranks[i]) continue;
+        b->input[first + i] = ir_input(el->m, first + i, leaf_name(b, k, i), stored(b, k, i, kinds[i]), 0, NULL);
+        v->value.leaf[i] = ir_conv(el->m, kinds[i], b->input[first + i]);
     }
     b->f->params[k] = (SigParam){v->name, NULL, first, n};
 }
@@ -88,9 +96,9 @@ static SigType *make_arrays(FuncBuilder *b, int k, int *leaf, Type *t, const Siz
     sig->parts = ARENA_ARRAY(el->arena, SigType *, t->nparts + 1);
     if (t->form == TYPE_SCALAR) {
         sig->form = SIG_SCALAR;
-        sig->kind = t->kind;
         int i = (*leaf)++, number = b->f->params[k].first + i;
-        if (dim) b->array[number] = ir_input(el->m, number, leaf_name(b, k, i), t->kind, dim, shape);
+        sig->kind = stored(b, k, i, t->kind);
+        if (dim) b->input[number] = ir_input(el->m, number, leaf_name(b, k, i), sig->kind, dim, shape);
         return sig;
     }
     sig->form = t->form == TYPE_ARRAY ? SIG_ARRAY : SIG_TUPLE;
@@ -118,24 +126,24 @@ static void make_inputs(FuncBuilder *b) {
     f->nparams = e->nparams;
     f->params = ARENA_ARRAY(el->arena, SigParam, e->nparams + 1);
     int number = e->nsizes;
+    for (int k = 0; k < e->nparams; k++) number += type_leaves(e->params[k].var->type);
+    f->ninputs = number;
+    f->inputs = b->input = ARENA_ARRAY(el->arena, Node *, number + 1);
+    for (int i = 0; i < e->nsizes; i++) f->inputs[i] = e->sizes[i]->value.leaf[0];
+    number = e->nsizes;
     for (int k = 0; k < e->nparams; k++) {
         make_scalars(b, k, number);
         number += f->params[k].count;
     }
-    b->array = ARENA_ARRAY(el->arena, Node *, number + 1);
     for (int k = 0; k < e->nparams; k++) {
         int leaf = 0;
         f->params[k].type = make_arrays(b, k, &leaf, e->params[k].var->type, e->params[k].spec, NULL, 0);
     }
     for (int k = 0; k < e->nparams; k++) // only now: no extent can read an array
-        for (int i = 0; i < f->params[k].count; i++)
-            if (b->array[f->params[k].first + i]) e->params[k].var->value.leaf[i] = b->array[f->params[k].first + i];
-    f->ninputs = number;
-    f->inputs = ARENA_ARRAY(el->arena, Node *, number + 1);
-    for (int i = 0; i < e->nsizes; i++) f->inputs[i] = e->sizes[i]->value.leaf[0];
-    for (int k = 0; k < e->nparams; k++)
-        for (int i = 0; i < f->params[k].count; i++)
-            f->inputs[f->params[k].first + i] = e->params[k].var->value.leaf[i];
+        for (int i = 0; i < f->params[k].count; i++) {
+            Node *input = f->inputs[f->params[k].first + i], **leaf = &e->params[k].var->value.leaf[i];
+            if (input->rank) *leaf = input->kind == KIND_INT32 ? ir_conv(el->m, KIND_INT, input) : input;
+        }
 }
 
 // ---- results
@@ -205,6 +213,12 @@ static Func *elab_entry(Elab *el, const CoreEntry *e) {
     if (el->m->keep_customs) whole.n = f->ninputs, el->active = &whole;
     Value v = elab(el, e->body);
     el->active = NULL;
+    el->m->span = e->stored_span.src ? report_place(el->unit, NULL, e->stored_span) : e->span;
+    Value out = value_new(el, v.n); // v may be that of a parameter
+    for (int i = 0; i < v.n; i++)
+        out.leaf[i] = e->stored && !el->failed ? ir_conv(el->m, e->stored[i], v.leaf[i]) : v.leaf[i];
+    v = out;
+    el->m->span = e->span;
     int leaf = 0;
     if (!el->failed) {
         check_result(&b, e->result, e->body->type, v, 0, 0);

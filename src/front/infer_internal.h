@@ -77,6 +77,7 @@ typedef struct Infer {
     int depth, ncores;
     bool failed;    // an error was met in this definition (which may have been reported before)
     bool overflow;  // a limit was passed and reported
+    bool signature; // in the types of an entry's parameters and result, where Int32 may stand for Int
     bool generic;   // checking a definition without a use: unknown types are no errors
     BindList roots; // values of top-level definitions, for the entry as a whole
     Map memo;       // Def -> the Core that reads its value
@@ -123,6 +124,8 @@ bool bind_function(Infer *in, const Pattern *p, Fun *f);
 // c with the written type required of it.
 Core *apply_annotation(Infer *in, Core *c, const TypeExpr *t, const char *what);
 SizeSpec *size_spec(Infer *in, const TypeExpr *t);
+// How each leaf of a value of the written type is stored where it is an argument or result of an entry.
+Kind *stored_kinds(Infer *in, const TypeExpr *t);
 // The parameters and sizes of an entry.
 void bind_entry(Infer *in, CoreEntry *entry, const Decl *d);
 

@@ -13,11 +13,14 @@ static const char *extent_text(Infer *in, const Expr *e) {
     return n > LONGEST ? NULL : arena_strndup(in->arena, e->span.src->text + e->span.begin, n);
 }
 
+static bool is_int32(const TypeExpr *t) { return t->kind == TX_NAME && !strcmp(t->name, "Int32"); }
+
 Type *written_type(Infer *in, const TypeExpr *t) {
     switch (t->kind) {
     case TX_NAME: {
-        if (!strcmp(t->name, "Int32")) {
-            infer_error(in, t->span, "`Int32` arrays cannot be passed to an entry; use `Int`, which has 64 bits");
+        if (is_int32(t) && in->signature) return type_scalar(KIND_INT);
+        if (is_int32(t)) {
+            infer_error(in, t->span, "`Int32` is how an entry's arguments and results are stored; inside the program use `Int`");
             return type_error();
         }
         Type *named = type_named(in->arena, t->name);
@@ -75,6 +78,22 @@ Core *apply_annotation(Infer *in, Core *c, const TypeExpr *t, const char *what) 
     return c;
 }
 
+static Kind *put_stored(Infer *in, const TypeExpr *t, Kind *out) {
+    if (t->kind == TX_NAME) {
+        int n = type_leaf_list(written_type(in, t), out, NULL);
+        if (is_int32(t)) *out = KIND_INT32;
+        return out + n;
+    }
+    for (int i = 0; i < t->nargs; i++) out = put_stored(in, t->args[i], out);
+    return out;
+}
+
+Kind *stored_kinds(Infer *in, const TypeExpr *t) {
+    Kind *kinds = ARENA_ARRAY(in->arena, Kind, type_leaves(written_type(in, t)) + 1);
+    put_stored(in, t, kinds);
+    return kinds;
+}
+
 // ---- patterns
 
 static Type *pattern_tuple_type(Infer *in, int n) {
@@ -114,7 +133,10 @@ static bool bind_names(Infer *in, const Pattern *p, Core *c) {
         infer_note(in, p->span, "the tuple is taken apart here");
         ok = false;
     }
+    bool signature = in->signature;
+    in->signature = false;
     for (int i = 0; i < p->nparts; i++) ok &= bind_names(in, p->parts[i], pattern_part(in, c, i));
+    in->signature = signature;
     return ok;
 }
 
@@ -283,6 +305,7 @@ static Core *entry_param(Infer *in, CoreParam *param, const Pattern *p, int k) {
 
 void bind_entry(Infer *in, CoreEntry *entry, const Decl *d) {
     entry->nparams = d->nparams;
+    in->signature = true;
     entry->params = ARENA_ARRAY(in->arena, CoreParam, d->nparams + 1);
     for (int i = 0; i < d->nparams; i++)
         bind_names(in, d->params[i], entry_param(in, &entry->params[i], d->params[i], i));
@@ -298,7 +321,9 @@ void bind_entry(Infer *in, CoreEntry *entry, const Decl *d) {
         const TypeExpr *t = d->params[i]->type;
         if (!t || type_has_error(entry->params[i].var->type)) continue;
         entry->params[i].spec = entry_spec(in, &b, t, entry->params[i].var->type);
+        entry->params[i].stored = stored_kinds(in, t);
     }
+    in->signature = false;
     int done = 0;
     for (int i = 0; i < d->nparams; i++) order_sizes(entry, entry->params[i].spec, &done);
 }

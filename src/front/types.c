@@ -7,10 +7,8 @@
 // ---- making types
 
 static Type scalar_types[] = {
-    [KIND_BOOL] = {.form = TYPE_SCALAR, .kind = KIND_BOOL},
-    [KIND_INT] = {.form = TYPE_SCALAR, .kind = KIND_INT},
-    [KIND_FLOAT] = {.form = TYPE_SCALAR, .kind = KIND_FLOAT},
-    [KIND_DOUBLE] = {.form = TYPE_SCALAR, .kind = KIND_DOUBLE},
+#define KIND(name, ...) {.form = TYPE_SCALAR, .kind = KIND_##name},
+#include "../runtime/elements.def"
 };
 static Type error_type = {.form = TYPE_ERROR};
 static Type unit_type = {.form = TYPE_TUPLE};
@@ -210,14 +208,11 @@ Type *type_dual(Arena *a, Type *t) { return replace_scalars(a, t, NULL, true); }
 
 // ---- text
 
-static const char *const kind_names[] = {
-    [KIND_BOOL] = "Bool", [KIND_INT] = "Int", [KIND_FLOAT] = "Float", [KIND_DOUBLE] = "Double"};
-
 static void print(Str *out, Type *t, bool inside) {
     t = type_prune(t);
     switch (t->form) {
     case TYPE_VAR: str_puts(out, t->cls == CLASS_NUM ? "Int" : t->cls == CLASS_REAL ? "Double" : "_"); break;
-    case TYPE_SCALAR: str_puts(out, kind_names[t->kind]); break;
+    case TYPE_SCALAR: str_puts(out, kind_info[t->kind].fsm); break;
     case TYPE_ERROR: str_puts(out, "_"); break;
     case TYPE_ARRAY: {
         Type *elem = t;

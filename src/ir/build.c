@@ -1,12 +1,15 @@
 // The builders: they keep the canonical form stated in ir.h and ask the rules first.
 #include "ir/internal.h"
 
+#include "fsmc/runtime.h"
+
 #include <string.h>
 
-const char *kind_name(Kind k) {
-    static const char *const name[] = {"bool", "i64", "f32", "f64"};
-    return name[k];
-}
+const KindInfo kind_info[] = {
+#define KIND(name, type, fsm, ir, c, c_scalar, cpp, cpp_scalar, npy, numpy, ...)                                       \
+    {type, fsm, ir, #c, #c_scalar, #cpp, #cpp_scalar, npy, numpy, sizeof(c)},
+#include "../runtime/elements.def"
+};
 
 enum { EXTERN_COST = 40 }; // that of a dear function
 
@@ -39,6 +42,7 @@ Node *ir_bool(Ir *m, bool value) { return leaf(m, (Node){.op = OP_lit, .kind = K
 Node *ir_real(Ir *m, Kind kind, double value) {
     if (kind == KIND_BOOL) return ir_bool(m, value != 0);
     if (kind == KIND_INT) return ir_int(m, (int64_t)value);
+    if (kind == KIND_INT32) return ir_conv(m, kind, ir_int(m, (int64_t)value));
     if (kind == KIND_FLOAT) value = (float)value;
     return leaf(m, (Node){.op = OP_lit, .kind = kind, .u.real = value});
 }
@@ -168,18 +172,6 @@ Node *ir_op(Ir *m, Op op, Node *a, Node *b) {
     return ir_op_plain(m, op, kind, a, b);
 }
 
-Node *ir_conv(Ir *m, Kind to, Node *a) {
-    if (a->kind == to) return a;
-    if (a->op == OP_lit && a->kind != KIND_BOOL && !(to == KIND_INT)) {
-        double x = kind_is_float(a->kind) ? a->u.real : to == KIND_FLOAT ? (double)(float)a->u.num : (double)a->u.num;
-        return ir_real(m, to, x);
-    }
-    if (!m->raw && a->op == OP_bracket && kind_is_float(to))
-        return ir_bracket(m, a->args[0], ir_conv(m, to, a->args[1]));
-    Node proto = {.op = OP_conv, .kind = to, .nonneg = to == KIND_INT && a->kind == KIND_BOOL};
-    return ir_intern(m, &proto, 1, &a);
-}
-
 Node *ir_extern(Ir *m, Extern *ext, Kind kind, int n, Node **args) {
     return ir_intern(m, &(Node){.op = OP_extern, .kind = kind, .u.ext = ext}, n, args);
 }
@@ -193,6 +185,31 @@ static Node *elementwise(Ir *m, Scalar f, void *data, Node *a, Node *b) {
     Node *i = ir_var(v);
     return ir_gen(m, v, elementwise(m, f, data, ir_at1(m, a, i), b ? ir_at1(m, b, i) : NULL));
 }
+
+const char ir_int32_text[] = "a result does not fit into Int32: %d";
+
+static bool fits_int32(const Node *a) {
+    int64_t k;
+    return a->op == OP_conv ? a->args[0]->kind == KIND_INT32 : ir_is_int_lit(a, &k) && k == (int32_t)k;
+}
+
+static Node *conv_scalar(Ir *m, void *data, Node *a, Node *b) {
+    (void)b;
+    const Kind to = *(const Kind *)data;
+    if (a->kind == to) return a;
+    if (!m->raw && to == KIND_INT32 && a->op == OP_conv && a->args[0]->kind == to) return a->args[0];
+    if (a->op == OP_lit && a->kind != KIND_BOOL && to != KIND_INT && to != KIND_INT32) {
+        double x = kind_is_float(a->kind) ? a->u.real : to == KIND_FLOAT ? (double)(float)a->u.num : (double)a->u.num;
+        return ir_real(m, to, x);
+    }
+    if (!m->raw && a->op == OP_bracket && kind_is_float(to))
+        return ir_bracket(m, a->args[0], ir_conv(m, to, a->args[1]));
+    Node proto = {.op = OP_conv, .kind = to, .nonneg = to == KIND_INT && a->kind == KIND_BOOL};
+    proto.partial = to == KIND_INT32 && !fits_int32(a);
+    return ir_intern(m, &proto, 1, &a);
+}
+
+Node *ir_conv(Ir *m, Kind to, Node *a) { return elementwise(m, conv_scalar, &to, a, NULL); }
 
 static Node *stop_scalar(Ir *m, void *data, Node *a, Node *b) {
     (void)data, (void)b;

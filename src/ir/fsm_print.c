@@ -135,7 +135,7 @@ static const char *var_name(const Var *v, const Region *r) {
     fatal_bug("fsm_print: an unbound variable");
 }
 
-static const char *const conversion[] = {"int", "int", "float", "double"};
+static const char *const conversion[] = {"int", "int", "int", "float", "double"};
 
 // ---- elementwise operations
 
@@ -270,6 +270,11 @@ static Exp elementwise(Printer *p, Node *e, Region *r) {
 
 // ---- types of literals
 
+// A conversion from or to Int32, which F̃ does not write: it is how arguments and results are stored.
+static bool is_storage(const Node *e) {
+    return e->op == OP_conv && (e->kind == KIND_INT32 || e->args[0]->kind == KIND_INT32);
+}
+
 // Would type inference find by itself that the text of e is a Float? A literal alone is a Double.
 static bool is_float_text(const Node *e) {
     if (e->kind != KIND_FLOAT || e->op == OP_lit) return false;
@@ -390,7 +395,7 @@ static Exp empty_array(Printer *p, const Node *e) {
     Str s = {0};
     for (int k = 0; k < e->rank; k++)
         str_printf(&s, "build %lld (fun _ -> ", (long long)e->shape[k]->u.num);
-    static const char *const zero[] = {"false", "0", "float 0.0", "0.0"};
+    static const char *const zero[] = {"false", "0", "0", "float 0.0", "0.0"};
     str_puts(&s, zero[e->kind]);
     for (int k = 0; k < e->rank; k++) str_putc(&s, ')');
     Exp x = {text(p, arena_strdup(p->arena, str_text(&s))), PREC_APPLY, false};
@@ -440,6 +445,7 @@ static Exp assertion(Printer *p, Node *e, Region *r) {
 }
 
 static Exp conversion_of(Printer *p, Node *e, Region *r) {
+    if (is_storage(e)) return expr(p, e->args[0], r);
     const Doc *arg = at_least(p, untyped(p, e->args[0], r), PREC_ATOM);
     return apply(p, conversion[e->kind], 1, &arg);
 }
@@ -650,10 +656,8 @@ static void name_inputs(Printer *p) {
 
 // ---- parameters
 
-static const char *const scalar_type[] = {"Bool", "Int", "Float", "Double"};
-
 static const Doc *type_text(Printer *p, const SigType *t, bool nested) {
-    if (t->form == SIG_SCALAR) return text(p, scalar_type[t->kind]);
+    if (t->form == SIG_SCALAR) return text(p, kind_info[t->kind].fsm);
     if (t->form == SIG_TUPLE) {
         const Doc *d = text(p, "");
         for (int k = 0; k < t->nparts; k++) d = CAT(d, text(p, k ? " * " : ""), type_text(p, t->parts[k], true));
@@ -665,6 +669,38 @@ static const Doc *type_text(Printer *p, const SigType *t, bool nested) {
     for (; t != base; t = t->parts[0])
         d = CAT(d, text(p, "["), expr(p, t->extent, p->plan.root).d, text(p, "]"));
     return d;
+}
+
+static bool has_int32(const SigType *t) {
+    bool any = t->form == SIG_SCALAR && t->kind == KIND_INT32;
+    for (int k = 0; k < t->nparts; k++) any |= has_int32(t->parts[k]);
+    return any;
+}
+
+// The type of a result without its sizes, which are those of the value.
+static void result_type_text(Str *out, const SigType *t, bool nested) {
+    int rank = 0;
+    for (; t->form == SIG_ARRAY; t = t->parts[0]) rank++;
+    bool parens = t->form == SIG_TUPLE && (nested || rank || !t->nparts);
+    str_puts(out, t->form == SIG_SCALAR ? kind_info[t->kind].fsm : parens ? "(" : "");
+    for (int k = 0; k < t->nparts; k++) {
+        if (k) str_puts(out, " * ");
+        result_type_text(out, t->parts[k], true);
+    }
+    if (parens) str_putc(out, ')');
+    while (rank--) str_puts(out, "[]");
+}
+
+// What follows the parameters where the body does not say of which type the result is.
+static const char *result_annotation(Printer *p) {
+    Str s = {0};
+    if (p->func->result && has_int32(p->func->result)) {
+        str_puts(&s, " : ");
+        result_type_text(&s, p->func->result, false);
+    }
+    const char *annotation = arena_strdup(p->arena, str_text(&s));
+    str_free(&s);
+    return annotation;
 }
 
 // The leaf number `leaf` of a value of type t whose text is `base`, as an array that it is a part of.
@@ -773,8 +809,8 @@ static void print_extern(Node *e, void *data) {
         if (!strcmp(x->seen.data[i]->u.ext->name, e->u.ext->name)) return;
     vec_push(&x->seen, e);
     str_printf(x->out, "extern %s", e->u.ext->name);
-    for (int k = 0; k < e->nargs; k++) str_printf(x->out, " (x%d: %s)", k, scalar_type[e->args[k]->kind]);
-    str_printf(x->out, " : %s\n", scalar_type[e->kind]);
+    for (int k = 0; k < e->nargs; k++) str_printf(x->out, " (x%d: %s)", k, kind_info[e->args[k]->kind].fsm);
+    str_printf(x->out, " : %s\n", kind_info[e->kind].fsm);
 }
 
 void fsm_print_externs(Str *out, int n, Func *const *f) {
@@ -792,7 +828,8 @@ void fsm_print(Str *out, const Func *f) {
     name_inputs(p);
     Result *res = result(p, result_type(p), f->outputs, p->plan.root, &roots);
     plan_values(&p->plan, roots.len, roots.data);
-    const Doc *before, *head = CAT(text(p, "entry "), text(p, f->name), params(p, &before), text(p, " ="));
+    const Doc *before, *head = CAT(text(p, "entry "), text(p, f->name), params(p, &before), text(p, result_annotation(p)),
+                                   text(p, " ="));
     before = CAT(before, lets(p, p->plan.root));
     Exp value = result_text(p, res, p->plan.root);
     const Doc *line = doc_is_broken(before) ? doc_newline(p->arena) : doc_line(p->arena);

@@ -675,6 +675,8 @@ static Status eval_node(Interp *m, Frame *f) {
     switch (e->op) {
     case OP_conv:
         TRY(scalar(m, e->args[0], &x));
+        if (e->kind == KIND_INT32 && x.i != (int32_t)x.i)
+            return fail_at(m, e->span, FSM_ERROR_RANGE, check_text(m->arena, ir_int32_text, 1, &x.i));
         out = scalar_conv(e->args[0]->kind, e->kind, x);
         break;
     case OP_stop: TRY(scalar(m, e->args[0], &out)); break;

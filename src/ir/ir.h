@@ -22,9 +22,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef enum Kind { KIND_BOOL, KIND_INT, KIND_FLOAT, KIND_DOUBLE } Kind; // 1 bit, 64-bit signed, 32- and 64-bit IEEE
+// 1 bit, 64-bit signed, 32-bit signed, 32- and 64-bit IEEE. Int32 is how arguments and results of entries are stored and
+// no more: such values are only moved, and converted from and to Int.
+typedef enum Kind {
+#define KIND(name, ...) KIND_##name,
+#include "../runtime/elements.def"
+} Kind;
 static inline bool kind_is_float(Kind k) { return k >= KIND_FLOAT; }
-const char *kind_name(Kind k); // "bool", "i64", "f32", "f64"
+typedef struct KindInfo { // the columns of elements.def
+    int type;             // FSM_…
+    const char *fsm, *name, *c, *c_scalar, *cpp, *cpp_scalar, *npy, *numpy;
+    size_t size;
+} KindInfo;
+extern const KindInfo kind_info[];
+static inline const char *kind_name(Kind k) { return kind_info[k].name; } // in IR text: "i64"
+static inline size_t kind_size(Kind k) { return kind_info[k].size; }      // bytes of an element
 
 typedef enum Op {
 #define NODE(name, doc) OP_##name,
@@ -181,7 +193,10 @@ Node *ir_op(Ir *m, Op op, Node *a, Node *b);
 #define IR_BUILDER_1(name) static inline Node *ir_##name(Ir *m, Node *a) { return ir_op(m, OP_##name, a, NULL); }
 #define IR_BUILDER_2(name) static inline Node *ir_##name(Ir *m, Node *a, Node *b) { return ir_op(m, OP_##name, a, b); }
 #include "ir/ops.def"
-Node *ir_conv(Ir *m, Kind to, Node *a); // Int/Bool -> floating, floating -> Int (towards zero), Float <-> Double
+// Int/Bool -> floating, floating -> Int (towards zero), Float <-> Double, Int32 <-> Int (an error unless it fits). Of an
+// array: elementwise.
+Node *ir_conv(Ir *m, Kind to, Node *a);
+extern const char ir_int32_text[]; // of that error; its value is the Int
 Node *ir_stop(Ir *m, Node *a);          // also of an array
 Node *ir_extern(Ir *m, Extern *ext, Kind kind, int n, Node **args);
 Node *ir_select(Ir *m, Node *c, Node *a, Node *b); // a, b of the same kind and rank

@@ -104,7 +104,7 @@ static bool bounded_from(const Node *e, bool above) {
     case OP_var: return !e->u.var->is_state;
     case OP_input: return e->nonneg;
     case OP_param: return true; // an auxiliary unknown
-    case OP_conv: return a->kind == KIND_BOOL;
+    case OP_conv: return a->kind == KIND_BOOL || a->kind == KIND_INT32;
     case OP_add: return is_bounded(a, above) && is_bounded(b, above);
     case OP_sub: return is_bounded(a, above) && is_bounded(b, !above);
     case OP_neg: return is_bounded(a, !above);
@@ -478,6 +478,9 @@ static bool safe_rec(Ir *m, Node *e, int nfacts, const Poly *facts, int *fuel) {
             if (!index_safe(m, e->args[k], e->args[0]->shape[k - 1], nfacts, facts)) return false;
         break;
     case OP_bracket: case OP_select: case OP_sum: case OP_argmin: case OP_argmax: break;
+    case OP_conv:
+        if (e->kind == KIND_INT32) return false; // a check of the value, not of an index
+        break;
     default:
         if (!op_is_elementwise(e->op) || e->op == OP_idiv || e->op == OP_irem) return false;
     }

@@ -392,8 +392,10 @@ static Node *extern_value(Reader *r) {
     do {
         if (n == MAX_LIST) error(r, r->at, "too many operands");
         args[n++] = scalar_operand(r);
+        if (args[n - 1]->kind == KIND_INT32) k = KIND_INT32;
     } while (accept(r, ','));
     expect(r, ')');
+    if (k == KIND_INT32) error(r, at, "a C function does not take or give i32");
     return ir_extern(r->m, arena_copy(r->m->arena, &ext, sizeof ext), k, n, args);
 }
 
@@ -460,7 +462,8 @@ static Node *binder_value(Reader *r, Op op) {
     if (!accept_word(r, "yield")) error(r, r->at, "expected 'yield' or a value's name");
     at = r->at;
     Node *body = op == OP_gen ? operand(r) : op == OP_sum ? operand(r) : scalar_operand(r);
-    if (op != OP_gen && body->kind == KIND_BOOL) error(r, span_join(at, r->before), "expected a number, found bool");
+    if (op != OP_gen && (body->kind == KIND_BOOL || body->kind == KIND_INT32))
+        error(r, span_join(at, r->before), "expected a number, found %s", kind_name(body->kind));
     if (body->rank == UINT8_MAX) error(r, span_join(at, r->before), "the array has too many dimensions");
     close_body(r, mark);
     switch (op) {
@@ -537,7 +540,11 @@ static Node *value(Reader *r) {
     switch (op) {
     case OP_conv: {
         Kind k = kind(r);
-        return ir_conv(r->m, k, scalar_operand(r));
+        at = r->at;
+        Node *a = scalar_operand(r);
+        if ((k == KIND_INT32 || a->kind == KIND_INT32) && k != a->kind && k != KIND_INT && a->kind != KIND_INT)
+            error(r, at, "i32 is only converted from and to i64");
+        return ir_conv(r->m, k, a);
     }
     case OP_stop: return ir_stop(r->m, operand(r));
     case OP_select: return select_value(r);

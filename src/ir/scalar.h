@@ -25,7 +25,7 @@ static inline bool op_accepts(Op op, Kind a, Kind b) {
     bool same = op_info[op].arity == 1 || a == b;
     switch (op_info[op].type) {
     case T_NUM:
-    case T_CMP: return same && a != KIND_BOOL;
+    case T_CMP: return same && a != KIND_BOOL && a != KIND_INT32;
     case T_FLT: return same && kind_is_float(a);
     case T_INT: return same && a == KIND_INT;
     case T_LOGIC: return same && a == KIND_BOOL;
@@ -73,7 +73,7 @@ static inline Scalar scalar_op(Op op, Kind kind, Scalar x, Scalar y) {
     return r;
 }
 
-// Conversion; floating to Int goes towards zero, saturates, and makes 0 of NaN (as LLVM's fptosi.sat).
+// Conversion; the caller has checked that Int to Int32 fits. Floating to Int goes towards zero, saturates, and makes 0 of NaN (as LLVM's fptosi.sat).
 static inline Scalar scalar_conv(Kind from, Kind to, Scalar x) {
     Scalar r = {.i = 0};
     if (kind_is_float(to)) {
@@ -88,7 +88,7 @@ static inline Scalar scalar_conv(Kind from, Kind to, Scalar x) {
         else
             r.i = isnan(x.d) ? 0 : (int64_t)x.d;
     } else {
-        r.i = to == KIND_BOOL ? x.i != 0 : x.i;
+        r.i = to == KIND_BOOL ? x.i != 0 : to == KIND_INT32 ? (int32_t)x.i : x.i;
     }
     return r;
 }

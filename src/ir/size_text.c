@@ -63,6 +63,12 @@ static void print_size(Str *s, Node *e, int outer) {
         print_size(s, e->args[1], 0);
         str_putc(s, ')');
         break;
+    case OP_conv: // an Int32 argument as an Int
+        if (e->args[0]->kind == KIND_INT32) {
+            print_size(s, e->args[0], outer);
+            break;
+        }
+        // fall through
     default: str_puts(s, "a computed size");
     }
 }

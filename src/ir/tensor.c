@@ -2,14 +2,6 @@
 
 #include "ir/interp.h"
 
-size_t kind_size(Kind k) {
-    switch (k) {
-    case KIND_BOOL: return 1;
-    case KIND_FLOAT: return sizeof(float);
-    default: return 8;
-    }
-}
-
 int64_t tensor_count(const Tensor *t) {
     int64_t n = 1;
     for (int k = 0; k < t->rank; k++) n *= t->shape[k];
@@ -27,6 +19,7 @@ double tensor_get(const Tensor *t, int64_t i) {
     switch (t->kind) {
     case KIND_BOOL: return ((const uint8_t *)t->data)[i];
     case KIND_INT: return (double)((const int64_t *)t->data)[i];
+    case KIND_INT32: return (double)((const int32_t *)t->data)[i];
     case KIND_FLOAT: return (double)((const float *)t->data)[i];
     default: return ((const double *)t->data)[i];
     }
@@ -36,6 +29,7 @@ int64_t tensor_get_int(const Tensor *t, int64_t i) {
     switch (t->kind) {
     case KIND_BOOL: return ((const uint8_t *)t->data)[i];
     case KIND_INT: return ((const int64_t *)t->data)[i];
+    case KIND_INT32: return ((const int32_t *)t->data)[i];
     case KIND_FLOAT: return (int64_t)((const float *)t->data)[i];
     default: return (int64_t)((const double *)t->data)[i];
     }
@@ -45,6 +39,7 @@ void tensor_set(Tensor *t, int64_t i, double value) {
     switch (t->kind) {
     case KIND_BOOL: ((uint8_t *)t->data)[i] = value != 0; break;
     case KIND_INT: ((int64_t *)t->data)[i] = (int64_t)value; break;
+    case KIND_INT32: ((int32_t *)t->data)[i] = (int32_t)value; break;
     case KIND_FLOAT: ((float *)t->data)[i] = (float)value; break;
     default: ((double *)t->data)[i] = value;
     }
@@ -58,5 +53,5 @@ void tensor_put(Tensor *t, int64_t i, Scalar value) {
     if (t->kind == KIND_INT)
         ((int64_t *)t->data)[i] = value.i;
     else
-        tensor_set(t, i, t->kind == KIND_BOOL ? (double)value.i : value.d);
+        tensor_set(t, i, kind_is_float(t->kind) ? value.d : (double)value.i);
 }

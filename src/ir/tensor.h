@@ -4,8 +4,7 @@
 
 #include "ir/ir.h"
 
-// A scalar (rank 0) or a row-major array. Elements: KIND_BOOL as uint8_t, KIND_INT as int64_t, KIND_FLOAT as float,
-// KIND_DOUBLE as double.
+// A scalar (rank 0) or a row-major array. Elements are what elements.def says they are in C: Bool is uint8_t.
 typedef struct Tensor {
     Kind kind;
     int rank;
@@ -13,7 +12,6 @@ typedef struct Tensor {
     void *data;
 } Tensor;
 
-size_t kind_size(Kind k); // bytes per element as above
 int64_t tensor_count(const Tensor *t);
 // A zeroed tensor in the arena.
 Tensor tensor_new(Arena *a, Kind kind, int rank, const int64_t *shape);

@@ -66,7 +66,7 @@ static void check_binder(const Verifier *v, const Node *e) {
         return;
     }
     bool array = v->m->planning && e->op == OP_sum; // a sum of arrays
-    REQUIRE((body->rank == 0 || array) && body->kind != KIND_BOOL, "the body is not a number");
+    REQUIRE((body->rank == 0 || array) && body->kind != KIND_BOOL && body->kind != KIND_INT32, "the body is not a number");
     REQUIRE(e->rank == (array ? body->rank : 0) && e->kind == (e->op == OP_sum ? body->kind : KIND_INT),
             "the result has the wrong type");
 }
@@ -176,6 +176,8 @@ static void check_node(const Verifier *v, const Node *e) {
     case OP_conv:
         REQUIRE(e->nargs == 1 && e->rank == 0 && e->args[0]->rank == 0, "conversion of an array");
         REQUIRE(e->kind != e->args[0]->kind, "conversion to the same kind");
+        REQUIRE(e->kind != KIND_INT32 || e->args[0]->kind == KIND_INT, "conversion of no Int to Int32");
+        REQUIRE(e->kind == KIND_INT || e->args[0]->kind != KIND_INT32, "conversion of Int32 to another kind than Int");
         break;
     case OP_stop: check_like(v, e, 1, 0); break;
     case OP_select: check_like(v, e, 3, 1); break;

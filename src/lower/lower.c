@@ -513,12 +513,21 @@ static Temp emit_leaf(Lower *l, Node *e) {
     return t;
 }
 
+// That the operand of a conversion to Int32 fits.
+static void check_int32(Lower *l, Node *e) {
+    Node *x = e->args[0];
+    Node *low = ir_le(l->ir, ir_int(l->ir, INT32_MIN), x), *high = ir_le(l->ir, x, ir_int(l->ir, INT32_MAX));
+    Temp value = lower_value(l, x);
+    lower_check(l, lower_value(l, ir_and(l->ir, low, high)), FSM_ERROR_RANGE, ir_int32_text, e->span, 1, &value);
+}
+
 static Temp emit_node(Lower *l, Node *e) {
     Temp t;
     switch (e->op) {
     case OP_lit: case OP_input: case OP_param: case OP_var: return emit_leaf(l, e);
     case OP_conv: {
         Temp a = lower_value(l, e->args[0]);
+        if (e->kind == KIND_INT32 && e->partial) check_int32(l, e);
         t = lower_temp(l, e->kind, NULL);
         lower_stmt(l, ST_CONV, t, 1, &a);
         return t;

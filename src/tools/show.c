@@ -16,7 +16,7 @@ static int leaf_count(const SigType *t) {
 static void number(Str *out, const Tensor *t, int64_t i) {
     if (t->kind == KIND_BOOL) {
         str_puts(out, tensor_get_int(t, i) ? "true" : "false");
-    } else if (t->kind == KIND_INT) {
+    } else if (!kind_is_float(t->kind)) {
         str_printf(out, "%lld", (long long)tensor_get_int(t, i));
     } else if (t->kind == KIND_FLOAT) {
         char text[40];
@@ -80,10 +80,8 @@ static void extents(Str *out, const SigType *type, const Tensor *leaves, int dep
 }
 
 static void type_at(Str *out, const SigType *type, const Tensor *leaves, int depth, bool inner) {
-    static const char *const names[] = {
-        [KIND_BOOL] = "Bool", [KIND_INT] = "Int", [KIND_FLOAT] = "Float", [KIND_DOUBLE] = "Double"};
     if (type->form == SIG_SCALAR) {
-        str_puts(out, names[type->kind]);
+        str_puts(out, kind_info[type->kind].fsm);
     } else if (type->form == SIG_ARRAY) {
         const SigType *element = type;
         int below = depth;

@@ -59,3 +59,6 @@ text "func f($(many 5000 'x%d: f64, ')y: f64) -> f64 { return y }" | cut -c 1-60
 text "func f(x: f64) -> $(many 5000 'f64, ')f64 { return x }" | cut -c 1-60
 printf 'func f(x: f64) -> f64 { return \0 x }' >x.ir
 try check x.ir | sed 1d
+text 'func f(x: f64, j: i32) -> f64 { %1 = conv f64 j return %1 }'
+text 'func f(x: f64, j: i32) -> f64 { %1 = extern f64 "g"(x, j) return %1 }'
+text 'func f(x: f64, j: i32) -> i32 { %1 = add j j return %1 }'

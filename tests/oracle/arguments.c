@@ -16,6 +16,7 @@ static bool evaluate(const Node *e, const Tensor *inputs, const Func *f, int64_t
         *out = tensor_get_int(&inputs[e->u.num], 0);
         return true;
     }
+    if (e->op == OP_conv && e->args[0]->kind == KIND_INT32) return evaluate(e->args[0], inputs, f, out);
     if (!op_is_elementwise(e->op) || e->kind != KIND_INT || !evaluate(e->args[0], inputs, f, &x)) return false;
     if (e->nargs > 1 && !evaluate(e->args[1], inputs, f, &y)) return false;
     if ((e->op == OP_idiv || e->op == OP_irem) && y == 0) return false;
@@ -29,7 +30,7 @@ static void fill(Tensor *t, const OracleOptions *o, int64_t largest, Random *r) 
     for (int64_t i = 0; i < tensor_count(t); i++) {
         if (kind_is_float(t->kind))
             tensor_set(t, i, random_real(r, o->low, o->high));
-        else if (t->kind == KIND_INT)
+        else if (t->kind == KIND_INT || t->kind == KIND_INT32)
             tensor_set(t, i, (double)random_int(r, low, high));
         else
             tensor_set(t, i, (double)random_int(r, 0, 1));

@@ -10,7 +10,7 @@ address = doubles.buffer_info()[0]
 view = memoryview(doubles)
 
 
-def place(name, value, kind=model._float64, rank=1):
+def place(name, value, kind=model._kind_float64, rank=1):
     at = model._array("x", value, kind, rank)[0]
     print(name, "in place" if at == address else "copied")
 
@@ -24,11 +24,11 @@ place("strided", view[::2])
 place("list", doubles.tolist())
 integers = array("q", [1, 2])
 address = integers.buffer_info()[0]
-place("q", integers, model._int64)
-place("l", array("l", [1]), model._int64)
+place("q", integers, model._kind_int64)
+place("l", array("l", [1]), model._kind_int64)
 bytes_of = bytearray(b"\1\0")
 address = ctypes.addressof(ctypes.c_char.from_buffer(bytes_of))
-place("?", memoryview(bytes_of).cast("?"), model._bool8)
+place("?", memoryview(bytes_of).cast("?"), model._kind_bool)
 
 show(model.twice, view[::-2])
 show(model.twice, view.toreadonly())

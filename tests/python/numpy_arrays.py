@@ -7,7 +7,7 @@ x = np.arange(6.0)
 m = x.reshape(2, 3)
 
 
-def place(name, value, kind=model._float64, rank=1):
+def place(name, value, kind=model._kind_float64, rank=1):
     at, shape, kept = model._array("x", value, kind, rank)
     print(name, "in place" if at == value.__array_interface__["data"][0] else "copied", shape)
 
@@ -19,9 +19,9 @@ place("contiguous", x)
 place("two dimensions", m, rank=2)
 place("a row", m[1])
 place("read-only", readonly)
-place("integers", np.arange(3), model._int64)
-place("booleans", np.array([True]), model._bool8)
-place("single", np.zeros(2, np.float32), model._float32)
+place("integers", np.arange(3), model._kind_int64)
+place("booleans", np.array([True]), model._kind_bool)
+place("single", np.zeros(2, np.float32), model._kind_float32)
 place("matrix", np.matrix("1 2; 3 4", dtype=float), rank=2)
 place("empty", np.zeros((0, 3)), rank=2)
 place("one row of a column-major array", np.asfortranarray(np.zeros((1, 5))), rank=2)

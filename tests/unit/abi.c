@@ -28,7 +28,7 @@ static const struct {
     int kind, rank, size;
     char dims[MAX_RANK]; // 'n', 'k'
 } arrays[ARRAYS] = {{"x", "Double", FSM_DOUBLE, 1, 8, "n"},      {"m", "Float", FSM_FLOAT, 2, 4, "nk"},
-                    {"b", "Bool", FSM_BOOL, 1, 1, "k"},          {"is", "Int", FSM_INT, 1, 8, "n"},
+                    {"b", "Bool", FSM_BOOL, 1, 1, "k"},          {"is", "Int32", FSM_INT32, 1, 4, "n"},
                     {"p_0", "Double", FSM_DOUBLE, 1, 8, "k"},    {"p_1", "Int", FSM_INT, 1, 8, "k"},
                     {"out0", "Double", FSM_DOUBLE, 2, 8, "nk"}, {"out1", "Float", FSM_FLOAT, 1, 4, "k"}};
 
@@ -62,7 +62,8 @@ static void fill(void) {
     double x[N] = {1, 2, 3}, p0[K] = {7, 8};
     float m[N * K] = {1, 2, 3, 4, 5, 6};
     unsigned char b[K] = {1, 0};
-    int64_t is[N] = {10, 20, 30}, p1[K] = {1, 2};
+    int32_t is[N] = {10, 20, 30};
+    int64_t p1[K] = {1, 2};
     const void *from[INPUTS] = {x, m, b, is, p0, p1};
     const size_t size[INPUTS] = {sizeof x, sizeof m, sizeof b, sizeof is, sizeof p0, sizeof p1};
     memset(memory, 0, sizeof memory);

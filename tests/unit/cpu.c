@@ -256,12 +256,14 @@ static Scalar sample(Kind k, int i) {
         s.i = i & 1;
     else if (k == KIND_INT)
         s.i = ints[i];
+    else if (k == KIND_INT32)
+        s.i = (int32_t)ints[i];
     else
         s.d = scalar_round(k, reals[i]);
     return s;
 }
 
-static int samples(Kind k) { return k == KIND_BOOL ? 2 : k == KIND_INT ? INTS : REALS; }
+static int samples(Kind k) { return k == KIND_BOOL ? 2 : kind_is_float(k) ? REALS : INTS; }
 
 static Tensor scalar_tensor(Arena *a, Kind k, Scalar s) {
     Tensor t = tensor_new(a, k, 0, NULL);
@@ -269,6 +271,8 @@ static Tensor scalar_tensor(Arena *a, Kind k, Scalar s) {
         *(uint8_t *)t.data = (uint8_t)s.i;
     else if (k == KIND_INT)
         *(int64_t *)t.data = s.i;
+    else if (k == KIND_INT32)
+        *(int32_t *)t.data = (int32_t)s.i;
     else if (k == KIND_FLOAT)
         *(float *)t.data = (float)s.d;
     else
@@ -282,6 +286,8 @@ static Scalar tensor_value(const Tensor *t) {
         s.i = *(uint8_t *)t->data;
     else if (t->kind == KIND_INT)
         s.i = *(int64_t *)t->data;
+    else if (t->kind == KIND_INT32)
+        s.i = *(int32_t *)t->data;
     else
         s.d = t->kind == KIND_FLOAT ? (double)*(float *)t->data : *(double *)t->data;
     return s;
@@ -302,10 +308,10 @@ typedef struct Signature {
 static bool signature(Op op, Kind k, Signature *s) {
     *s = (Signature){k, k, k};
     switch (op_info[op].type) {
-    case T_NUM: return k != KIND_BOOL;
+    case T_NUM: return k != KIND_BOOL && k != KIND_INT32;
     case T_FLT: return kind_is_float(k);
     case T_INT: return k == KIND_INT;
-    case T_CMP: s->result = KIND_BOOL; return k != KIND_BOOL;
+    case T_CMP: s->result = KIND_BOOL; return k != KIND_BOOL && k != KIND_INT32;
     case T_LOGIC: return k == KIND_BOOL;
     case T_FPOWI: s->y = KIND_INT; return kind_is_float(k);
     case T_PSI: s->x = KIND_INT; return kind_is_float(k);
@@ -800,7 +806,9 @@ int main(void) {
     for (int o = 0; o < OP_COUNT; o++)
         for (Kind k = KIND_BOOL; k <= KIND_DOUBLE && op_is_elementwise((Op)o); k++) test_op((Op)o, k);
     for (Kind from = KIND_BOOL; from <= KIND_DOUBLE; from++)
-        for (Kind to = KIND_BOOL; to <= KIND_DOUBLE; to++) test_conv(from, to);
+        for (Kind to = KIND_BOOL; to <= KIND_DOUBLE; to++)
+            if ((from != KIND_INT32 && to != KIND_INT32) || from == KIND_INT || to == KIND_INT || from == to)
+                test_conv(from, to);
     run_test("powers", make_powers, judge_powers);
     run_test("dot", make_dot, judge_dot);
     run_test("scatter", make_scatter, judge_scatter);

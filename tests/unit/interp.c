@@ -290,7 +290,7 @@ static Scalar read_scalar(Kind k, const char **p) {
         return (Scalar){.i = yes};
     }
     Scalar s;
-    if (k == KIND_INT)
+    if (!kind_is_float(k))
         s.i = strtoll(*p, &end, 10);
     else
         s.d = strtod(*p, &end);
@@ -318,7 +318,7 @@ static void print_tensor(Str *out, const Tensor *t) {
         if (i) str_putc(out, ' ');
         if (t->kind == KIND_BOOL)
             str_puts(out, x.i ? "true" : "false");
-        else if (t->kind == KIND_INT)
+        else if (!kind_is_float(t->kind))
             str_printf(out, "%lld", (long long)x.i);
         else if (isnan(x.d))
             str_puts(out, "nan");
