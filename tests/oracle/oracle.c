@@ -464,6 +464,7 @@ static void run_printed(Oracle *x) {
     if (!make_program(x, &p)) return;
     compile_passes(x->c, &p.funcs, false);
     Str text = {0};
+    fsm_print_externs(&text, p.funcs.n, p.funcs.f);
     for (int i = 0; i < p.funcs.n; i++) {
         note_where(p.entry[i], p.form[i], "printing", -1);
         fsm_print(&text, p.funcs.f[i]);
@@ -570,6 +571,8 @@ bool oracle_options_read(OracleOptions *o, const char *text) {
     return true;
 }
 
+static void note_reached(Node *e, void *data) { ((bool *)data)[e->op] = true; }
+
 static void finish(Oracle *x, bool ok) {
     if (!ok) print_messages(x->c->diag);
     compile_delete(x->c);
@@ -583,6 +586,7 @@ bool oracle_check(const Source *src, const OracleOptions *o, OracleReport *repor
     options_init(&x->opt);
     x->opt.command = COMMAND_RUN, x->opt.file = src->name;
     x->c = compile_new(&x->opt);
+    x->c->keep_customs = true;
     x->arena = x->c->arena;
     snprintf(where, sizeof where, "the front end");
     bool ok = compile_load(x->c, src) && compile_funcs(x->c, true, &raw);
@@ -592,6 +596,7 @@ bool oracle_check(const Source *src, const OracleOptions *o, OracleReport *repor
         Random r = {o->seed * 1000 + (uint64_t)i};
         e->name = raw.f[i]->name;
         note_where(e, FORM_VALUE, "derivatives", 0);
+        if (o->reached) ir_walk(raw.f[i]->noutputs, raw.f[i]->outputs, note_reached, o->reached);
         e->raw = family_derive(raw.f[i], o->groups - 1);
         expect(x, e, &r);
         check_identities(x, e);

@@ -28,6 +28,7 @@ typedef struct OracleOptions {
     bool differences;          // the entries are smooth where they are called
     bool eager_states; // compiled code may fail where a loop's state is computed that turns out not to be needed
     double tolerance;  // between engines, relative to the largest element
+    bool *reached;     // if not NULL: becomes true for the operations and structural kinds of the entries as written
     double identity;   // of the dot-product identity and between second derivatives
 } OracleOptions;
 

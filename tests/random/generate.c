@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+// Does reverse mode go through loops that depend on what is differentiated by? Then derivatives inside of programs take
+// these in reverse mode too; that of the whole program is checked as soon as there is one.
+static const bool reverse_through_loops = false;
+
 typedef struct Name {
     const char *name;
     const Sort *type;
@@ -19,9 +23,10 @@ typedef struct Gen {
     bool loops;  // sequential folds
     bool wild;   // indices that may be out of range, sizes that may be negative, assertions
     bool nested; // derivatives inside
+    bool single; // Floats
 } Gen;
 
-static const Sort real = {.form = 'r'}, integer = {.form = 'i'}, truth = {.form = 'b'};
+static const Sort real = {.form = 'r'}, integer = {.form = 'i'}, truth = {.form = 'b'}, half = {.form = 'f'};
 
 static int pick(Gen *g, int n) { return (int)(random_bits(g->r) % (uint64_t)n); }
 static bool chance(Gen *g, int percent) { return pick(g, 100) < percent; }
@@ -60,6 +65,7 @@ static Piece *gen(Gen *g, const Sort *t);
 static Piece *gen_int(Gen *g);
 static Piece *gen_bool(Gen *g);
 static Piece *gen_real(Gen *g);
+static Piece *gen_single(Gen *g);
 static Piece *gen_build(Gen *g, const Sort *t);
 
 // ---- sizes
@@ -83,9 +89,11 @@ static const char *gen_extent(Gen *g) {
 static Piece *gen_fold(Gen *g, const Sort *t);
 
 static const Sort *gen_array_sort(Gen *g) {
-    const Sort *e = chance(g, 75)   ? &real
-                    : chance(g, 50) ? &integer
-                                    : pair_of(g, &real, chance(g, 50) ? &real : &integer);
+    const Sort *e = chance(g, 72)                ? &real
+                    : g->single && chance(g, 50) ? &half
+                    : chance(g, 50)              ? &integer
+                    : chance(g, 40)              ? &truth
+                                                 : pair_of(g, &real, chance(g, 50) ? &real : &integer);
     const Sort *t = array_of(g, gen_extent(g), e);
     return chance(g, 20) ? array_of(g, gen_extent(g), t) : t;
 }
@@ -139,10 +147,12 @@ static Piece *gen_read(Gen *g, const Sort *t) {
 // ---- constructs for every type
 
 static Piece *gen_let(Gen *g, const Sort *t) {
-    const Sort *bound = chance(g, 60)   ? gen_array_sort(g)
-                        : chance(g, 60) ? &real
-                        : chance(g, 50) ? &integer
-                                        : pair_of(g, &real, gen_array_sort(g));
+    const Sort *bound = chance(g, 60)                ? gen_array_sort(g)
+                        : chance(g, 60)              ? &real
+                        : chance(g, 50)              ? &integer
+                        : g->single && chance(g, 50) ? &half
+                        : chance(g, 30)              ? &truth
+                                                     : pair_of(g, &real, gen_array_sort(g));
     int names = g->nnames;
     Piece *value = gen(g, bound);
     if (bound->form == 't') {
@@ -314,7 +324,7 @@ static Piece *gen_step(Gen *g, const Sort *t, const char *s, const char *i) {
 static Piece *gen_fold(Gen *g, const Sort *t) {
     const char *extent = gen_extent(g), *i = fresh(g, "i"), *s = fresh(g, "s"), *d = fresh(g, "d");
     Piece *init = gen(g, t);
-    if (t->form == 'r' && chance(g, 12)) { // counted, so that it ends
+    if (chance(g, t->form == 'r' ? 12 : 5)) { // counted, so that it ends
         int names = g->nnames;
         declare(g, s, t, NULL), declare(g, i, &integer, NULL);
         Piece *more = gen_bool(g), *step = gen(g, t);
@@ -367,16 +377,20 @@ static Piece *gen_common(Gen *g, const Sort *t) {
 
 static Piece *gen_bool(Gen *g) {
     if (--g->budget < 0) return piece(g, &truth, "true", 0);
-    switch (pick(g, 8)) {
-    case 0: return piece(g, &truth, "($0 < $1)", 2, gen_real(g), gen_real(g));
+    Piece *t;
+    switch (pick(g, 10)) {
+    case 0: return piece(g, &truth, chance(g, 80) ? "($0 < $1)" : "($0 >= $1)", 2, gen_real(g), gen_real(g));
     case 1: return piece(g, &truth, "($0 && $1)", 2, gen_bool(g), gen_bool(g));
     case 2: return piece(g, &truth, "($0 || $1)", 2, gen_bool(g), gen_bool(g));
     case 3: return piece(g, &truth, "(not $0)", 1, gen_bool(g));
     case 4: return piece(g, &truth, "($0 = $1)", 2, gen_int(g), gen_int(g));
     case 5: return piece(g, &truth, "($0 <= $1)", 2, gen_int(g), gen_int(g));
     case 6: return piece(g, &truth, "($0 <> $1)", 2, gen_int(g), gen_int(g));
-    default: return piece(g, &truth, "($0 < $1)", 2, gen_int(g), gen_int(g));
+    case 7: return piece(g, &truth, "($0 < $1)", 2, gen_int(g), gen_int(g));
+    case 8: t = gen_read(g, &truth); break;
+    default: t = chance(g, 40) ? gen_common(g, &truth) : gen_name(g, &truth);
     }
+    return t ? t : piece(g, &truth, "(k > $0)", 1, gen_int(g));
 }
 
 static Piece *int_leaf(Gen *g) {
@@ -387,17 +401,19 @@ static Piece *int_leaf(Gen *g) {
 
 static Piece *gen_int(Gen *g) {
     static const char *const two[] = {"($0 + $1)", "($0 - $1)", "(min $0 $1)", "(max $0 $1)", "($0 * $1)"};
-    static const char *const one[] = {"($0 + 1)", "($0 - 1)", "($0 / 2)", "($0 % 3)", "(2 * $0)", "(abs $0)", "(-$0)"};
+    static const char *const one[] = {"($0 + 1)", "($0 - 1)", "($0 / 2)", "($0 % 3)",
+                                      "(2 * $0)", "(abs $0)", "(-$0)",    "((min $0 3) ** 2)"};
     if (--g->budget < 0 || chance(g, 45)) return int_leaf(g);
     const char *i, *extent;
     Piece *t;
     switch (pick(g, 7)) {
     case 0: return piece(g, &integer, two[pick(g, 5)], 2, gen_int(g), gen_int(g));
     case 1:
-    case 2: return piece(g, &integer, one[pick(g, 7)], 1, gen_int(g));
+    case 2: return piece(g, &integer, one[pick(g, sizeof one / sizeof *one)], 1, gen_int(g));
     case 3: t = gen_read(g, &integer); return t ? t : int_leaf(g);
     case 4:
         if (g->wild && chance(g, 20)) return piece(g, &integer, "($0 / $1)", 2, gen_int(g), gen_int(g));
+        if (chance(g, 15)) return piece(g, &integer, "(int (0.37 + 1.7 * $0))", 1, gen_real(g));
         t = chance(g, 30) ? gen_common(g, &integer) : NULL;
         return t ? t : int_leaf(g);
     case 5:
@@ -425,27 +441,112 @@ static Piece *gen_sum(Gen *g) {
     return piece(g, &real, TEXT("(sum (%s) (fun %s -> $0))", extent, i), 1, body);
 }
 
-// A derivative with respect to a fresh scalar or array, as a scalar.
+// A derivative of a scalar with respect to a fresh scalar or array, as a scalar.
+static Piece *derivative_of_scalar(Gen *g, const Sort *t, const char *z, bool forward, Piece *body, Piece *x) {
+    if (forward) return piece(g, &real, TEXT("(jvp (fun %s -> $0) $1 $2)", z), 3, body, x, gen(g, t));
+    if (chance(g, 15) && t->form == 'r')
+        return piece(g, &real, TEXT("(hvp (fun %s -> $0) $1 $2)", z), 3, body, x, gen(g, t));
+    Piece *d = piece(g, t, TEXT("(grad (fun %s -> $0) $1)", z), 2, body, x);
+    return t->form == 'r' ? d : read_array(g, d, t->extent, &real);
+}
+
+// The same of an array.
+static Piece *derivative_of_array(Gen *g, const Sort *t, const char *z, bool forward, Piece *body, Piece *x) {
+    const Sort *made = body->type;
+    if (forward && chance(g, 50)) {
+        Piece *d = piece(g, made, TEXT("(jvp (fun %s -> $0) $1 $2)", z), 3, body, x, gen(g, t));
+        return read_array(g, d, made->extent, &real);
+    }
+    if (!forward && chance(g, 50)) {
+        Piece *d = piece(g, t, TEXT("(vjp (fun %s -> $0) $1 $2)", z), 3, body, x, gen(g, made));
+        return t->form == 'r' ? d : read_array(g, d, t->extent, &real);
+    }
+    const Sort *row = t->form == 'r' ? t : array_of(g, t->extent, &real);
+    Piece *j = piece(g, array_of(g, made->extent, row),
+                     TEXT("(%s (fun %s -> $0) $1)", forward ? "jacfwd" : "jacrev", z), 2, body, x);
+    Piece *r = read_array(g, j, made->extent, row);
+    return t->form == 'r' ? r : read_array(g, r, t->extent, &real);
+}
+
 static Piece *gen_derivative(Gen *g) {
     const char *z = fresh(g, "z");
     int names = g->nnames, kept = g->budget;
-    bool nested = g->nested, loops = g->loops;
+    bool nested = g->nested, loops = g->loops, forward = chance(g, 50), array = chance(g, 30);
     g->budget = kept < 8 ? kept : 8;
-    g->nested = g->loops = false;
+    g->nested = false, g->loops = loops && (forward || reverse_through_loops);
     const Sort *t = chance(g, 50) ? &real : array_of(g, chance(g, 70) ? "n" : "2", &real);
     Piece *x = gen(g, t);
     declare(g, z, t, NULL);
     declare(g, z, t, NULL);
-    Piece *body = gen_real(g);
+    Piece *body = array ? gen(g, array_of(g, chance(g, 70) ? "m" : "3", &real)) : gen_real(g);
     g->nnames = names, g->nested = nested, g->loops = loops;
     g->budget = kept - 8;
-    if (t->form == 'r') {
-        if (chance(g, 50)) return piece(g, &real, TEXT("(grad (fun %s -> $0) $1)", z), 2, body, x);
-        return piece(g, &real, TEXT("(jvp (fun %s -> $0) $1 $2)", z), 3, body, x, gen_real(g));
+    return (array ? derivative_of_array : derivative_of_scalar)(g, t, z, forward, body, x);
+}
+
+// Functions of the library and of C, and functions with a derivative of their own, where they are smooth.
+static const char *const call_one[] = {"(tan (0.5 * sin $0))",
+                                       "(asin (0.9 * sin $0))",
+                                       "(acos (0.9 * cos $0))",
+                                       "(sinh (sin $0))",
+                                       "(cosh (sin $0))",
+                                       "(asinh $0)",
+                                       "(acosh (1.5 + $0 * $0))",
+                                       "(atanh (0.9 * sin $0))",
+                                       "(erf $0)",
+                                       "(erfc $0)",
+                                       "(lgamma (1.5 + $0 * $0))",
+                                       "(digamma (1.5 + $0 * $0))",
+                                       "(polygamma 1 (1.5 + $0 * $0))",
+                                       "(expm1 (sin $0))",
+                                       "(log1p ($0 * $0))",
+                                       "(exp2 (sin $0))",
+                                       "(log2 (1.5 + $0 * $0))",
+                                       "(log10 (1.5 + $0 * $0))",
+                                       "(cbrt (1.5 + $0 * $0))",
+                                       "(floor (0.37 + 1.7 * $0))",
+                                       "(ceil (0.37 + 1.7 * $0))",
+                                       "(round (0.37 + 1.7 * $0))",
+                                       "(trunc (0.37 + 1.7 * $0))",
+                                       "(stopGradient $0)",
+                                       "(j0 (sin $0))",
+                                       "(customVjp (fun u -> sin u) (fun u w -> w * cos u) $0)",
+                                       "(customJvp (fun u -> u * u) (fun u w -> 2.0 * (u * w)) $0)"};
+static const char *const call_two[] = {
+    "(atan2 $0 (1.0 + $1 * $1))",
+    "(hypot $0 (0.5 + $1 * $1))",
+    "((0.37 + $0) % (2.0 + $1 * $1))",
+    "((1.5 + sin $0) ** $1)",
+    "(customVjp (fun (u, v) -> u * sin v) (fun (u, v) w -> (w * sin v, w * (u * cos v))) ($0, $1))",
+    "(customJvp (fun (u, v) -> u * v) (fun (u, v) (p, q) -> p * v + u * q) ($0, $1))"};
+
+static Piece *gen_call(Gen *g) {
+    static const char *const whole[] = {"(sumOf $0)",   "(norm1 $0)",  "(dot $0 $0)", "(reduce max 0.0 $0)",
+                                        "(maximum $0)", "(minimum $0)"}; // the last two fail if it is empty
+    int n1 = sizeof call_one / sizeof *call_one, n2 = sizeof call_two / sizeof *call_two, k = pick(g, n1 + n2 + 2);
+    if (k < n1) return piece(g, &real, call_one[k], 1, gen_real(g));
+    if (k < n1 + n2) return piece(g, &real, call_two[k - n1], 2, gen_real(g), gen_real(g));
+    if (k == n1 + n2) return piece(g, &real, "((1.5 + sin $0) ** (min 3 (max (-2) $1)))", 2, gen_real(g), gen_int(g));
+    return piece(g, &real, whole[pick(g, g->wild ? 6 : 4)], 1, gen(g, array_of(g, gen_extent(g), &real)));
+}
+
+static Piece *gen_single(Gen *g) {
+    static const char *const texts[] = {"(float $0)", "(sin $0)",  "(tanh $0)", "(-$0)",
+                                        "($0 + $1)",  "($0 - $1)", "($0 * $1)", "(max $0 $1)"};
+    Piece *t = chance(g, 30) ? gen_name(g, &half) : chance(g, 30) ? gen_read(g, &half) : NULL;
+    if (t) return t;
+    if (--g->budget < 0) return piece(g, &half, chance(g, 50) ? "(float s)" : "(float 0.5)", 0);
+    int k = pick(g, 10);
+    if (k == 0) return piece(g, &half, texts[0], 1, gen_real(g));
+    if (k < 4) return piece(g, &half, texts[k], 1, gen_single(g));
+    if (k < 8) return piece(g, &half, texts[k], 2, gen_single(g), gen_single(g));
+    if (k == 8) {
+        const char *i, *extent = gen_extent(g);
+        t = under_index(g, &half, extent, &i);
+        return piece(g, &half, TEXT("(sum (%s) (fun %s -> $0))", extent, i), 1, t);
     }
-    if (chance(g, 60))
-        return read_array(g, piece(g, t, TEXT("(grad (fun %s -> $0) $1)", z), 2, body, x), t->extent, &real);
-    return piece(g, &real, TEXT("(jvp (fun %s -> $0) $1 $2)", z), 3, body, x, gen(g, t));
+    t = gen_common(g, &half);
+    return t ? t : piece(g, &half, "(float $0)", 1, gen_real(g));
 }
 
 static Piece *gen_real(Gen *g) {
@@ -465,7 +566,7 @@ static Piece *gen_real(Gen *g) {
                                       "(max $0 $1)", "(min $0 $1)"};
     if (--g->budget < 0 || chance(g, 12)) return real_leaf(g);
     Piece *t = NULL;
-    switch (pick(g, 12)) {
+    switch (pick(g, 14)) {
     case 0:
     case 1: return piece(g, &real, one[pick(g, sizeof one / sizeof *one)], 1, gen_real(g));
     case 2:
@@ -482,6 +583,10 @@ static Piece *gen_real(Gen *g) {
         t = gen(g, gen_array_sort(g));
         if (t->type->part->form == 'r') return read_array(g, t, t->type->extent, &real);
         t = NULL;
+        break;
+    case 11: return gen_call(g);
+    case 12:
+        if (g->single) return piece(g, &real, "(double $0)", 1, gen_single(g));
         break;
     default: break;
     }
@@ -524,6 +629,21 @@ static Piece *gen_library(Gen *g, const Sort *t) {
     }
 }
 
+static Piece *gen_literal(Gen *g, const Sort *t) {
+    static const char *const texts[] = {"[| $0 |]", "[| $0; $1 |]", "[| $0; $1; $2 |]", "[| $0; $1; $2; $3 |]"};
+    int n = *t->extent - '0';
+    Piece *p[4] = {0};
+    for (int k = 0; k < n; k++) p[k] = gen(g, t->part);
+    return piece(g, t, texts[n - 1], n, p[0], p[1], p[2], p[3]);
+}
+
+static Piece *gen_sum_of_arrays(Gen *g, const Sort *t) {
+    const char *i, *extent = gen_extent(g);
+    Piece *body = under_index(g, t, extent, &i);
+    if (chance(g, 40)) body = piece(g, t, "([$0] * $1)", 2, gen_bool(g), body);
+    return piece(g, t, TEXT("(sum (%s) (fun %s -> $0))", extent, i), 1, body);
+}
+
 static Piece *gen_array(Gen *g, const Sort *t) {
     if (--g->budget < 0) {
         Piece *x = gen_name(g, t);
@@ -534,6 +654,8 @@ static Piece *gen_array(Gen *g, const Sort *t) {
         if (x) return x;
     }
     if (t->part->form == 'r' && chance(g, 8)) return gen_histogram(g, t);
+    if (strchr("1234", *t->extent) && !t->extent[1] && chance(g, 40)) return gen_literal(g, t);
+    if (t->part->form == 'r' && chance(g, 6)) return gen_sum_of_arrays(g, t);
     if (g->loops && chance(g, 45)) return gen_fold(g, t);
     if (g->loops && t->part->form == 'r' && chance(g, 10)) return gen_library(g, t);
     if (t->part->form == 'r' && chance(g, 6)) return piece(g, t, "(map2 (*) $0 $1)", 2, gen(g, t), gen(g, t));
@@ -551,6 +673,7 @@ static Piece *gen(Gen *g, const Sort *t) {
     case 'r': return gen_real(g);
     case 'i': return gen_int(g);
     case 'b': return gen_bool(g);
+    case 'f': return gen_single(g);
     case 'a': return gen_array(g, t);
     default: {
         Piece *x = chance(g, 20) && --g->budget > 0 ? gen_common(g, t) : NULL;
@@ -572,7 +695,7 @@ Sample *sample_new(Arena *a, uint64_t seed, int size) {
     Gen *g = ARENA_NEW(a, Gen);
     *g = (Gen){.s = s, .arena = a, .r = &s->random};
     g->budget = size / 3 + pick(g, size);
-    g->wild = chance(g, 25), g->loops = chance(g, 35), g->nested = chance(g, 20);
+    g->wild = chance(g, 25), g->loops = chance(g, 35), g->nested = chance(g, 20), g->single = chance(g, 8);
     const Sort *vector = array_of(g, "n", &real), *ints = array_of(g, "n", &integer);
     add_param(g, "x", vector);
     add_param(g, "y", array_of(g, "m", &real));

@@ -25,7 +25,7 @@ void sort_print(Str *out, const Sort *t) {
         sort_print(out, e->other);
         str_putc(out, ')');
     } else {
-        str_puts(out, e->form == 'r' ? "Double" : e->form == 'i' ? "Int" : "Bool");
+        str_puts(out, e->form == 'r' ? "Double" : e->form == 'f' ? "Float" : e->form == 'i' ? "Int" : "Bool");
     }
     print_extents(out, t);
 }
@@ -40,7 +40,12 @@ static void print_term(Str *out, const Piece *t) {
 }
 
 const char *sample_text(const Sample *s) {
-    Str out = {0};
+    Str out = {0}, body = {0};
+    print_term(&body, s->body);
+    if (strstr(str_text(&body), "(j0 "))
+        str_puts(&out, "extern jn (n: Int) (x: Double) : Double\n"
+                       "extern j1 (x: Double) : Double with jvp = fun x dx -> 0.5 * (j0 x - jn 2 x) * dx\n"
+                       "extern j0 (x: Double) : Double with jvp = fun x dx -> -(j1 x) * dx\n");
     str_puts(&out, "entry f");
     for (int k = 0; k < s->nparams; k++) {
         if (s->param[k].gone) continue;
@@ -49,10 +54,10 @@ const char *sample_text(const Sample *s) {
         str_putc(&out, ')');
     }
     str_puts(&out, " =\n  ");
-    print_term(&out, s->body);
+    str_puts(&out, str_text(&body));
     str_putc(&out, '\n');
     const char *text = arena_strdup(s->arena, str_text(&out));
-    str_free(&out);
+    str_free(&out), str_free(&body);
     return text;
 }
 
@@ -74,6 +79,7 @@ Piece *piece_simplest(Arena *a, const Sort *t) {
     static const Sort real = {.form = 'r'};
     switch (t->form) {
     case 'r': return leaf(a, t, "0.5");
+    case 'f': return leaf(a, t, "(float 0.5)");
     case 'i': return leaf(a, t, "0");
     case 'b': return leaf(a, t, "true");
     case 'a': {
@@ -121,9 +127,13 @@ static bool lift_part(Shrink *x, Piece **at, const Piece *inside) {
 
 static bool simpler(Shrink *x, Piece **at) {
     static const char *const real[] = {"0.5", "s", "x[0]"}, *const num[] = {"0", "1", "k"},
+                             *const single[] = {"(float 0.5)", "(float s)", "(float x[0])"},
                              *const truth[] = {"true", "false"};
     Piece *t = *at;
-    const char *const *by = t->type->form == 'r' ? real : t->type->form == 'i' ? num : truth;
+    const char *const *by = t->type->form == 'r'   ? real
+                            : t->type->form == 'f' ? single
+                            : t->type->form == 'i' ? num
+                                                   : truth;
     if (t->type->form == 'a' || t->type->form == 't') {
         Piece *simple = piece_simplest(x->s->arena, t->type);
         if (piece_size(simple) < piece_size(t) && try_replace(x, at, simple)) return true;

@@ -6,7 +6,7 @@
 
 // A type; extents are F̃ expressions as texts.
 typedef struct Sort {
-    char form; // 'r' Double, 'i' Int, 'b' Bool, 'a' array, 't' pair
+    char form; // 'r' Double, 'f' Float, 'i' Int, 'b' Bool, 'a' array, 't' pair
     const char *extent;
     const struct Sort *part, *other; // array: the element; pair: both
 } Sort;
