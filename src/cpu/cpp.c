@@ -2,6 +2,8 @@
 // them, and throw. One fills arrays of the caller, the other returns what it has computed.
 #include "cpu/cpu.h"
 
+#include "lower/lower.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 
@@ -51,11 +53,25 @@ typedef struct Wrapper {
     Arena *arena;
     const Func *f;
     const char *name, **names;
-    bool sized; // the shapes of all results are known on entry
+    const char *extents; // the array of what NAME_sizes tells; NULL: the shapes of all results are known on entry
 } Wrapper;
 
 static const Node *result(const Wrapper *w, int k) { return w->f->outputs[k]; }
 static const char *result_name(const Wrapper *w, int k) { return w->names[w->f->ninputs + k]; }
+
+static int count_extents(const Func *f) {
+    int n = 0;
+    for (int k = 0; k < f->noutputs; k++) n += f->outputs[k]->rank;
+    return n;
+}
+
+// Extent d of result k.
+static const char *result_extent(const Wrapper *w, int k, int d) {
+    int number = d;
+    if (!w->extents) return size_text(w->arena, result(w, k)->shape[d], w->names);
+    for (int i = 0; i < k; i++) number += result(w, i)->rank;
+    return arena_printf(w->arena, "%s[%d]", w->extents, number);
+}
 
 static void print_inputs(Str *out, const Wrapper *w) {
     for (int i = w->f->nsizes; i < w->f->ninputs; i++) {
@@ -88,10 +104,28 @@ static void print_sizes(Str *out, const Wrapper *w) {
         }
 }
 
+static void begin_call(Str *out, const Wrapper *w, const char *suffix) {
+    const Func *f = w->f;
+    str_printf(out, "    ctx.check(::%s%s(ctx.get()", w->name, suffix);
+    for (int i = 0; i < f->ninputs; i++) str_printf(out, f->inputs[i]->rank ? ", %s.data()" : ", %s", w->names[i]);
+}
+
+// Asks for the extents of the results if they depend on elements of arguments.
+static void print_query(Str *out, const Wrapper *w) {
+    int n = count_extents(w->f);
+    if (!w->extents) return;
+    str_printf(out, "    std::int64_t %s[%d];\n", w->extents, n);
+    begin_call(out, w, "_sizes");
+    for (int i = 0; i < n; i++) str_printf(out, ", &%s[%d]", w->extents, i);
+    str_puts(out, "));\n");
+}
+
 static void print_call(Str *out, const Wrapper *w) {
     const Func *f = w->f;
-    str_printf(out, "    ctx.check(::%s(ctx.get()", w->name);
-    for (int i = 0; i < f->ninputs; i++) str_printf(out, f->inputs[i]->rank ? ", %s.data()" : ", %s", w->names[i]);
+    for (int k = 0; k < f->noutputs; k++)
+        if (!result(w, k)->rank && result(w, k)->kind == KIND_BOOL)
+            str_printf(out, "    std::uint8_t %s_byte = 0;\n", result_name(w, k));
+    begin_call(out, w, "");
     for (int k = 0; k < f->noutputs; k++) {
         bool boolean = !result(w, k)->rank && result(w, k)->kind == KIND_BOOL;
         str_printf(out, result(w, k)->rank ? ", %s.data()" : boolean ? ", &%s_byte" : ", &%s", result_name(w, k));
@@ -115,13 +149,11 @@ static void print_filling(Str *out, const Wrapper *w) {
     }
     str_puts(out, ") {\n");
     print_sizes(out, w);
-    for (int k = 0; k < f->noutputs; k++) {
-        const Node *n = result(w, k);
-        for (int d = 0; d < n->rank; d++)
+    print_query(out, w);
+    for (int k = 0; k < f->noutputs; k++)
+        for (int d = 0; d < result(w, k)->rank; d++)
             str_printf(out, "    fsmc::detail::same(\"%s\", %d, %s, %s.extent(%d));\n", result_name(w, k), d,
-                       size_text(w->arena, n->shape[d], w->names), result_name(w, k), d);
-        if (!n->rank && n->kind == KIND_BOOL) str_printf(out, "    std::uint8_t %s_byte = 0;\n", result_name(w, k));
-    }
+                       result_extent(w, k, d), result_name(w, k), d);
     print_call(out, w);
     str_puts(out, "}\n");
 }
@@ -151,22 +183,16 @@ static void print_returning(Str *out, const Wrapper *w) {
     print_inputs(out, w);
     str_puts(out, ") {\n");
     print_sizes(out, w);
+    print_query(out, w);
     for (int k = 0; k < f->noutputs; k++) {
         const Node *n = result(w, k);
         str_printf(out, "    %s %s", result_type(w, k), result_name(w, k));
         if (!n->rank) str_puts(out, "{}");
-        for (int d = 0; d < n->rank; d++)
-            str_printf(out, "%s%s", d ? ", " : "({", size_text(w->arena, n->shape[d], w->names));
+        for (int d = 0; d < n->rank; d++) str_printf(out, "%s%s", d ? ", " : "({", result_extent(w, k, d));
         str_puts(out, n->rank ? "});\n" : ";\n");
     }
-    str_printf(out, "    fsm::%s(ctx", w->name);
-    for (int i = f->nsizes; i < f->ninputs; i++) str_printf(out, ", %s", w->names[i]);
-    for (int k = 0; k < f->noutputs; k++)
-        if (result(w, k)->rank)
-            str_printf(out, ", fsmc::view<%s, %d>(%s)", element_type(result(w, k)->kind), result(w, k)->rank, result_name(w, k));
-        else
-            str_printf(out, ", %s", result_name(w, k));
-    str_puts(out, ");\n    return ");
+    print_call(out, w);
+    str_puts(out, "    return ");
     if (f->noutputs != 1) str_puts(out, "{");
     for (int k = 0; k < f->noutputs; k++)
         str_printf(out, f->noutputs == 1 ? "%s%s" : "%sstd::move(%s)", k ? ", " : "", result_name(w, k));
@@ -174,15 +200,15 @@ static void print_returning(Str *out, const Wrapper *w) {
 }
 
 static void print_wrapper(Str *out, Arena *a, const Func *f) {
-    Wrapper w = {.arena = a, .f = f, .name = cpu_c_name(a, f->name), .names = cpu_parameter_names(a, f), .sized = true};
+    Wrapper w = {.arena = a, .f = f, .name = cpu_c_name(a, f->name), .names = cpu_parameter_names(a, f)};
+    bool sized = true;
     for (int k = 0; k < f->noutputs; k++)
-        for (int d = 0; d < f->outputs[k]->rank; d++) w.sized &= size_text(a, f->outputs[k]->shape[d], w.names) != NULL;
+        for (int d = 0; d < f->outputs[k]->rank; d++) sized &= size_text(a, f->outputs[k]->shape[d], w.names) != NULL;
+    if (!sized) w.extents = "extents";
+    for (int i = 0; w.extents && i < f->ninputs + f->noutputs; i++)
+        if (!strcmp(w.names[i], w.extents)) w.extents = arena_printf(a, "%s_", w.extents), i = -1;
     str_putc(out, '\n');
     if (f->doc) cpu_print_comment(out, f->doc);
-    if (!w.sized) {
-        str_printf(out, "// %s: the size of a result depends on the elements of an argument; call ::%s.\n", w.name, w.name);
-        return;
-    }
     print_filling(out, &w);
     if (f->noutputs) print_returning(out, &w);
 }

@@ -5,11 +5,12 @@
 #include "driver/file.h"
 #include "front/ast.h"
 #include "fsmc/runtime.h"
+#include "lower/lower.h"
 
 #include <jansson.h>
 #include <string.h>
 
-enum { MANIFEST_VERSION = 1 };
+enum { MANIFEST_VERSION = 2 };
 
 // ---- types and sizes
 
@@ -158,11 +159,21 @@ static json_t *derivative(const Compilation *c, const char *entry) {
 
 // ---- the whole
 
+// The other C functions of an entry (docs/c-abi.md), null where there is none.
+static json_t *functions(const Compilation *c, const Func *f) {
+    const char *name = cpu_c_name(c->arena, f->name);
+    bool general = cpu_has_general(f), sizes = lower_size_query(c->arena, f) != NULL;
+    return json_pack("{s:o, s:o, s:o}", "general", general ? json_sprintf("%s_general", name) : json_null(), "sizes",
+                     sizes ? json_sprintf("%s_sizes", name) : json_null(), "sizes_general",
+                     sizes && general ? json_sprintf("%s_sizes_general", name) : json_null());
+}
+
 static json_t *entry(const Compilation *c, const Func *f) {
     const char **names = cpu_parameter_names(c->arena, f);
     json_t *sizes = json_array();
     for (int i = 0; i < f->nsizes; i++) json_array_append_new(sizes, json_string(names[i]));
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "name", f->name, "symbol", cpu_c_name(c->arena, f->name),
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", f->name, "symbol", cpu_c_name(c->arena, f->name),
+                     "functions", functions(c, f),
                      "doc", f->doc ? json_string(f->doc) : json_null(), "sizes", sizes, "parameters", parameters(f, names),
                      "result", f->result ? type(f->result, names) : json_null(), "c_parameters", c_parameters(f, names),
                      "derivative", derivative(c, f->name));

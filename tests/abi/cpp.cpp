@@ -45,6 +45,15 @@ int main() {
 #else
     std::printf("%g\n", fsm::pick(ctx, y, 1));
 #endif
+    fsmc::array<double, 1> ramp = fsm::ramp(ctx, ints, 0.5);
+    std::printf("%zu: %g %g\n", ramp.size(), ramp[1], ramp[2]);
+    fsm::ramp(ctx, ints, 2, fsmc::view<double, 1>(raw, {3}));
+    std::vector<std::int32_t> narrow{2, -3, 1 << 30};
+    auto n = fsm::narrow(ctx, narrow, 1, 0.5);
+    std::printf("%g, %d %d, %zu: %d %d, %d\n", raw[2], n.out0[0], n.out0[1], n.out1.size(), n.out1[0], n.out1[1], n.out2);
+    fails("range", [&] { fsm::narrow(ctx, narrow, 2, 0.5); });
+    fails("asked", [&] { fsm::ramp(ctx, std::vector<std::int64_t>{-1}, 1); });
+    fails("asked result", [&] { fsm::ramp(ctx, ints, 2, fsmc::view<double, 1>(raw, {4})); });
     fails("other length", [&] { fsm::fit(ctx, 1, 0, x, std::vector<double>{1}); });
     fails("result", [&] {
         double m[4];
