@@ -353,6 +353,23 @@ static bool op_makes_nan(Op op) {
     return false;
 }
 
+bool ir_has_pole(const Node *e) {
+    static const double probe[] = {-2, -1, -0.5, 0, 0.5, 1, 2};
+    const double *at[2] = {probe, probe};
+    double value[2];
+    int n[2] = {1, 1};
+    if (!op_is_elementwise(e->op) || !kind_is_float(e->kind)) return false;
+    for (int k = 0; k < e->nargs; k++) {
+        const Node *x = e->args[k];
+        if (x->op == OP_lit) value[k] = kind_is_float(x->kind) ? x->u.real : (double)x->u.num, at[k] = &value[k];
+        else n[k] = sizeof probe / sizeof *probe;
+    }
+    for (int i = 0; i < n[0]; i++)
+        for (int k = 0; k < n[1]; k++)
+            if (!isfinite(scalar_op_f(e->op, at[0][i], at[1][k]))) return true;
+    return false;
+}
+
 bool ir_makes_nan(const Node *e) {
     if (!kind_is_float(e->kind)) return false;
     return e->op == OP_sum || (op_is_elementwise(e->op) && op_makes_nan(e->op));

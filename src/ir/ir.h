@@ -366,6 +366,8 @@ bool poly_nonneg_given(Ir *m, Poly p, int nfacts, const Poly *facts);
 int poly_facts(Ir *m, Node *p, Poly *out, int max);
 // The text of the error that an index is out of range; its values are the index and the number of elements, or none.
 const char *ir_bounds_text(const Node *index, int *nvalues);
+// Could e, an elementwise operation, be infinite or NaN though its operands are finite and not large?
+bool ir_has_pole(const Node *e);
 // Could e be a NaN though its operands are none? And the text of that error, with the number of its values: the operands.
 bool ir_makes_nan(const Node *e);
 const char *ir_nan_text(Ir *m, const Node *e, int *nvalues);

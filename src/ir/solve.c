@@ -4,6 +4,8 @@
 #include "ir/internal.h"
 #include "support/map.h"
 
+#include <math.h>
+
 static Poly lit(Ir *m, int64_t k) { return poly_of(m, ir_int(m, k)); }
 static Poly sub(Ir *m, Poly a, Poly b) { return poly_add(m, a, poly_scale(m, b, -1)); }
 
@@ -192,13 +194,29 @@ static bool solvable(Ir *m, const Var *v, Node *e) {
     return false;
 }
 
+// May e be infinite or NaN although the arguments and states that it mentions are finite and not large?
+static bool may_be_infinite(const Node *e, int *fuel) {
+    if (e->op == OP_lit) return kind_is_float(e->kind) && !isfinite(e->u.real);
+    if (!kind_is_float(e->kind) || e->op == OP_input || e->op == OP_param || e->op == OP_var) return false;
+    if (--*fuel < 0 || e->op == OP_fold || e->op == OP_while || e->op == OP_extern || ir_has_pole(e)) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (may_be_infinite(e->args[i], fuel)) return true;
+    return false;
+}
+
+// A sum over v whose terms have a factor in common, as a product: an empty sum is 0 even if the factor is not finite.
+static Node *unless_empty(Ir *m, const Var *v, bool infinite, Node *product) {
+    return infinite ? ir_bracket(m, ir_lt(m, ir_int(m, 0), v->extent), product) : product;
+}
+
 // Factors that do not mention v move out; they must not raise an error that an empty sum would not.
 static Node *hoist(Ir *m, Var *v, Node *body) {
     Node *a = body->args[0], *b = body->args[1];
+    int fuel = 32;
     bool fa = !node_has_var(a, v) && !a->partial, fb = !node_has_var(b, v) && !b->partial;
-    if (body->op == OP_mul && fa) return ir_mul(m, a, ir_sum(m, v, b));
-    if (body->op == OP_mul && fb) return ir_mul(m, ir_sum(m, v, a), b);
-    if (body->op == OP_div && fb) return ir_div(m, ir_sum(m, v, a), b);
+    if (body->op == OP_mul && fa) return unless_empty(m, v, may_be_infinite(a, &fuel), ir_mul(m, a, ir_sum(m, v, b)));
+    if (body->op == OP_mul && fb) return unless_empty(m, v, may_be_infinite(b, &fuel), ir_mul(m, ir_sum(m, v, a), b));
+    if (body->op == OP_div && fb) return unless_empty(m, v, ir_has_pole(body), ir_div(m, ir_sum(m, v, a), b));
     return NULL;
 }
 
@@ -221,7 +239,8 @@ Node *rule_sum(Ir *m, Var *v, Node *body) {
     if (ir_is_zero(body)) return body;
     if (!node_has_var(body, v)) {
         if (body->partial || (m->strict && kind_is_float(body->kind))) return NULL;
-        return ir_mul(m, trip_count(m, v, body->kind), body);
+        int fuel = 32;
+        return unless_empty(m, v, may_be_infinite(body, &fuel), ir_mul(m, trip_count(m, v, body->kind), body));
     }
     bool real = kind_is_float(body->kind);
     switch (body->op) {
