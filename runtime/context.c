@@ -186,7 +186,7 @@ const char *fsm_code_name(int code) {
         CODE(ERROR_DIVIDE), CODE(ERROR_MEMORY),    CODE(ERROR_OVERLAP),     CODE(ERROR_CANCELLED), CODE(ERROR_NAN),
         CODE(ERROR_NO_CONTEXT), CODE(ERROR_BAD_CONTEXT), CODE(ERROR_BUSY),  CODE(ERROR_NEGATIVE), CODE(ERROR_OVERFLOW),
         CODE(ERROR_ALIGN), CODE(ERROR_VERSION),    CODE(ERROR_RANK),        CODE(ERROR_TYPE),   CODE(ERROR_STRIDE),
-        CODE(ERROR_RANGE)
+        CODE(ERROR_RANGE),   CODE(ERROR_EXTERN)
 #undef CODE
     };
     return code >= 0 && code < (int)(sizeof names / sizeof *names) ? names[code] : "an unknown code";

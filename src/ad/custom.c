@@ -9,6 +9,7 @@ typedef struct Rule {
     Node *at;
     bool adjoint;
     const char *name; // of the construct
+    Extern *ext;      // or NULL
     int n, nd, nrule;
     Node **x, **d, **args, **zero, **rule;
 } Rule;
@@ -23,7 +24,7 @@ static Node **vars_of(Ir *m, int n, Var *const *v) {
 
 static bool rule_of(Ir *m, const AdNode *a, Rule *r, AdError *error) {
     Node *e = a->e;
-    *r = (Rule){.m = m, .at = e, .args = a->args};
+    *r = (Rule){.m = m, .at = e, .args = a->args + (e->op == OP_extern ? ir_extern_first(e) : 0)};
     if (e->op == OP_custom) {
         const Loop *l = a->loop;
         r->adjoint = l->adjoint;
@@ -33,7 +34,7 @@ static bool rule_of(Ir *m, const AdNode *a, Rule *r, AdError *error) {
         r->zero = a->args + l->nx, r->rule = a->args + l->n + l->ny;
         return true;
     }
-    const Extern *x = e->u.ext;
+    Extern *x = r->ext = e->u.ext;
     if (x->state != RULE_READY) {
         const char *text = x->state == RULE_NONE ? "no derivative of `%s`: its `extern` gives none"
                                                  : "the derivative of `%s` is needed to define itself";
@@ -45,8 +46,9 @@ static bool rule_of(Ir *m, const AdNode *a, Rule *r, AdError *error) {
     r->n = x->n, r->nd = x->nd, r->nrule = x->nrule;
     r->x = x->x, r->d = x->d, r->rule = x->rule;
     r->zero = ARENA_ARRAY(m->arena, Node *, r->nd + 1);
-    for (int i = 0; i < r->nd; i++) {
-        r->zero[i] = ir_zero(m, r->d[i]->kind);
+    for (int i = 0, k = 0; i < r->nd; i++) { // what the directions are directions of
+        while (!r->adjoint && !kind_is_float(r->args[k]->kind)) k++;
+        r->zero[i] = ir_zeros_like(m, r->adjoint ? e : r->args[k++]);
     }
     return true;
 }
@@ -64,16 +66,45 @@ static void apply_rule(const Rule *r, Node *const *in, Node **out) {
     }
 }
 
-static bool transpose(const Rule *r, Node *const *in, Node **out, AdError *error) {
+// The rule at the arguments, in terms of directions that have the shapes which these are given.
+static Node **rule_at(const Rule *r, Node **d) {
+    int n = r->n + r->nd;
+    Node **from = ARENA_ARRAY(r->m->arena, Node *, n), **to = ARENA_ARRAY(r->m->arena, Node *, n);
     Node **y = ARENA_ARRAY(r->m->arena, Node *, r->nrule);
-    for (int k = 0; k < r->nrule; k++) {
-        y[k] = ir_subst(r->m, r->rule[k], r->n, r->x, r->args);
+    for (int i = 0; i < n; i++) {
+        int j = i - r->n;
+        if (j >= 0) {
+            d[j] = ir_var(ir_state(r->m, "d", r->d[j]->kind, r->d[j]->rank, r->zero[j]->shape));
+        }
+        from[i] = j < 0 ? r->x[i] : r->d[j];
+        to[i] = j < 0 ? r->args[i] : d[j];
     }
-    if (!ad_reverse(r->m, r->nrule, y, in, r->nd, r->d, out, error)) {
+    for (int k = 0; k < r->nrule; k++) {
+        y[k] = ir_subst(r->m, r->rule[k], n, from, to);
+    }
+    return y;
+}
+
+static bool transpose(const Rule *r, Node *const *in, Node **out, AdError *error) {
+    Node **d = ARENA_ARRAY(r->m->arena, Node *, r->nd + 1), **y = rule_at(r, d);
+    if (r->ext && r->ext->transposed) { // the rule applies the function to its direction
+        const char *text = r->adjoint ? "no forward-mode derivative here: %s needs that of `%s`; give it with `jvp`"
+                                      : "no reverse-mode derivative here: %s needs that of `%s`; give it with `vjp`";
+        *error = (AdError){r->at, arena_printf(r->m->arena, text, r->name, r->ext->name)};
+        return false;
+    }
+    if (r->ext) {
+        r->ext->transposed = true;
+    }
+    bool ok = ad_reverse(r->m, r->nrule, y, in, r->nd, d, out, error);
+    if (r->ext) {
+        r->ext->transposed = false;
+    }
+    if (!ok) {
         return false;
     }
     for (int i = 0; i < r->nd * r->nd; i++) {
-        if (node_has_var(out[i / r->nd], r->d[i % r->nd]->u.var)) {
+        if (node_has_var(out[i / r->nd], d[i % r->nd]->u.var)) {
             const char *text = r->adjoint ? "no forward-mode derivative here: %s is not linear in its second argument"
                                           : "no reverse-mode derivative here: %s is not linear in its second argument";
             *error = (AdError){r->at, arena_printf(r->m->arena, text, r->name)};

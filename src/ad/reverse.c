@@ -231,6 +231,16 @@ static void literal(Reverse *r, const AdNode *p, Share adj) {
     }
 }
 
+// The adjoint of a value that is made as a whole: its cover says whether any element is needed.
+static Share any_element(Reverse *r, const AdNode *p, Share adj) {
+    if (p->e->rank > 0 && adj.cover) {
+        Var **k = array_vars(r, p);
+        Share element = {NULL, at_vars(r->m, adj.cover, p->e->rank, k), ir_real(r->m, p->e->kind, 1)};
+        adj.cover = guard_sum(&r->guards, p->e->rank, k, element, AD_RAISES).cover;
+    }
+    return adj;
+}
+
 // The adjoint of a result waits for those of the others.
 static void keep_result(Reverse *r, const AdNode *p, Share adj) {
     const AdNode *custom = ad_graph_find(&r->g, p->args[0]);
@@ -238,12 +248,7 @@ static void keep_result(Reverse *r, const AdNode *p, Share adj) {
     if (!*results) {
         *results = ARENA_ARRAY(r->m->arena, Share, custom->loop->ny);
     }
-    if (p->e->rank > 0 && adj.cover) { // whether any element is needed
-        Var **k = array_vars(r, p);
-        Share element = {NULL, at_vars(r->m, adj.cover, p->e->rank, k), ir_real(r->m, p->e->kind, 1)};
-        adj.cover = guard_sum(&r->guards, p->e->rank, k, element, AD_RAISES).cover;
-    }
-    (*results)[p->e->u.num] = adj;
+    (*results)[p->e->u.num] = any_element(r, p, adj);
 }
 
 // Where any of the results is needed. With one result its own guard stays as it is; else a condition is made of them.
@@ -274,6 +279,17 @@ static Guard *any_result(Reverse *r, int n, Share *results) {
     return guard_and(&r->guards, NULL, always ? NULL : cond);
 }
 
+// Adds to e, an argument of a rule, the adjoint that the rule gives where guard holds.
+static void contribute_rule(Reverse *r, const AdNode *p, const AdNode *e, Guard *guard, Node *adj) {
+    if (e->e->rank == 0) {
+        contribute(r, p, e, (Share){guard, NULL, adj});
+        return;
+    }
+    Node *cover = e->risk == AD_SAFE ? NULL : guard_value(&r->guards, guard);
+    cover = cover ? gen_over(r->m, e->e->rank, array_vars(r, e), cover) : NULL;
+    contribute_whole(r, p, e, (Share){NULL, cover, guard_bracket(&r->guards, guard, adj)});
+}
+
 // The rule gives adjoints of the arguments; it is evaluated only where the results are needed.
 static void custom(Reverse *r, const AdNode *p) {
     const Loop *l = p->loop;
@@ -292,31 +308,25 @@ static void custom(Reverse *r, const AdNode *p) {
     }
     for (int k = 0; k < l->nx; k++) {
         AdNode *e = active_operand(r, p, k);
-        if (!e) {
-            continue;
+        if (e) {
+            contribute_rule(r, p, e, guard, out[k]);
         }
-        if (e->e->rank == 0) {
-            contribute(r, p, e, (Share){guard, NULL, out[k]});
-            continue;
-        }
-        Node *cover = e->risk == AD_SAFE ? NULL : guard_value(&r->guards, guard);
-        cover = cover ? gen_over(r->m, e->e->rank, array_vars(r, e), cover) : NULL;
-        contribute_whole(r, p, e, (Share){NULL, cover, guard_bracket(&r->guards, guard, out[k])});
     }
 }
 
 static void external(Reverse *r, const AdNode *p, Share adj) {
     Node **out = ARENA_ARRAY(r->m->arena, Node *, p->e->nargs);
-    adj = covered(r, adj);
+    adj = covered(r, any_element(r, p, adj));
     if (r->failed || !ad_custom_adjoints(r->m, p, &adj.value, out, r->error)) {
         r->failed = true;
         return;
     }
-    for (int k = 0, n = 0; k < p->e->nargs; k++) {
+    int first = ir_extern_first(p->e);
+    for (int k = first, n = 0; k < ir_extern_end(p->e); k++) {
         AdNode *e = active_operand(r, p, k);
         Node *d = kind_is_float(p->args[k]->kind) ? out[n++] : NULL;
         if (e) {
-            contribute(r, p, e, (Share){adj.guard, NULL, d});
+            contribute_rule(r, p, e, adj.guard, d);
         }
     }
 }

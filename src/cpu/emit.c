@@ -519,6 +519,17 @@ static LLVMValueRef emit_cell(Body *p, const Stmt *s) {
     return slot;
 }
 
+// A call of a C function: its result, or its status as an Int.
+static LLVMValueRef emit_call(Body *p, const Stmt *s) {
+    Emitter *e = p->e;
+    LLVMValueRef *args = ARENA_ARRAY(e->arena, LLVMValueRef, s->nin + 1);
+    for (int k = 0, scalars = 0; k < s->nin; k++) args[k] = s->in[k] ? buffer(p, s->in[k]) : value(p, s->args[scalars++]);
+    if (!s->buf) return emit_extern(e, s->u.name, emit_memory_type(e, temp_kind(p, s->dst)), s->nin, args, false);
+    args[s->nin] = buffer(p, s->buf);
+    LLVMValueRef status = emit_extern(e, s->u.name, e->type_i32, s->nin + 1, args, true);
+    return LLVMBuildSExt(e->builder, status, e->type_i64, "");
+}
+
 // The value of a statement that defines a temp and is no loop.
 static LLVMValueRef emit_definition(Body *p, const Stmt *s) {
     Emitter *e = p->e;
@@ -527,12 +538,7 @@ static LLVMValueRef emit_definition(Body *p, const Stmt *s) {
     case ST_LIT: return emit_lit(e, kind, s->u.real, s->u.num);
     case ST_ARG: return emit_argument(p, s->u.num);
     case ST_OP: return emit_operation(p, s);
-    case ST_EXTERN: {
-        Kind *kinds = ARENA_ARRAY(e->arena, Kind, s->nargs);
-        LLVMValueRef *args = ARENA_ARRAY(e->arena, LLVMValueRef, s->nargs);
-        for (int k = 0; k < s->nargs; k++) kinds[k] = temp_kind(p, s->args[k]), args[k] = value(p, s->args[k]);
-        return emit_extern(e, s->u.name, kind, s->nargs, kinds, args);
-    }
+    case ST_EXTERN: return emit_call(p, s);
     case ST_CONV: return emit_conv(e, kind, temp_kind(p, s->args[0]), value(p, s->args[0]));
     case ST_SELECT:
         return LLVMBuildSelect(e->builder, value(p, s->args[0]), value(p, s->args[1]), value(p, s->args[2]), "");

@@ -40,8 +40,8 @@ void debug_finish(Debug *d); // when the module is complete
 // The value of an elementwise operation; kind: of the result, for comparisons that of the operands. (values.c)
 LLVMValueRef emit_op(Emitter *e, Op op, Kind kind, LLVMValueRef x, LLVMValueRef y);
 LLVMValueRef emit_conv(Emitter *e, Kind to, Kind from, LLVMValueRef x);
-// A call of the C function that a program declares; changes args.
-LLVMValueRef emit_extern(Emitter *e, const char *name, Kind result, int n, const Kind *kinds, LLVMValueRef *args);
+// A call of the C function that a program declares; changes args. `fills`: it writes to the last of them.
+LLVMValueRef emit_extern(Emitter *e, const char *name, LLVMTypeRef result, int n, LLVMValueRef *args, bool fills);
 // x + y as a step of an accumulation: its order is free unless the mode is precise.
 LLVMValueRef emit_accumulate(Emitter *e, Kind kind, LLVMValueRef x, LLVMValueRef y, bool subtract);
 LLVMValueRef emit_int(Emitter *e, int64_t value);

@@ -130,19 +130,31 @@ static LLVMValueRef call_pure(Emitter *e, const char *name, LLVMTypeRef result, 
     return with_flags(e, LLVMBuildCall2(e->builder, type, f, args, (unsigned)n, ""), false);
 }
 
-LLVMValueRef emit_extern(Emitter *e, const char *name, Kind result, int n, const Kind *kinds, LLVMValueRef *args) {
+// Memory that only the function's pointers and the function itself reach: argmem and inaccessiblemem, read and written.
+static const uint64_t MEMORY_OF_ARGUMENTS = 15;
+
+LLVMValueRef emit_extern(Emitter *e, const char *name, LLVMTypeRef result, int n, LLVMValueRef *args, bool fills) {
     static const char *const attrs[] = {"nounwind", "willreturn", "nocallback", "nofree", "nosync", "memory", NULL};
+    static const char *const with_arrays[] = {"nounwind", "willreturn", "nocallback", NULL};
     LLVMTypeRef *params = ARENA_ARRAY(e->arena, LLVMTypeRef, n);
+    bool arrays = false;
     for (int i = 0; i < n; i++) {
-        params[i] = emit_memory_type(e, kinds[i]);
-        if (kinds[i] == KIND_BOOL) args[i] = LLVMBuildZExt(e->builder, args[i], e->type_i8, "");
+        bool is_bool = LLVMTypeOf(args[i]) == e->type_i1;
+        if (is_bool) args[i] = LLVMBuildZExt(e->builder, args[i], e->type_i8, "");
+        params[i] = LLVMTypeOf(args[i]);
+        arrays |= params[i] == e->type_ptr;
     }
-    LLVMTypeRef type = emit_function_type(e, emit_memory_type(e, result), n, params, false);
-    LLVMValueRef f = emit_declare(e, name, type, attrs);
-    for (int i = 0; i < n; i++) // C callers widen a uint8_t
-        if (kinds[i] == KIND_BOOL) emit_attribute(e, f, (LLVMAttributeIndex)i + 1, "zeroext", 0);
+    LLVMTypeRef type = emit_function_type(e, result, n, params, false);
+    LLVMValueRef f = emit_declare(e, name, type, arrays ? with_arrays : attrs);
+    if (arrays) emit_attribute(e, f, LLVMAttributeFunctionIndex, "memory", MEMORY_OF_ARGUMENTS);
+    for (int i = 0; i < n; i++) {
+        LLVMAttributeIndex at = (LLVMAttributeIndex)i + 1;
+        if (params[i] == e->type_i8) emit_attribute(e, f, at, "zeroext", 0); // C callers widen a uint8_t
+        if (params[i] == e->type_ptr) emit_attribute(e, f, at, "nocapture", 0);
+        if (params[i] == e->type_ptr && !(fills && i + 1 == n)) emit_attribute(e, f, at, "readonly", 0);
+    }
     LLVMValueRef r = LLVMBuildCall2(e->builder, type, f, args, (unsigned)n, "");
-    return result == KIND_BOOL ? LLVMBuildICmp(e->builder, LLVMIntNE, r, LLVMConstNull(e->type_i8), "") : r;
+    return result == e->type_i8 ? LLVMBuildICmp(e->builder, LLVMIntNE, r, LLVMConstNull(e->type_i8), "") : r;
 }
 
 static LLVMValueRef call_libm(Emitter *e, const char *name, Kind kind, int arity, LLVMValueRef x, LLVMValueRef y) {

@@ -130,16 +130,6 @@ struct Core {
     struct CoreExtern *ext;
 };
 
-// A C function as one entry sees it. Its derivative is typed once, as a function of its arguments (a tuple if there are
-// several) and of a direction, and may use the function itself.
-typedef struct CoreExtern {
-    Extern *ext;
-    Span span;
-    CoreVar *arguments, *direction;
-    Core *rule; // NULL: it has none
-    bool adjoint;
-} CoreExtern;
-
 typedef struct CoreParam {
     CoreVar *var;
     SizeSpec *spec; // complete: every extent is given, by a size variable or an expression
@@ -159,6 +149,18 @@ typedef struct CoreEntry {
     Kind *stored;     // how each leaf of the result is stored; NULL: as its kind is
     Span stored_span; // where that is written
 } CoreEntry;
+
+// A C function as one entry of the program sees it, with the signature of an entry. Its derivative is typed once, as a
+// function of its arguments (a tuple if there are several) and of a direction, and may use the function itself.
+typedef struct CoreExtern {
+    Extern *ext;
+    Span span;
+    CoreEntry signature; // without a body
+    Type *result;
+    CoreVar *arguments, *direction;
+    Core *rule; // NULL: it has none
+    bool adjoint;
+} CoreExtern;
 
 typedef struct CoreProgram {
     const struct Unit *unit;

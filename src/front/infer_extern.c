@@ -6,11 +6,29 @@ static CoreVar *rule_var(Infer *in, const Fun *rule, int k, const char *name, Ty
     return core_var_new(in, named ? rule->params[k]->name : name, type, span);
 }
 
+// What is wrong otherwise was reported with the names.
+static bool has_types(const Decl *d) {
+    for (int i = 0; i < d->nparams; i++)
+        if (d->params[i]->kind != PAT_NAME || !d->params[i]->type) return false;
+    return d->result != NULL;
+}
+
+// The parameters, sizes and result, as those of an entry.
+static void infer_signature(Infer *in, Def *d, CoreExtern *x) {
+    int bound = in->bound.len;
+    Env outside = env_enter(in, (Env){.module = d->module});
+    bind_entry(in, &x->signature, d->decl);
+    x->result = written_type(in, d->decl->result);
+    x->signature.result = size_spec(in, d->decl->result);
+    env_unbind(in, bound);
+    in->env = outside;
+}
+
 // Types the derivative by itself, in the file of its declaration.
 static void infer_rule(Infer *in, Def *d, CoreExtern *x) {
     const Decl *decl = d->decl;
-    Type **parts = ARENA_ARRAY(in->arena, Type *, decl->nparams + 1), *result = written_type(in, decl->result);
-    for (int i = 0; i < decl->nparams; i++) parts[i] = written_type(in, decl->params[i]->type);
+    Type **parts = ARENA_ARRAY(in->arena, Type *, decl->nparams + 1), *result = x->result;
+    for (int i = 0; i < decl->nparams; i++) parts[i] = x->signature.params[i].var->type;
     Type *type = decl->nparams == 1 ? parts[0] : type_tuple(in->arena, decl->nparams, parts);
     Type *dx = type_tangent(in->arena, type), *dy = type_tangent(in->arena, result);
     Fun *rule = need_fun(in, infer(in, decl->body), decl->body->span);
@@ -36,12 +54,16 @@ CoreExtern *infer_extern(Infer *in, Def *d) {
     *ext = (Extern){.name = d->name, .decl = d};
     *x = (CoreExtern){.ext = ext, .span = d->decl->name_span, .adjoint = d->decl->adjoint};
     map_put(&in->externs, d, x);
-    if (!d->decl->body) return x;
+    x->result = type_error();
+    if (!has_types(d->decl)) return x;
     Use *use = in->use;
-    Env outside = env_enter(in, (Env){.module = d->module});
     in->use = NULL;
-    infer_rule(in, d, x);
-    in->env = outside;
+    infer_signature(in, d, x);
+    if (d->decl->body) {
+        Env outside = env_enter(in, (Env){.module = d->module});
+        infer_rule(in, d, x);
+        in->env = outside;
+    }
     in->use = use;
     return x;
 }
@@ -49,10 +71,11 @@ CoreExtern *infer_extern(Infer *in, Def *d) {
 Core *apply_extern(Infer *in, Fun *f, int n, Core *const *args, Span call) {
     const Decl *decl = f->def->decl;
     const char *what = arena_printf(in->arena, "the argument of `%s`", f->name);
-    bool ok = true;
-    for (int i = 0; i < n; i++) ok &= infer_expect(in, args[i], written_type(in, decl->params[i]->type), what);
+    bool ok = has_types(decl);
+    for (int i = 0; has_types(decl) && i < n; i++) ok &= infer_expect(in, args[i], written_type(in, decl->params[i]->type), what);
     if (!ok) return core_error(in, call);
-    Core *c = core_new(in, CORE_EXTERN, call, written_type(in, decl->result), n, args);
-    c->ext = infer_extern(in, f->def);
+    CoreExtern *x = infer_extern(in, f->def);
+    Core *c = core_new(in, CORE_EXTERN, call, x->result, n, args);
+    c->ext = x;
     return c;
 }

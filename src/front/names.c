@@ -334,8 +334,11 @@ static void check_shadowing(const Names *c, const Def *d) {
                  "this hides the function `%s` of the %s", d->name, hidden ? "prelude" : "language");
 }
 
-static bool is_scalar_type(Arena *a, const TypeExpr *t) {
+// Numbers, truth values, and arrays of these; `sized`: with all their sizes.
+static bool is_c_type(Arena *a, const TypeExpr *t, bool sized) {
+    while (t && t->kind == TX_ARRAY && (t->extent || !sized)) t = t->args[0];
     Type *type = t && t->kind == TX_NAME ? type_named(a, t->name) : NULL;
+    while (!sized && type && type->form == TYPE_ARRAY) type = type->parts[0];
     return type && type->form == TYPE_SCALAR;
 }
 
@@ -344,14 +347,20 @@ static void check_extern(Names *c, const Decl *d) {
     Arena *a = c->u->arena;
     for (int i = 0; i < d->nparams; i++) {
         const Pattern *p = d->params[i];
-        if (p->kind != PAT_NAME || !is_scalar_type(a, p->type))
-            diag_error(c->u->diag, p->span, "a parameter of an `extern` has a name and is a number or truth value: `(x: Double)`");
+        if (p->kind != PAT_NAME || !is_c_type(a, p->type, false))
+            diag_error(c->u->diag, p->span,
+                       "a parameter of an `extern` has a name and is a number, a truth value or an array of these: "
+                       "`(x: Double[n])`");
     }
-    if (!is_scalar_type(a, d->result))
+    bool result = is_c_type(a, d->result, true);
+    if (!result)
         diag_error(c->u->diag, d->result ? d->result->span : d->name_span,
-                   "the result of an `extern` is a number or truth value: `extern f (x: Double) : Double`");
+                   "the result of an `extern` is a number, a truth value or an array of these with all its sizes: "
+                   "`extern f (x: Double[n]) : Double[n + 1]`");
     if (strchr(d->name, '\'')) diag_error(c->u->diag, d->name_span, "`%s` is not the name of a C function", d->name);
     bind_params(c, d->params, d->nparams, WARNING_COUNT);
+    if (result) walk_type(c, d->result);
+    for (int i = 0; i < c->open.len; i++) c->open.data[i]->used = true; // C gets the sizes
     unbind_to(c, 0);
 }
 

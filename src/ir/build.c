@@ -172,8 +172,10 @@ Node *ir_op(Ir *m, Op op, Node *a, Node *b) {
     return ir_op_plain(m, op, kind, a, b);
 }
 
-Node *ir_extern(Ir *m, Extern *ext, Kind kind, int n, Node **args) {
-    return ir_intern(m, &(Node){.op = OP_extern, .kind = kind, .u.ext = ext}, n, args);
+Node *ir_extern(Ir *m, Extern *ext, Kind kind, int rank, int n, Node **args) {
+    Node proto = {.op = OP_extern, .kind = kind, .rank = (uint8_t)rank, .partial = rank > 0, .u.ext = ext};
+    proto.shape = arena_copy(m->arena, args + n - rank, sizeof *args * (size_t)rank);
+    return ir_intern(m, &proto, n, args);
 }
 
 // Applies a scalar builder to every element of an array.

@@ -37,10 +37,22 @@ typedef union Value {
     int64_t i;
     float f;
     double d;
+    void *p;
     ffi_arg wide; // results narrower than a register are widened
 } Value;
 
-Scalar extern_call(const char *name, Kind result, int n, const Kind *kinds, const Scalar *args) {
+// The value of an argument as C gets it.
+static Value passed(const ExternArg *a) {
+    if (a->array) return (Value){.p = a->data};
+    switch (a->kind) {
+    case KIND_BOOL: return (Value){.b = a->value.i != 0};
+    case KIND_INT: return (Value){.i = a->value.i};
+    case KIND_FLOAT: return (Value){.f = (float)a->value.d};
+    default: return (Value){.d = a->value.d};
+    }
+}
+
+static Value call(const char *name, ffi_type *result, int n, const ExternArg *args) {
     ffi_type **types = malloc(sizeof *types * (size_t)(n + 1));
     Value *values = malloc(sizeof *values * (size_t)(n + 1)), r = {0};
     void **at = malloc(sizeof *at * (size_t)(n + 1));
@@ -48,18 +60,26 @@ Scalar extern_call(const char *name, Kind result, int n, const Kind *kinds, cons
     ffi_cif cif;
     if (!types || !values || !at) diag_out_of_memory();
     for (int k = 0; k < n; k++) {
-        types[k] = type_of(kinds[k]);
+        types[k] = args[k].array ? &ffi_type_pointer : type_of(args[k].kind);
+        values[k] = passed(&args[k]);
         at[k] = &values[k];
-        if (kinds[k] == KIND_FLOAT) values[k].f = (float)args[k].d;
-        else if (kinds[k] == KIND_DOUBLE) values[k].d = args[k].d;
-        else if (kinds[k] == KIND_BOOL) values[k].b = args[k].i != 0;
-        else values[k].i = args[k].i;
     }
-    if (!address || ffi_prep_cif(&cif, FFI_DEFAULT_ABI, (unsigned)n, type_of(result), types) != FFI_OK)
+    if (!address || ffi_prep_cif(&cif, FFI_DEFAULT_ABI, (unsigned)n, result, types) != FFI_OK)
         fatal_bug("the C function %s cannot be called", name);
     ffi_call(&cif, FFI_FN((void (*)(void))(uintptr_t)address), &r, at);
     free(types), free(values), free(at);
+    return r;
+}
+
+Scalar extern_call(const char *name, Kind result, int n, const ExternArg *args) {
+    Value r = call(name, type_of(result), n, args);
     if (result == KIND_DOUBLE) return (Scalar){.d = r.d};
     if (result == KIND_FLOAT) return (Scalar){.d = r.f};
     return (Scalar){.i = result == KIND_BOOL ? (r.wide & 0xff) != 0 : r.i};
+}
+
+int extern_fill(const char *name, int n, const ExternArg *args) { return (int)call(name, &ffi_type_sint, n, args).wide; }
+
+const char *extern_failure(Arena *a, const char *name) {
+    return arena_printf(a, "the C function `%s` failed with status %%d", name);
 }

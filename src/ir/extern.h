@@ -10,7 +10,18 @@ bool extern_load(const char *path, const char **error);
 void *extern_find(const char *name);
 // The name of the first function that e's functions need and extern_find does not know; NULL if there is none.
 const char *extern_missing(int n, Func *const *f);
+// What a C function gets: a number or truth value, or, with `array`, the address of elements as in a Tensor.
+typedef struct ExternArg {
+    Kind kind;
+    bool array;
+    Scalar value;
+    void *data;
+} ExternArg;
 // Calls the function, which extern_find knows. Bool is a byte, Int 64 bits.
-Scalar extern_call(const char *name, Kind result, int n, const Kind *kinds, const Scalar *args);
+Scalar extern_call(const char *name, Kind result, int n, const ExternArg *args);
+// Calls one that writes an array, whose address is the last argument; returns its status.
+int extern_fill(const char *name, int n, const ExternArg *args);
+// The text of the error that the status is not 0; its value is the status.
+const char *extern_failure(Arena *a, const char *name);
 
 #endif

@@ -251,6 +251,10 @@ static void use_operands(Plan *p, Place *pl) {
             use(p, e->args[k], pl->sub[k - 1], level, false);
         }
         return;
+    case OP_extern: // its sizes are not written
+        for (int k = ir_extern_first(e) + e->u.ext->nsizes; k < ir_extern_end(e); k++)
+            use(p, e->args[k], pl->at, level, false);
+        return;
     case OP_final:
         if (plan_is_multiple(e->args[0])) {
             use_state(p, pl);

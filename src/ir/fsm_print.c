@@ -471,8 +471,9 @@ static Exp inline_text(Printer *p, Node *e, Region *r, Place *pl) {
     case OP_conv: return conversion_of(p, e, r);
     case OP_extern: {
         const Doc **args = ARENA_ARRAY(p->arena, const Doc *, e->nargs);
-        for (int k = 0; k < e->nargs; k++) args[k] = operand(p, e->args[k], r, PREC_ATOM);
-        return apply(p, e->u.ext->name, e->nargs, args);
+        int first = ir_extern_first(e) + e->u.ext->nsizes, n = ir_extern_end(e) - first;
+        for (int k = 0; k < n; k++) args[k] = operand(p, e->args[first + k], r, PREC_ATOM);
+        return apply(p, e->u.ext->name, n, args);
     }
     case OP_stop: {
         const Doc *arg = operand(p, e->args[0], r, PREC_ATOM);
@@ -809,6 +810,10 @@ static void print_extern(Node *e, void *data) {
         if (!strcmp(x->seen.data[i]->u.ext->name, e->u.ext->name)) return;
     vec_push(&x->seen, e);
     str_printf(x->out, "extern %s", e->u.ext->name);
+    if (e->u.ext->signature) {
+        str_printf(x->out, " %s\n", e->u.ext->signature);
+        return;
+    }
     for (int k = 0; k < e->nargs; k++) str_printf(x->out, " (x%d: %s)", k, kind_info[e->args[k]->kind].fsm);
     str_printf(x->out, " : %s\n", kind_info[e->kind].fsm);
 }

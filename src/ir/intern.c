@@ -372,15 +372,16 @@ bool ir_has_pole(const Node *e) {
 
 bool ir_makes_nan(const Node *e) {
     if (!kind_is_float(e->kind)) return false;
-    return e->op == OP_sum || (op_is_elementwise(e->op) && op_makes_nan(e->op));
+    return e->op == OP_sum || e->op == OP_extern || (op_is_elementwise(e->op) && op_makes_nan(e->op));
 }
 
 const char ir_nan_sum[] = "a sum of numbers is NaN: it has both infinities";
 
 const char *ir_nan_text(Ir *m, const Node *e, int *nvalues) {
     const OpInfo *op = &op_info[e->op];
-    *nvalues = e->op == OP_sum ? 0 : e->nargs;
+    *nvalues = e->op == OP_sum || e->op == OP_extern ? 0 : e->nargs;
     if (e->op == OP_sum) return ir_nan_sum;
+    if (e->op == OP_extern) return arena_printf(m->arena, "the C function `%s` makes a NaN", e->u.ext->name);
     if (op->form == FSM_IN) return arena_printf(m->arena, "%%g %s %%g is NaN", op->sym);
     return arena_printf(m->arena, e->op == OP_polygamma ? "`%s` of %%d and %%g is NaN" : "`%s` of %%g is NaN", op->sym);
 }

@@ -303,6 +303,7 @@ static Status array(Interp *m, Node *e, Array **out) {
     case OP_gen:
     case OP_pack:
     case OP_sum:
+    case OP_extern:
         s = slot_of(m, e);
         if (!is_valid(m, e, s)) {
             push(m, F_NODE, e);
@@ -358,16 +359,94 @@ static Status eval_op(Interp *m, Node *e, Scalar *out) {
     return m->func->ir->debug_nan ? check_nan(m, e, *out, x, y) : READY;
 }
 
-static Status eval_extern(Interp *m, Node *e, Scalar *out) {
-    Scalar few[8], *args = e->nargs <= 8 ? few : ARENA_ARRAY(m->arena, Scalar, e->nargs);
-    Kind kinds[8], *kind = e->nargs <= 8 ? kinds : ARENA_ARRAY(m->arena, Kind, e->nargs);
-    for (int k = 0; k < e->nargs; k++) {
-        TRY(scalar(m, e->args[k], &args[k]));
-        kind[k] = e->args[k]->kind;
+// Evaluates all operands, arrays as a whole.
+static Status need_operands(Interp *m, Frame *f) {
+    Scalar x;
+    for (; f->k < f->e->nargs; f->k++, f->i = 0) {
+        Node *o = f->e->args[f->k];
+        Array *a;
+        if (o->rank == 0) {
+            TRY(scalar(m, o, &x));
+            continue;
+        }
+        TRY(array(m, o, &a));
+        for (; f->i < a->count; f->i++) TRY(element(m, a, f->i, &x));
     }
-    *out = extern_call(e->u.ext->name, e->kind, e->nargs, kind, args);
-    m->counts.call++;
     return READY;
+}
+
+// An operand, which is there, as C gets it; *nan is set if it has a NaN. The memory of an array is to be freed.
+static Status pass_operand(Interp *m, Node *o, ExternArg *out, bool *nan) {
+    Array *a;
+    Scalar x;
+    *out = (ExternArg){.kind = o->kind, .array = o->rank > 0};
+    if (o->rank == 0) {
+        TRY(scalar(m, o, &out->value));
+        *nan |= kind_is_float(o->kind) && isnan(out->value.d);
+        return READY;
+    }
+    TRY(array(m, o, &a));
+    Tensor t = {.kind = o->kind, .data = out->data = malloc((size_t)a->count * kind_size(o->kind) + 1)};
+    if (!t.data) diag_out_of_memory();
+    for (int64_t i = 0; i < a->count; i++) {
+        TRY(element(m, a, i, &x));
+        tensor_put(&t, i, x);
+        *nan |= kind_is_float(o->kind) && isnan(x.d);
+    }
+    m->counts.loads += a->count;
+    return READY;
+}
+
+static Status call_extern(Interp *m, Node *e, Slot *s, int n, ExternArg *args, Scalar *out) {
+    const char *name = e->u.ext->name;
+    m->counts.call++;
+    if (e->rank == 0) {
+        *out = extern_call(name, e->kind, n, args);
+        return READY;
+    }
+    Tensor t = {.kind = e->kind, .data = args[n].data = malloc((size_t)s->array->count * kind_size(e->kind) + 1)};
+    if (!t.data) diag_out_of_memory();
+    args[n].array = true;
+    int64_t status = extern_fill(name, n + 1, args);
+    if (status) return fail_at(m, e->span, FSM_ERROR_EXTERN, check_text(m->arena, extern_failure(m->arena, name), 1, &status));
+    for (int64_t i = 0; i < s->array->count; i++) s->array->data[i] = tensor_scalar(&t, i);
+    m->counts.stores += s->array->count;
+    return READY;
+}
+
+static bool has_nan(const Node *e, const Slot *s, Scalar x) {
+    if (e->rank == 0) return isnan(x.d);
+    for (int64_t i = 0; i < s->array->count; i++)
+        if (isnan(s->array->data[i].d)) return true;
+    return false;
+}
+
+static Status eval_extern(Interp *m, Frame *f, Slot *s, Scalar *out) {
+    Node *e = f->e;
+    int first = ir_extern_first(e), end = ir_extern_end(e), n = end - first, values;
+    TRY(need_operands(m, f));
+    if (e->rank) {
+        int64_t shape[UINT8_MAX + 1];
+        Scalar x;
+        for (int k = 0; k < e->rank; k++) {
+            TRY(scalar(m, e->shape[k], &x));
+            shape[k] = x.i;
+        }
+        s->valid = false; // its array is overwritten from here on
+        if (!s->array) s->array = array_new(m, A_FULL, e->kind, e->rank);
+        TRY(array_reset(m, s->array, shape));
+    }
+    ExternArg *args = calloc((size_t)n + 1, sizeof *args);
+    bool nan = false;
+    if (!args) diag_out_of_memory();
+    Status st = READY;
+    for (int k = 0; k < n && st == READY; k++) st = pass_operand(m, e->args[first + k], &args[k], &nan);
+    if (st == READY) st = call_extern(m, e, s, n, args, out);
+    for (int k = 0; k <= n; k++) free(args[k].data);
+    free(args);
+    if (st == READY && m->func->ir->debug_nan && ir_makes_nan(e) && !nan && has_nan(e, s, *out))
+        return fail_at(m, e->span, FSM_ERROR_NAN, ir_nan_text(m->func->ir, e, &values));
+    return st;
 }
 
 static Status eval_at(Interp *m, Node *e, Scalar *out) {
@@ -680,7 +759,7 @@ static Status eval_node(Interp *m, Frame *f) {
         out = scalar_conv(e->args[0]->kind, e->kind, x);
         break;
     case OP_stop: TRY(scalar(m, e->args[0], &out)); break;
-    case OP_extern: TRY(eval_extern(m, e, &out)); break;
+    case OP_extern: TRY(eval_extern(m, f, s, &out)); break;
     case OP_select:
         TRY(scalar(m, e->args[0], &x));
         TRY(scalar(m, e->args[x.i ? 1 : 2], &out));

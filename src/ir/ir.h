@@ -101,16 +101,25 @@ typedef struct Loop {
     bool adjoint; // custom
 } Loop;
 
-// A C function of scalars, declared by the program: pure, with one result. Equal functions have one name and decl.
+// A C function, declared by the program: pure, with one result. Equal functions have one name and decl.
+//
+// If it takes or gives arrays it has a signature, and the operands of the node are a Bool, which is true unless evaluating
+// it fails because sizes do not agree; what C gets, first `nsizes` sizes and then the arguments; and the extents of the
+// result. Else they are the arguments. A result that is an array is written to memory, and the function says whether it
+// could be made.
 typedef struct Extern {
     const char *name;
     const void *decl; // what declares it, NULL in textual IR
+    const char *signature; // as F̃ declares it: `(x: Double[n]) : Double[n]`; NULL if there are scalars only
+    int nsizes;
+    Node **shape; // the extents of the result in terms of x; not in textual IR
     // Its derivative, as values of `ir` in terms of states for the arguments and for a direction (see Loop.adjoint);
     // NULL if it has none. What has no derivative (Int, Bool) has an argument but no direction.
     Ir *ir;
     enum { RULE_NONE, RULE_BUILDING, RULE_READY } state;
     bool adjoint;
-    int n, nd, nrule;
+    bool transposed;  // its transpose is being built
+    int n, nd, nrule; // x: the sizes and the arguments
     Node **x, **d, **rule;
 } Extern;
 
@@ -198,7 +207,10 @@ Node *ir_op(Ir *m, Op op, Node *a, Node *b);
 Node *ir_conv(Ir *m, Kind to, Node *a);
 extern const char ir_int32_text[]; // of that error; its value is the Int
 Node *ir_stop(Ir *m, Node *a);          // also of an array
-Node *ir_extern(Ir *m, Extern *ext, Kind kind, int n, Node **args);
+Node *ir_extern(Ir *m, Extern *ext, Kind kind, int rank, int n, Node **args);
+// The operands that C gets are those from the first to before the end.
+static inline int ir_extern_first(const Node *e) { return e->u.ext->signature != NULL; }
+static inline int ir_extern_end(const Node *e) { return e->nargs - e->rank; }
 Node *ir_select(Ir *m, Node *c, Node *a, Node *b); // a, b of the same kind and rank
 Node *ir_bracket(Ir *m, Node *p, Node *e);         // any numeric kind and rank
 Node *ir_assert(Ir *m, Node *cond, const char *text, Node *value); // any rank

@@ -184,6 +184,24 @@ static void print_type(Str *out, Scope *s, Kind kind, int rank, Node *const *sha
 
 // ---- values
 
+static void print_list(Str *out, Scope *s, const char *brackets, int n, Node *const *e) {
+    str_putc(out, brackets[0]);
+    print_operands(out, s, "", n, e);
+    str_putc(out, brackets[1]);
+}
+
+// The operands of a C function: with a signature, the condition and the sizes, the arguments, the extents of the result.
+static void print_extern(Str *out, Scope *s, const Node *e) {
+    int end = ir_extern_end(e), n = e->u.ext->signature ? 1 + e->u.ext->nsizes : 0;
+    if (n) {
+        str_putc(out, ' ');
+        print_string(out, e->u.ext->signature);
+        print_list(out, s, "()", n, e->args);
+    }
+    print_list(out, s, "()", end - n, e->args + n);
+    if (e->rank) print_list(out, s, "[]", e->rank, e->args + end);
+}
+
 static void print_states(Str *out, Scope *s, const Scope *body, const Node *e) {
     const Loop *l = e->u.loop;
     const char *const *names = body->names + (l->index != NULL);
@@ -247,8 +265,7 @@ static void print_node(Printer *p, Frame f) {
     case OP_extern:
         str_printf(out, " %s ", kind_name(e->kind));
         print_string(out, e->u.ext->name);
-        print_operands(out, f.home, "(", e->nargs, e->args);
-        str_putc(out, ')');
+        print_extern(out, f.home, e);
         break;
     case OP_assert:
         str_putc(out, ' ');

@@ -379,6 +379,18 @@ static Node *assert_value(Reader *r) {
     return ir_assert(r->m, c, text, operand(r));
 }
 
+// A list of operands, of scalars unless there is a signature; n are there already. Returns how many there are then.
+static int extern_operands(Reader *r, const char *signature, int n, Node **args) {
+    expect(r, '(');
+    if (signature && accept(r, ')')) return n;
+    do {
+        if (n == MAX_LIST) error(r, r->at, "too many operands");
+        args[n++] = signature ? operand(r) : scalar_operand(r);
+    } while (accept(r, ','));
+    expect(r, ')');
+    return n;
+}
+
 static Node *extern_value(Reader *r) {
     Kind k = kind(r);
     Span at = r->at;
@@ -386,17 +398,20 @@ static Node *extern_value(Reader *r) {
     bool word = isalpha((unsigned char)*ext.name) || *ext.name == '_';
     for (const char *c = ext.name; *c; c++) word &= isalnum((unsigned char)*c) || *c == '_';
     if (!word) error(r, at, "'%s' is not the name of a C function", ext.name);
-    Node *args[MAX_LIST];
-    int n = 0;
-    expect(r, '(');
-    do {
-        if (n == MAX_LIST) error(r, r->at, "too many operands");
-        args[n++] = scalar_operand(r);
-        if (args[n - 1]->kind == KIND_INT32) k = KIND_INT32;
-    } while (accept(r, ','));
-    expect(r, ')');
-    if (k == KIND_INT32) error(r, at, "a C function does not take or give i32");
-    return ir_extern(r->m, arena_copy(r->m->arena, &ext, sizeof ext), k, n, args);
+    Node *args[2 * MAX_LIST];
+    int n = 0, rank = 0;
+    if (r->tok == T_STRING) {
+        ext.signature = string(r);
+        n = extern_operands(r, ext.signature, 0, args);
+        if (!n || args[0]->kind != KIND_BOOL) error(r, at, "the first operand of a C function of arrays is a Bool");
+        ext.nsizes = n - 1;
+    }
+    n = extern_operands(r, ext.signature, n, args);
+    if (ext.signature) rank = shape(r, args + n);
+    bool narrow = k == KIND_INT32;
+    for (int i = 0; i < n; i++) narrow |= args[i]->kind == KIND_INT32;
+    if (narrow) error(r, at, "a C function does not take or give i32");
+    return ir_extern(r->m, arena_copy(r->m->arena, &ext, sizeof ext), k, rank, n + rank, args);
 }
 
 static Node *select_value(Reader *r) {

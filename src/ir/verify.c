@@ -159,6 +159,20 @@ static void check_leaf(const Verifier *v, const Node *e) {
     }
 }
 
+static void check_extern(const Verifier *v, const Node *e) {
+    const Extern *x = e->u.ext;
+    REQUIRE(x && x->name, "a C function has no name");
+    for (int k = 0; k < e->nargs && !x->signature; k++) REQUIRE(e->args[k]->rank == 0, "an array is given to a C function");
+    REQUIRE(x->signature || e->rank == 0, "a C function gives an array");
+    if (!x->signature) return;
+    REQUIRE(e->nargs > x->nsizes + e->rank, "the number of operands is wrong");
+    REQUIRE(e->args[0]->kind == KIND_BOOL && e->args[0]->rank == 0, "the condition is not a Bool");
+    for (int k = 1; k <= x->nsizes; k++)
+        REQUIRE(e->args[k]->kind == KIND_INT && e->args[k]->rank == 0, "a size is not an Int");
+    for (int k = 0; k < e->rank; k++) REQUIRE(e->args[ir_extern_end(e) + k] == e->shape[k], "an extent is not an operand");
+    REQUIRE(e->rank == 0 || e->partial, "what may fail is not partial");
+}
+
 static void check_node(const Verifier *v, const Node *e) {
     for (int k = 0; k < e->nargs; k++) {
         REQUIRE(e->args[k] != NULL, "an operand is missing");
@@ -205,8 +219,7 @@ static void check_node(const Verifier *v, const Node *e) {
                 "the result has another type than its state");
         break;
     case OP_extern:
-        REQUIRE(e->u.ext && e->u.ext->name && e->rank == 0, "a C function has no name or gives an array");
-        for (int k = 0; k < e->nargs; k++) REQUIRE(e->args[k]->rank == 0, "an array is given to a C function");
+        check_extern(v, e);
         break;
     case OP_custom:
     case OP_result: broken(v, e, "a function with its own derivative was not put in place");

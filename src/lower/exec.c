@@ -130,6 +130,25 @@ static void exec_array(Exec *x, const Stmt *s) {
     }
 }
 
+static ExternArg whole(Exec *x, const Buf *b, int64_t *moved) {
+    const Tensor *t = buffer(x, b);
+    *moved += tensor_count(t);
+    return (ExternArg){.kind = t->kind, .array = true, .data = t->data};
+}
+
+static Scalar exec_extern(Exec *x, const Stmt *s) {
+    ExternArg *args = ARENA_ARRAY(x->arena, ExternArg, s->nin + 1);
+    for (int k = 0, scalars = 0; k < s->nin; k++) {
+        Temp t = s->in[k] ? -1 : s->args[scalars++];
+        args[k] = s->in[k] ? whole(x, s->in[k], &x->counts.loads)
+                           : (ExternArg){.kind = temp_kind(x, t), .value = x->temp[t]};
+    }
+    x->counts.call++;
+    if (!s->buf) return extern_call(s->u.name, temp_kind(x, s->dst), s->nin, args);
+    args[s->nin] = whole(x, s->buf, &x->counts.stores);
+    return (Scalar){.i = extern_fill(s->u.name, s->nin + 1, args)};
+}
+
 static Flow exec_check(Exec *x, const Stmt *s) {
     if (x->temp[s->args[0]].i) return FLOW_ON;
     int n = s->nargs - 1;
@@ -173,14 +192,7 @@ static Flow exec_stmt(Exec *x, const Stmt *s) {
         break;
     case ST_ARG: *dst = tensor_scalar(&x->inputs[s->u.num], 0); break;
     case ST_OP: exec_op(x, s); break;
-    case ST_EXTERN: {
-        Kind *kinds = ARENA_ARRAY(x->arena, Kind, s->nargs);
-        Scalar *args = ARENA_ARRAY(x->arena, Scalar, s->nargs);
-        for (int k = 0; k < s->nargs; k++) kinds[k] = temp_kind(x, s->args[k]), args[k] = x->temp[s->args[k]];
-        *dst = extern_call(s->u.name, temp_kind(x, s->dst), s->nargs, kinds, args);
-        x->counts.call++;
-        break;
-    }
+    case ST_EXTERN: *dst = exec_extern(x, s); break;
     case ST_CONV: *dst = scalar_conv(temp_kind(x, s->args[0]), temp_kind(x, s->dst), a); break;
     case ST_SELECT: *dst = x->temp[s->args[a.i ? 1 : 2]]; break;
     case ST_CELL:

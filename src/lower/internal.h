@@ -70,6 +70,7 @@ Temp lower_cell(Lower *l, Kind kind, Temp init);
 Temp lower_get(Lower *l, Temp cell);
 void lower_set(Lower *l, Temp cell, Temp value);
 Buf *lower_buf(Lower *l, BufKind where, Kind kind, int rank, Temp *extent, const char *name);
+Temp lower_op2(Lower *l, Op op, Temp a, Temp b); // a comparison or a logical operation
 void lower_check(Lower *l, Temp cond, int code, const char *text, Span span, int nvalues, const Temp *values);
 
 // A branch whose condition says `fact` (or NULL): opens its scope; lower_end_if closes it and appends the statement.
@@ -78,6 +79,9 @@ void lower_end_if(Lower *l, Temp cond);
 // If e is a bracket, what it says that mentions none of the variables and is no mere condition on indices, or NULL; *inner
 // is e without that. (loops.c)
 Node *lower_split_guard(Lower *l, Node *e, Var *const *v, int n, Node **inner);
+
+// The call of a C function: its result, or, if it fills buf, its status. (call.c)
+Temp lower_extern(Lower *l, Node *e, Buf *buf);
 
 // --debug-nan: fails if r, made of the args, is a NaN and none of them is.
 void lower_check_nan(Lower *l, const char *text, int nvalues, Temp r, int n, const Temp *args);

@@ -31,7 +31,7 @@ static void find_loops(Lower *l, Node *e, bool inside, Map *seen) {
     for (int i = 0; i < first; i++) {
         Node *a = e->args[i];
         // an array is a loop of its own only where something indexes it
-        bool read = e->op == OP_at && i == 0;
+        bool read = (e->op == OP_at && i == 0) || e->op == OP_extern;
         find_loops(l, a, a->op == OP_sum || read, seen);
     }
 }
@@ -480,6 +480,11 @@ Temp lower_reduction(Lower *l, Node *e) {
 
 static Buf *fill_new(Lower *l, Node *e) {
     if (e->op == OP_final) return lower_loop(l, e->args[0])->buf[e->u.num];
+    if (e->op == OP_extern) {
+        Buf *b = lower_new_array(l, e);
+        lower_extern(l, e, b);
+        return b;
+    }
     bool scatters = ir_has_scatter(l->ir, e);
     if ((e->op == OP_gen && !scatters) || e->op == OP_sum) {
         emit_shared(l, e);

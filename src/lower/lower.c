@@ -95,17 +95,17 @@ void lower_check(Lower *l, Temp cond, int code, const char *text, Span span, int
     append(l, (Stmt){.kind = ST_CHECK, .dst = -1, .u.check = info}, nvalues + 1, args);
 }
 
-static Temp scalar_op2(Lower *l, Op op, Temp a, Temp b) {
+Temp lower_op2(Lower *l, Op op, Temp a, Temp b) {
     Temp t = lower_temp(l, KIND_BOOL, NULL), args[] = {a, b};
     lower_stmt(l, ST_OP, t, 2, args)->op = op;
     return t;
 }
 
 void lower_check_nan(Lower *l, const char *text, int nvalues, Temp r, int n, const Temp *args) {
-    Temp ok = scalar_op2(l, OP_eq, r, r);
+    Temp ok = lower_op2(l, OP_eq, r, r);
     for (int i = 0; i < n; i++)
         if (kind_is_float(l->tree->temps.data[args[i]].kind))
-            ok = scalar_op2(l, OP_or, ok, scalar_op2(l, OP_ne, args[i], args[i]));
+            ok = lower_op2(l, OP_or, ok, lower_op2(l, OP_ne, args[i], args[i]));
     lower_check(l, ok, FSM_ERROR_NAN, text, l->span, nvalues, args);
 }
 
@@ -354,7 +354,7 @@ static Lazy *emit_by_need(Lower *l, Node *e, Scope *home) {
     if (e->rank == 0) {
         lower_demand(l, e);
         lower_set(l, z->value, emit(l, e));
-    } else if (e->op == OP_final) { // has a buffer of its own
+    } else if (e->op == OP_final || e->op == OP_extern) { // has a buffer of its own
         lower_demand(l, e);
         Buf *made = lower_fill(l, e);
         Stmt *copy = lower_stmt(l, ST_COPY, -1, 0, NULL);
@@ -373,7 +373,7 @@ static Lazy *emit_by_need(Lower *l, Node *e, Scope *home) {
 static int fresh_cost(Lower *l, Node *e, int bound) {
     if (e->nargs == 0 || (e->rank == 0 && known_value(l, e) >= 0)) return 0;
     int cost = op_info[e->op].cost;
-    if (ir_is_binder(e) || e->op == OP_final) return PASS_COST_LOOP;
+    if (ir_is_binder(e) || e->op == OP_final || (e->op == OP_extern && e->u.ext->signature)) return PASS_COST_LOOP;
     if (e->op == OP_at) cost = e->args[0]->op == OP_input || known_array(l, e->args[0]) ? 1 : PASS_COST_LOOP;
     for (int i = e->op == OP_at ? 1 : 0; i < e->nargs && cost <= bound; i++)
         cost += fresh_cost(l, e->args[i], bound - cost);
@@ -541,13 +541,7 @@ static Temp emit_node(Lower *l, Node *e) {
     case OP_at: return emit_at(l, e);
     case OP_sum: case OP_argmin: case OP_argmax: return lower_reduction(l, e);
     case OP_final: return emit_final(l, e);
-    case OP_extern: {
-        Temp *args = ARENA_ARRAY(l->arena, Temp, e->nargs);
-        lower_values(l, e->nargs, e->args, args);
-        t = lower_temp(l, e->kind, NULL);
-        lower_stmt(l, ST_EXTERN, t, e->nargs, args)->u.name = e->u.ext->name;
-        return t;
-    }
+    case OP_extern: return lower_extern(l, e, NULL);
     case OP_and:
         if (e->args[1]->partial) return emit_branch(l, e->args[0], e->args[1], ir_bool(l->ir, false));
         return emit_op(l, e);

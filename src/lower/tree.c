@@ -131,6 +131,20 @@ static void print_new(const Printer *p, const Buf *b) {
     str_putc(p->out, ']');
 }
 
+static void print_extern(const Printer *p, const Stmt *s) {
+    str_printf(p->out, "extern %s(", s->u.name);
+    for (int k = 0, scalars = 0; k < s->nin; k++) {
+        str_puts(p->out, k ? ", " : "");
+        if (s->in[k]) print_buf(p, s->in[k]);
+        else print_temp(p, s->args[scalars++]);
+    }
+    if (s->buf) {
+        str_puts(p->out, s->nin ? ", " : "");
+        print_buf(p, s->buf);
+    }
+    str_putc(p->out, ')');
+}
+
 // Everything that stands on the line of a statement without a body.
 static void print_simple(const Printer *p, const Stmt *s) {
     Str *out = p->out;
@@ -161,12 +175,7 @@ static void print_simple(const Printer *p, const Stmt *s) {
     case ST_ARG: str_printf(out, "arg %lld", (long long)s->u.num); break;
     case ST_OP: print_op(p, s); break;
     case ST_EXTERN:
-        str_printf(out, "extern %s(", s->u.name);
-        for (int k = 0; k < s->nargs; k++) {
-            str_puts(out, k ? ", " : "");
-            print_temp(p, s->args[k]);
-        }
-        str_putc(out, ')');
+        print_extern(p, s);
         break;
     case ST_CONV:
         str_printf(out, "%s(", kind_name(p->t->temps.data[s->dst].kind));
@@ -371,7 +380,7 @@ static void verify_args(Verifier *v, const Stmt *s) {
             REQUIRE(use(v, s, s->args[k], false) == info(v, s->dst)->kind, "an operand has the wrong kind");
         break;
     case ST_EXTERN:
-        REQUIRE(s->nargs > 0 && s->u.name, "a C function has no operand or no name");
+        REQUIRE(s->u.name && (!s->buf || info(v, s->dst)->kind == KIND_INT), "a C function has no name or no status");
         for (int k = 0; k < s->nargs; k++) use(v, s, s->args[k], false);
         break;
     case ST_GET: REQUIRE(use(v, s, s->args[0], true) == info(v, s->dst)->kind, "the cell has another kind"); break;
@@ -407,6 +416,12 @@ static void verify_stmt(Verifier *v, const Stmt *s) {
     case ST_FILL:
         use_buf(v, s, s->buf);
         REQUIRE(s->buf->where != BUF_INPUT, "an input is written to");
+        break;
+    case ST_EXTERN:
+        for (int k = 0; k < s->nin; k++)
+            if (s->in[k]) use_buf(v, s, s->in[k]);
+        if (s->buf) use_buf(v, s, s->buf);
+        REQUIRE(!s->buf || s->buf->where != BUF_INPUT, "an input is written to");
         break;
     case ST_LOAD: use_element(v, s, 0, false); break;
     case ST_STORE:

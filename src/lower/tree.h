@@ -30,7 +30,7 @@ typedef enum StmtKind {
     ST_LIT,    // dst = u.real / u.num, by the kind of dst
     ST_ARG,    // dst = scalar input number u.num
     ST_OP,     // dst = op(args[0], args[1]): an elementwise operation of ops.def
-    ST_EXTERN, // dst = the C function u.name of args
+    ST_EXTERN, // dst = the C function u.name of args and `in`; with buf, which it fills, dst is its status, an Int
     ST_CONV,   // dst = conversion of args[0] to the kind of dst
     ST_SELECT, // dst = args[0] ? args[1] : args[2]
     ST_CELL,   // cell dst comes into being with value args[0]
@@ -68,6 +68,8 @@ struct Stmt {
     int nargs;
     Temp *args;
     Buf *buf, *src;
+    int nin; // ST_EXTERN: what C gets before buf, in order: a buffer, or NULL for the next of args
+    Buf **in;
     Block *body, *other;
     Span span; // of the source, for line tables; {NULL, 0, 0}: nowhere
     union {
