@@ -65,28 +65,32 @@ static Node *pack_tan(const Forward *f, const AdNode *a) {
     return ir_pack(f->m, e->kind, e->rank, extents, elems);
 }
 
-// One loop over the states and the tangents of those that are active ([FS] D-IFold).
+// One loop over the states and the tangents of those that are active ([FS] D-IFold). Each output is followed by its
+// tangent.
 static Node *loop_tan(const Forward *f, const AdNode *a) {
     const Loop *loop = a->loop;
     Arena *arena = f->m->arena;
-    int n = loop->n, steps = a->e->nargs - n, total = n;
-    Var **states = ARENA_ARRAY(arena, Var *, 2 * n);
+    int n = loop->n, steps = loop_steps(a->e), nout = loop->nout;
+    Loop both = {.index = loop->index, .n = n, .state = ARENA_ARRAY(arena, Var *, 2 * n), .nout = 2 * nout};
     Node **inits = ARENA_ARRAY(arena, Node *, 2 * n), **next = ARENA_ARRAY(arena, Node *, 2 * n);
+    Node **out = ARENA_ARRAY(arena, Node *, 2 * nout + 1);
     for (int k = 0; k < n; k++) {
-        states[k] = loop->state[k];
+        both.state[k] = loop->state[k];
         inits[k] = a->args[k];
         next[k] = a->args[steps + k];
         Node *t = tan_of(f, ir_var(loop->state[k]));
         if (t) {
-            states[total] = t->u.var;
-            inits[total] = tan_or_zero(f, a->args[k]);
-            next[total++] = tan_or_zero(f, a->args[steps + k]);
+            both.state[both.n] = t->u.var;
+            inits[both.n] = tan_or_zero(f, a->args[k]);
+            next[both.n++] = tan_or_zero(f, a->args[steps + k]);
         }
     }
-    if (a->e->op == OP_while) {
-        return ir_while(f->m, total, states, inits, a->args[n], next);
+    for (int q = 0; q < nout; q++) {
+        Node *e = out[2 * q] = a->args[steps + n + q];
+        out[2 * q + 1] = kind_is_float(e->kind) ? tan_or_zero(f, e) : e;
     }
-    return ir_fold(f->m, loop->index, total, states, inits, next);
+    return a->e->op == OP_while ? ir_while_out(f->m, &both, inits, a->args[n], next, out)
+                                : ir_fold_out(f->m, &both, inits, next, out);
 }
 
 static Node *final_tan(const Forward *f, const AdNode *a) {
@@ -96,6 +100,11 @@ static Node *final_tan(const Forward *f, const AdNode *a) {
         at += tan_of(f, ir_var(loop->loop->state[j])) != NULL;
     }
     return ir_final(f->m, f->tan[loop->order], at);
+}
+
+static Node *trace_tan(const Forward *f, const AdNode *a) {
+    const AdNode *loop = ad_graph_find(&f->g, a->args[0]);
+    return ir_trace(f->m, f->tan[loop->order], 2 * (int)a->e->u.num + 1);
 }
 
 static void custom_tan(Forward *f, const AdNode *a) {
@@ -154,6 +163,8 @@ static Node *tangent(const Forward *f, const AdNode *a) {
         return loop_tan(f, a);
     case OP_final:
         return final_tan(f, a);
+    case OP_trace:
+        return trace_tan(f, a);
     case OP_result:
         return f->results[ad_graph_find(&f->g, a->args[0])->order][e->u.num];
     default:

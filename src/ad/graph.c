@@ -62,7 +62,7 @@ static AdNode *add_node(AdGraph *g, Node *e) {
 }
 
 static void open_node(AdGraph *g, AdNode *a) {
-    if (ad_is_loop(a->e) || a->e->op == OP_custom) {
+    if (ir_is_loop(a->e) || a->e->op == OP_custom) {
         a->loop = a->e->u.loop;
         rename_loop(g, a);
     } else if (ir_is_binder(a->e)) {
@@ -80,7 +80,7 @@ static Node *next_operand(const AdNode *a, int *k) {
     while (*k < n) {
         int i = (*k)++;
         Node *o = i < a->e->nargs ? a->args[i] : ir_var(a->loop->state[i - a->e->nargs]);
-        if (kind_is_float(o->kind) || ad_is_loop(o) || o->op == OP_custom) {
+        if (kind_is_float(o->kind) || ir_is_loop(o) || o->op == OP_custom) {
             return o;
         }
     }
@@ -163,6 +163,7 @@ static bool may_be_singular(const Node *e) {
     case OP_digamma:
     case OP_polygamma:
     case OP_final:
+    case OP_trace:
     case OP_result:
     case OP_extern:
         return true;
@@ -180,7 +181,7 @@ static bool set_active(AdNode *a) {
 // A state is active if its initial value or its step is. True if a state became active.
 static bool spread_loop(const AdGraph *g, AdNode *a) {
     bool changed = false;
-    int steps = a->e->nargs - a->loop->n;
+    int steps = loop_steps(a->e);
     for (int k = 0; k < a->loop->n; k++) {
         const AdNode *init = ad_graph_find(g, a->args[k]), *step = ad_graph_find(g, a->args[steps + k]);
         if ((init && init->active) || (step && step->active)) {
@@ -188,7 +189,18 @@ static bool spread_loop(const AdGraph *g, AdNode *a) {
             a->active = true;
         }
     }
+    for (int q = 0; q < a->loop->nout; q++) {
+        const AdNode *out = ad_graph_find(g, a->args[steps + a->loop->n + q]);
+        a->active |= out && out->active;
+    }
     return changed;
+}
+
+// The value in the loop of which e is a result: a state, or an output.
+static AdNode *result_of(const AdGraph *g, const AdNode *a) {
+    const AdNode *loop = ad_graph_find(g, a->args[0]);
+    if (a->e->op == OP_final) return ad_graph_find(g, ir_var(loop->loop->state[a->e->u.num]));
+    return ad_graph_find(g, loop->args[loop_steps(loop->e) + loop->loop->n + a->e->u.num]);
 }
 
 static bool spread(const AdGraph *g, AdNode *a) {
@@ -199,9 +211,8 @@ static bool spread(const AdGraph *g, AdNode *a) {
         a->active = kind_is_float(a->e->kind);
         return false;
     }
-    if (a->e->op == OP_final) { // of a state that may be inactive although the loop is active
-        const AdNode *loop = ad_graph_find(g, a->args[0]);
-        a->active = ad_graph_find(g, ir_var(loop->loop->state[a->e->u.num]))->active;
+    if (a->e->op == OP_final || a->e->op == OP_trace) { // may be inactive although the loop is active
+        a->active = result_of(g, a)->active;
         return false;
     }
     Node *o;

@@ -42,7 +42,30 @@ void ad_graph_build(AdGraph *g, Ir *m, int ny, Node *const *y, int nx, Node *con
 void ad_graph_free(AdGraph *g);
 // The entry of e, or NULL if it is not part of the graph.
 AdNode *ad_graph_find(const AdGraph *g, const Node *e);
-static inline bool ad_is_loop(const Node *e) { return e->op == OP_fold || e->op == OP_while; }
+
+// The reverse of a part of the program: like ad_reverse, and where each value is needed.
+typedef struct AdBody {
+    int ny, nx;
+    Node **y, **y_adj;
+    Node **y_needed;  // Bool, or NULL for true
+    Node **x;
+    AdRisk *risk;     // of computing x
+    Node **x_adj;     // set; NULL for zero
+    Node **x_needed;  // set, unless x is safe: where its adjoint matters, of its shape; NULL: everywhere
+} AdBody;
+bool ad_reverse_body(Ir *m, const AdBody *b, AdError *error);
+
+// The reverse of a loop.
+typedef struct AdReversal {
+    const AdNode *loop;
+    Node **result_adj; // of its states after it, then of its outputs; NULL for zero
+    int n;
+    Node **capture;    // active values of the surroundings that its body uses
+    Node **init_adj;   // set: of the initial values; NULL for zero
+    Node **capture_adj, **capture_needed; // set, likewise; needed as in AdBody
+} AdReversal;
+void ad_captures(const AdGraph *g, AdReversal *r); // sets n and capture
+bool ad_reverse_loop(const AdGraph *g, AdReversal *r, AdError *error);
 
 // The derivative of an elementwise value by one operand: [guard] * value.
 typedef struct AdFactor {

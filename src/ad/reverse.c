@@ -241,14 +241,14 @@ static Share any_element(Reverse *r, const AdNode *p, Share adj) {
     return adj;
 }
 
-// The adjoint of a result waits for those of the others.
+// The adjoint of a result of a custom or loop waits for those of the others.
 static void keep_result(Reverse *r, const AdNode *p, Share adj) {
-    const AdNode *custom = ad_graph_find(&r->g, p->args[0]);
-    Share **results = &r->results[custom->order];
+    const AdNode *of = ad_graph_find(&r->g, p->args[0]);
+    Share **results = &r->results[of->order];
     if (!*results) {
-        *results = ARENA_ARRAY(r->m->arena, Share, custom->loop->ny);
+        *results = ARENA_ARRAY(r->m->arena, Share, of->loop->ny + of->loop->n + of->loop->nout);
     }
-    (*results)[p->e->u.num] = any_element(r, p, adj);
+    (*results)[p->e->u.num + (p->e->op == OP_trace ? of->loop->n : 0)] = any_element(r, p, adj);
 }
 
 // Where any of the results is needed. With one result its own guard stays as it is; else a condition is made of them.
@@ -279,37 +279,72 @@ static Guard *any_result(Reverse *r, int n, Share *results) {
     return guard_and(&r->guards, NULL, always ? NULL : cond);
 }
 
-// Adds to e, an argument of a rule, the adjoint that the rule gives where guard holds.
-static void contribute_rule(Reverse *r, const AdNode *p, const AdNode *e, Guard *guard, Node *adj) {
+// Adds adj to e, which p uses; it was computed where guard holds, and matters where `needed` does.
+static void contribute_result(Reverse *r, const AdNode *p, const AdNode *e, Guard *guard, Node *needed, Node *adj) {
     if (e->e->rank == 0) {
-        contribute(r, p, e, (Share){guard, NULL, adj});
+        contribute(r, p, e, (Share){guard, needed, adj});
         return;
     }
     Node *cover = e->risk == AD_SAFE ? NULL : guard_value(&r->guards, guard);
-    cover = cover ? gen_over(r->m, e->e->rank, array_vars(r, e), cover) : NULL;
+    Var **k = cover || needed ? array_vars(r, e) : NULL;
+    if (e->risk != AD_SAFE && needed) {
+        cover = ad_and(r->m, cover, at_vars(r->m, needed, e->e->rank, k));
+    }
+    cover = cover ? gen_over(r->m, e->e->rank, k, cover) : NULL;
     contribute_whole(r, p, e, (Share){NULL, cover, guard_bracket(&r->guards, guard, adj)});
+}
+
+// The adjoints of the results of a custom or loop, and where they are needed; NULL if they are zero.
+static Node **taken_results(Reverse *r, const AdNode *p, int n, Guard **guard) {
+    Share *results = r->results[p->order];
+    if (!results || r->failed) {
+        return NULL;
+    }
+    Node **in = ARENA_ARRAY(r->m->arena, Node *, n);
+    *guard = any_result(r, n, results);
+    for (int k = 0; k < n; k++) {
+        in[k] = results[k].value;
+    }
+    return in;
 }
 
 // The rule gives adjoints of the arguments; it is evaluated only where the results are needed.
 static void custom(Reverse *r, const AdNode *p) {
     const Loop *l = p->loop;
-    Share *results = r->results[p->order];
-    Node **in = ARENA_ARRAY(r->m->arena, Node *, l->ny), **out = ARENA_ARRAY(r->m->arena, Node *, l->nx);
-    if (!results || r->failed) {
+    Guard *guard;
+    Node **in = taken_results(r, p, l->ny, &guard), **out = ARENA_ARRAY(r->m->arena, Node *, l->nx);
+    if (in && !ad_custom_adjoints(r->m, p, in, out, r->error)) {
+        r->failed = true;
+    }
+    for (int k = 0; in && !r->failed && k < l->nx; k++) {
+        AdNode *e = active_operand(r, p, k);
+        if (e) {
+            contribute_result(r, p, e, guard, NULL, out[k]);
+        }
+    }
+}
+
+static void loop(Reverse *r, const AdNode *p) {
+    Guard *guard;
+    AdReversal back = {.loop = p, .result_adj = taken_results(r, p, p->loop->n + p->loop->nout, &guard)};
+    if (!back.result_adj) {
         return;
     }
-    Guard *guard = any_result(r, l->ny, results);
-    for (int k = 0; k < l->ny; k++) {
-        in[k] = results[k].value;
-    }
-    if (!ad_custom_adjoints(r->m, p, in, out, r->error)) {
+    ad_captures(&r->g, &back);
+    if (!ad_reverse_loop(&r->g, &back, r->error)) {
         r->failed = true;
         return;
     }
-    for (int k = 0; k < l->nx; k++) {
+    for (int k = 0; k < p->loop->n; k++) {
         AdNode *e = active_operand(r, p, k);
-        if (e) {
-            contribute_rule(r, p, e, guard, out[k]);
+        if (e && back.init_adj[k]) {
+            contribute_result(r, p, e, guard, NULL, back.init_adj[k]);
+        }
+    }
+    for (int i = 0; i < back.n; i++) {
+        if (back.capture_adj[i]) {
+            const AdNode *e = ad_graph_find(&r->g, back.capture[i]);
+            contribute_result(r, p, e, guard, back.capture_needed[i], back.capture_adj[i]);
         }
     }
 }
@@ -326,7 +361,7 @@ static void external(Reverse *r, const AdNode *p, Share adj) {
         AdNode *e = active_operand(r, p, k);
         Node *d = kind_is_float(p->args[k]->kind) ? out[n++] : NULL;
         if (e) {
-            contribute_rule(r, p, e, adj.guard, d);
+            contribute_result(r, p, e, adj.guard, d);
         }
     }
 }
@@ -361,6 +396,8 @@ static void propagate(Reverse *r, const AdNode *p, Share adj) {
     case OP_pack:
         literal(r, p, adj);
         break;
+    case OP_final:
+    case OP_trace:
     case OP_result:
         keep_result(r, p, adj);
         break;
@@ -375,33 +412,15 @@ static void propagate(Reverse *r, const AdNode *p, Share adj) {
 }
 
 // ---- the whole
-static bool has_error(const Reverse *r, AdError *error) {
-    if (r->g.error.text) {
-        *error = r->g.error;
-        return true;
-    }
-    for (int i = 0; i < r->g.n; i++) {
-        const AdNode *a = r->g.order[i];
-        if (a->active && ad_is_loop(a->e)) {
-            *error = (AdError){a->e, a->e->op == OP_fold
-                                         ? "no reverse-mode derivative through this sequential loop: its state depends "
-                                           "on what is differentiated by (forward mode can do it)"
-                                         : "no reverse-mode derivative through this while loop: its state depends on "
-                                           "what is differentiated by (forward mode can do it)"};
-            return true;
-        }
-    }
-    return false;
-}
-
-static void seed(Reverse *r, int ny, Node *const *y, Node *const *y_adj) {
-    for (int i = 0; i < ny; i++) {
-        const AdNode *a = ad_graph_find(&r->g, y[i]);
-        if (!a || !a->active || !y_adj[i] || !kind_is_float(y[i]->kind)) {
+static void seed(Reverse *r, const AdBody *b) {
+    for (int i = 0; i < b->ny; i++) {
+        Node *y = b->y[i], *adj = b->y_adj[i];
+        const AdNode *a = ad_graph_find(&r->g, y);
+        if (!a || !a->active || !adj || !kind_is_float(y->kind)) {
             continue;
         }
-        Share s = {NULL, NULL, y_adj[i]};
-        if (y[i]->rank > 0) {
+        Share s = {guard_and(&r->guards, NULL, b->y_needed[i]), NULL, adj};
+        if (y->rank > 0) {
             vec_push(&r->slot[a->order].whole, s);
         } else if (!ir_is_zero(s.value)) {
             vec_push(&r->slot[a->order].shares, s);
@@ -409,15 +428,15 @@ static void seed(Reverse *r, int ny, Node *const *y, Node *const *y_adj) {
     }
 }
 
-static void run(Reverse *r, int ny, Node *const *y, Node *const *y_adj) {
+static void run(Reverse *r, const AdBody *b) {
     Span span = r->m->span;
-    seed(r, ny, y, y_adj);
+    seed(r, b);
     for (int i = r->g.n; i-- > 0;) {
         const AdNode *a = r->g.order[i];
         if (a->active && !a->is_x) {
             r->m->span = a->e->span;
-            if (a->e->op == OP_custom) {
-                custom(r, a);
+            if (a->e->op == OP_custom || ir_is_loop(a->e)) {
+                a->e->op == OP_custom ? custom(r, a) : loop(r, a);
                 continue;
             }
             Share adj = adjoint(r, a);
@@ -438,29 +457,55 @@ static void finish(Reverse *r) {
     ad_graph_free(&r->g);
 }
 
-bool ad_reverse(Ir *m, int ny, Node *const *y, Node *const *y_adj, int nx, Node *const *x, Node **x_adj,
-                AdError *error) {
+static void take_adjoint(Reverse *r, const AdBody *b, int j) {
+    Share adj = kind_is_float(b->x[j]->kind) ? adjoint(r, ad_graph_find(&r->g, b->x[j])) : (Share){NULL, NULL, NULL};
+    b->x_adj[j] = adj.value ? guard_bracket(&r->guards, adj.guard, adj.value) : NULL;
+    b->x_needed[j] = NULL;
+    if (adj.value && b->risk[j] != AD_SAFE) {
+        b->x_needed[j] = adj.guard ? guard_value(&r->guards, covered(r, adj).guard) : adj.cover;
+    }
+}
+
+bool ad_reverse_body(Ir *m, const AdBody *b, AdError *error) {
     Reverse r = {.m = m, .guards = {.m = m}, .error = error};
     const VarSet *outer = varset_empty;
-    for (int i = 0; i < ny; i++) {
-        outer = varset_union(m, outer, y[i]->fv);
-        outer = y_adj[i] ? varset_union(m, outer, y_adj[i]->fv) : outer;
+    for (int i = 0; i < b->ny; i++) {
+        outer = varset_union(m, outer, b->y[i]->fv);
+        outer = b->y_adj[i] ? varset_union(m, outer, b->y_adj[i]->fv) : outer;
+        outer = b->y_needed[i] ? varset_union(m, outer, b->y_needed[i]->fv) : outer;
     }
-    for (int j = 0; j < nx; j++) {
-        outer = varset_union(m, outer, x[j]->fv);
+    for (int j = 0; j < b->nx; j++) {
+        outer = varset_union(m, outer, b->x[j]->fv);
     }
-    ad_graph_build(&r.g, m, ny, y, nx, x, outer);
+    ad_graph_build(&r.g, m, b->ny, b->y, b->nx, b->x, outer);
     r.slot = ARENA_ARRAY(m->arena, Slot, r.g.n + 1);
     r.results = ARENA_ARRAY(m->arena, Share *, r.g.n + 1);
-    bool ok = !has_error(&r, error);
-    if (ok) {
-        run(&r, ny, y, y_adj);
-        ok = !r.failed;
+    for (int j = 0; j < b->nx; j++) {
+        ad_graph_find(&r.g, b->x[j])->risk = b->risk[j];
     }
-    for (int j = 0; ok && j < nx; j++) {
-        Share adj = kind_is_float(x[j]->kind) ? adjoint(&r, ad_graph_find(&r.g, x[j])) : (Share){NULL, NULL, NULL};
-        x_adj[j] = adj.value ? guard_bracket(&r.guards, adj.guard, adj.value) : ir_zeros_like(m, x[j]);
+    if (r.g.error.text) {
+        *error = r.g.error;
+        r.failed = true;
+    } else {
+        run(&r, b);
+    }
+    for (int j = 0; !r.failed && j < b->nx; j++) {
+        take_adjoint(&r, b, j);
     }
     finish(&r);
-    return ok;
+    return !r.failed;
+}
+
+bool ad_reverse(Ir *m, int ny, Node *const *y, Node *const *y_adj, int nx, Node *const *x, Node **x_adj,
+                AdError *error) {
+    AdBody b = {.ny = ny, .nx = nx, .y = (Node **)y, .y_adj = (Node **)y_adj, .x = (Node **)x, .x_adj = x_adj};
+    b.y_needed = ARENA_ARRAY(m->arena, Node *, ny + 1), b.x_needed = ARENA_ARRAY(m->arena, Node *, nx + 1);
+    b.risk = ARENA_ARRAY(m->arena, AdRisk, nx + 1);
+    if (!ad_reverse_body(m, &b, error)) {
+        return false;
+    }
+    for (int j = 0; j < nx; j++) {
+        x_adj[j] = x_adj[j] ? x_adj[j] : ir_zeros_like(m, x[j]);
+    }
+    return true;
 }

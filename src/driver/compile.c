@@ -152,6 +152,7 @@ bool compile_funcs(Compilation *c, bool raw, FuncList *out) {
     vec_push(&c->irs, m);
     m->raw = raw;
     m->keep_customs = c->keep_customs;
+    m->whole_loops = !raw;
     m->strict = c->opt->fp == CPU_FP_PRECISE;
     m->debug_nan = c->opt->debug_nan;
     if (!raw) m->explain = c->explain;

@@ -417,30 +417,47 @@ static void fresh_loop_vars(Ir *m, Var **index, int n, Var **states, Node **init
     if (cond) *cond = ir_subst(m, *cond, count, from, to);
 }
 
-static Node *loop_plain(Ir *m, Op op, Var *index, int n, Var **states, Node **inits, Node *cond, Node **steps) {
-    Var **vars = ARENA_ARRAY(m->arena, Var *, n + 1);
-    memcpy(vars + 1, states, sizeof *states * (size_t)n);
-    states = vars + 1;
-    steps = arena_copy(m->arena, steps, sizeof *steps * (size_t)n);
-    fresh_loop_vars(m, &index, n, states, inits, n, steps, cond ? &cond : NULL);
-    int extra = cond ? 1 : 0;
-    Node **args = ARENA_ARRAY(m->arena, Node *, 2 * n + extra);
-    memcpy(args, inits, sizeof *args * (size_t)n);
-    if (cond) args[n] = cond;
-    memcpy(args + n + extra, steps, sizeof *args * (size_t)n);
+static Node *loop_plain(Ir *m, Op op, const Loop *like, Node **inits, Node *cond, Node **steps, Node **outputs) {
+    int n = like->n, nbodies = n + like->nout, extra = cond ? 1 : 0;
     Loop *l = ARENA_NEW(m->arena, Loop);
-    vars[0] = index;
-    *l = (Loop){.index = index, .n = n, .state = states};
+    Var **vars = ARENA_ARRAY(m->arena, Var *, n + 1), *index = like->index;
+    *l = (Loop){.n = n, .state = vars + 1, .nout = like->nout};
+    memcpy(l->state, like->state, sizeof *vars * (size_t)n);
+    Node **args = ARENA_ARRAY(m->arena, Node *, n + extra + nbodies), **bodies = args + n + extra;
+    memcpy(args, inits, sizeof *args * (size_t)n);
+    memcpy(bodies, steps, sizeof *args * (size_t)n);
+    if (like->nout) memcpy(bodies + n, outputs, sizeof *args * (size_t)like->nout);
+    fresh_loop_vars(m, &index, n, l->state, inits, nbodies, bodies, cond ? &cond : NULL);
+    if (cond) args[n] = cond;
+    vars[0] = l->index = index;
     Node proto = {.op = op, .kind = KIND_BOOL, .partial = op == OP_while, .u.loop = l};
-    return ir_intern(m, &proto, 2 * n + extra, args);
+    return ir_intern(m, &proto, n + extra + nbodies, args);
+}
+
+Node *ir_fold_out(Ir *m, const Loop *l, Node **inits, Node **steps, Node **outputs) {
+    return loop_plain(m, OP_fold, l, inits, NULL, steps, outputs);
+}
+
+Node *ir_while_out(Ir *m, const Loop *l, Node **inits, Node *cond, Node **steps, Node **outputs) {
+    return loop_plain(m, OP_while, l, inits, cond, steps, outputs);
 }
 
 Node *ir_fold(Ir *m, Var *index, int n, Var **states, Node **inits, Node **steps) {
-    return loop_plain(m, OP_fold, index, n, states, inits, NULL, steps);
+    Loop l = {.index = index, .n = n, .state = states};
+    return ir_fold_out(m, &l, inits, steps, NULL);
 }
 
 Node *ir_while(Ir *m, int n, Var **states, Node **inits, Node *cond, Node **steps) {
-    return loop_plain(m, OP_while, NULL, n, states, inits, cond, steps);
+    Loop l = {.n = n, .state = states};
+    return ir_while_out(m, &l, inits, cond, steps, NULL);
+}
+
+Node *ir_loop_like(Ir *m, const Node *loop, const Loop *l, Node **args) {
+    Loop like = *l;
+    like.nout = ir_loop(loop)->nout;
+    Node **steps = args + loop_steps(loop), **outputs = steps + l->n;
+    if (loop->op == OP_fold) return ir_fold_out(m, &like, args, steps, outputs);
+    return ir_while_out(m, &like, args, args[l->n], steps, outputs);
 }
 
 Node *ir_final(Ir *m, Node *loop, int k) {
@@ -448,6 +465,27 @@ Node *ir_final(Ir *m, Node *loop, int k) {
     if (e) return e;
     Node *init = loop_init(loop, k);
     Node proto = {.op = OP_final, .kind = init->kind, .rank = init->rank, .shape = init->shape, .u.num = k};
+    return ir_intern(m, &proto, 1, &loop);
+}
+
+Node *ir_count(Ir *m, Node *loop) {
+    if (loop->op == OP_fold) {
+        Node *n = ir_loop(loop)->index->extent;
+        return n->nonneg ? n : ir_max(m, ir_int(m, 0), n);
+    }
+    Node *e = rule_count(m, loop);
+    if (e) return e;
+    return ir_intern(m, &(Node){.op = OP_count, .kind = KIND_INT, .nonneg = true}, 1, &loop);
+}
+
+Node *ir_trace(Ir *m, Node *loop, int k) {
+    Node *e = rule_trace(m, loop, k);
+    if (e) return e;
+    Node *out = loop_output(loop, k);
+    Node proto = {.op = OP_trace, .kind = out->kind, .rank = (uint8_t)(out->rank + 1), .u.num = k};
+    proto.shape = ARENA_ARRAY(m->arena, Node *, out->rank + 1);
+    proto.shape[0] = ir_count(m, loop);
+    for (int d = 0; d < out->rank; d++) proto.shape[d + 1] = out->shape[d];
     return ir_intern(m, &proto, 1, &loop);
 }
 

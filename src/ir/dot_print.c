@@ -23,8 +23,6 @@ typedef struct Dot {
     uint64_t *input; // by input: the number of its node, 0 if there is none yet
 } Dot;
 
-static bool is_loop(const Node *e) { return e->op == OP_fold || e->op == OP_while; }
-
 static int count_vars(const Node *e) { return ir_is_binder(e) ? 1 : e->u.loop->n + (e->u.loop->index != NULL); }
 
 static Var *bound_var(const Node *e, int k) {
@@ -158,7 +156,7 @@ static void put_label(Str *out, const Body *home, const Body *inner, const Node 
     } else {
         str_puts(out, op_info[e->op].name);
         if (e->op == OP_conv) str_printf(out, " %s", kind_name(e->kind));
-        if (e->op == OP_final) str_printf(out, " %lld", (long long)e->u.num);
+        if (e->op == OP_final || e->op == OP_trace) str_printf(out, " %lld", (long long)e->u.num);
         for (int k = 0; k < e->nargs; k++) {
             str_putc(out, ' ');
             put_operand(out, home, e->args[k]);
@@ -201,7 +199,7 @@ static uintptr_t place_input(Dot *d, Body *b, const Node *e) {
 
 // The body of binder number n, as a cluster in the text of its home.
 static void put_cluster(Dot *d, Body *home, Body *inner, const Node *e, uintptr_t n) {
-    int first = is_loop(e) ? e->u.loop->n : 0;
+    int first = ir_is_loop(e) ? e->u.loop->n : 0;
     for (int k = first; k < e->nargs; k++) {
         bool test = e->op == OP_while && k == first;
         Node *result = e->args[k];
@@ -237,10 +235,10 @@ static uintptr_t place(Dot *d, Body *b, Node *e) {
     if (n) return n;
     n = ++d->count;
     map_put(&home->number, e, (void *)n);
-    bool binds = ir_is_binder(e) || is_loop(e);
+    bool binds = ir_is_binder(e) || ir_is_loop(e);
     Body *inner = binds ? open_body(d, home, e) : NULL;
-    int outside = !binds ? e->nargs : is_loop(e) ? e->u.loop->n : 0;
-    const Var *index = !binds ? NULL : is_loop(e) ? e->u.loop->index : e->u.var;
+    int outside = !binds ? e->nargs : ir_is_loop(e) ? e->u.loop->n : 0;
+    const Var *index = !binds ? NULL : ir_is_loop(e) ? e->u.loop->index : e->u.var;
     if (index) edge(d, home, index->extent, n, "");
     for (int k = 0; k < outside; k++) edge(d, home, e->args[k], n, "");
     if (inner) put_cluster(d, home, inner, e, n);

@@ -824,8 +824,12 @@ void fsm_print_externs(Str *out, int n, Func *const *f) {
     vec_free(&x.seen);
 }
 
-void fsm_print(Str *out, const Func *f) {
-    Printer printer = {.func = f, .arena = arena_new()}, *p = &printer;
+void fsm_print(Str *out, const Func *func) {
+    Printer printer = {.arena = arena_new()}, *p = &printer;
+    Func *f = arena_copy(p->arena, func, sizeof *func);
+    f->outputs = ARENA_ARRAY(p->arena, Node *, f->noutputs + 1);
+    for (int i = 0; i < f->noutputs; i++) f->outputs[i] = ir_stored(f->ir, func->outputs[i]);
+    p->func = f;
     Roots roots = {0};
     plan_init(&p->plan, p->arena);
     ir_walk(f->noutputs, f->outputs, mark_used, p);

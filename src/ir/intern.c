@@ -192,7 +192,7 @@ static Frame *frame_of(Frame *f, const Node *e) {
 static uint64_t key_hash(const Node *e) {
     uint64_t h = mix((uint64_t)e->op * 64 + (uint64_t)e->kind * 8 + e->rank, (uint64_t)e->nargs);
     switch (e->op) {
-    case OP_lit: case OP_input: case OP_param: case OP_final: case OP_result: return mix(h, (uint64_t)e->u.num);
+    case OP_lit: case OP_input: case OP_param: case OP_final: case OP_trace: case OP_result: return mix(h, (uint64_t)e->u.num);
     case OP_var: return mix(h, e->u.var->id);
     case OP_extern:
         for (const char *c = e->u.ext->name; *c; c++) h = mix(h, (uint64_t)*c);
@@ -259,12 +259,12 @@ static bool same_key(const Node *a, const Node *b) {
     if (a->op != b->op || a->kind != b->kind || a->rank != b->rank || a->nargs != b->nargs) return false;
     switch (a->op) {
     case OP_input: return same_input(a, b);
-    case OP_lit: case OP_param: case OP_final: case OP_result: return a->u.num == b->u.num;
+    case OP_lit: case OP_param: case OP_final: case OP_trace: case OP_result: return a->u.num == b->u.num;
     case OP_assert: return !strcmp(a->u.text, b->u.text);
     case OP_extern: return a->u.ext->decl == b->u.ext->decl && !strcmp(a->u.ext->name, b->u.ext->name);
     case OP_fold: case OP_while: case OP_custom: {
         const Loop *p = a->u.loop, *q = b->u.loop;
-        return p->n == q->n && p->nx == q->nx && p->ny == q->ny && p->adjoint == q->adjoint;
+        return p->n == q->n && p->nout == q->nout && p->nx == q->nx && p->ny == q->ny && p->adjoint == q->adjoint;
     }
     case OP_pack:
         for (int i = 0; i < a->rank; i++)

@@ -36,5 +36,7 @@ Node *rule_sum(Ir *m, Var *v, Node *body);
 // loops.c: folds with closed forms ([FS] Fig. 8 e and g)
 Node *rule_fold(Ir *m, Var *index, Var *state, Node *init, Node *step);
 Node *rule_final(Ir *m, Node *loop, int k);
+Node *rule_trace(Ir *m, Node *loop, int k);
+Node *rule_count(Ir *m, Node *loop);
 
 #endif

@@ -56,6 +56,8 @@ typedef struct Slot {
     Array *array;
     bool *needed;       // loops: the states that anything reads, directly or through other states
     Array **cur, **now; // loops: the states, and those of the next iteration
+    bool *traced;       // loops: the outputs that anything reads
+    Array **row, **log; // loops: the outputs in this iteration, and in all so far
     int64_t vars[];
 } Slot;
 
@@ -261,7 +263,17 @@ static Status loop_result(Interp *m, Node *e, Array **out) {
         push(m, F_NODE, loop);
         return WAIT;
     }
-    *out = s->cur[e->u.num];
+    *out = e->op == OP_trace ? s->log[e->u.num] : s->cur[e->u.num];
+    return READY;
+}
+
+static Status loop_count(Interp *m, const Node *e, Scalar *out) {
+    Slot *s = slot_of(m, e->args[0]);
+    if (!is_valid(m, e->args[0], s)) {
+        push(m, F_NODE, e->args[0]);
+        return WAIT;
+    }
+    *out = s->value;
     return READY;
 }
 
@@ -282,6 +294,7 @@ static Status scalar(Interp *m, Node *e, Scalar *out) {
         out->i = m->var[e->u.var->id].key;
         return READY;
     case OP_final: TRY(loop_result(m, e, &a)); return element(m, a, 0, out);
+    case OP_count: return loop_count(m, e, out);
     default: break;
     }
     Slot *s = slot_of(m, e);
@@ -299,7 +312,8 @@ static Status array(Interp *m, Node *e, Array **out) {
     switch (e->op) {
     case OP_input: *out = m->input[e->u.num]; return READY;
     case OP_var: *out = state_of(m, e); break;
-    case OP_final: TRY(loop_result(m, e, out)); break;
+    case OP_final:
+    case OP_trace: TRY(loop_result(m, e, out)); break;
     case OP_gen:
     case OP_pack:
     case OP_sum:
@@ -657,7 +671,7 @@ static Status eval_force(Interp *m, Frame *f) {
     return READY;
 }
 
-// Marks the states that state k is computed from.
+// Marks state k and those that it is computed from.
 static void need_state(const Node *loop, bool *needed, int k) {
     if (needed[k]) return;
     needed[k] = true;
@@ -665,12 +679,16 @@ static void need_state(const Node *loop, bool *needed, int k) {
         if (node_has_var(loop_step(loop, k), loop->u.loop->state[j])) need_state(loop, needed, j);
 }
 
+// Marks the states that e is computed from.
+static void need_states(const Node *loop, bool *needed, const Node *e) {
+    for (int k = 0; k < loop->u.loop->n; k++)
+        if (node_has_var(e, loop->u.loop->state[k])) need_state(loop, needed, k);
+}
+
 static void open_loop(Interp *m, Node *e, Slot *s) {
     int n = e->u.loop->n;
     if (!s->needed) s->needed = ARENA_ARRAY(m->arena, bool, n);
-    if (e->op == OP_while)
-        for (int k = 0; k < n; k++)
-            if (node_has_var(loop_cond(e), e->u.loop->state[k])) need_state(e, s->needed, k);
+    if (e->op == OP_while) need_states(e, s->needed, loop_cond(e));
     if (s->cur) return;
     s->cur = ARENA_ARRAY(m->arena, Array *, n), s->now = ARENA_ARRAY(m->arena, Array *, n);
     for (int k = 0; k < n; k++) {
@@ -706,7 +724,74 @@ static void bind_states(Interp *m, Frame *f, Slot *s) {
     if (l->index) set(m, l->index, f->i, NULL);
 }
 
-enum { LOOP_EXTENT, LOOP_INIT, LOOP_TEST, LOOP_STEP };
+// ---- outputs of loops
+
+// An empty log for every output that is read.
+static Status open_logs(Interp *m, Node *e, Slot *s) {
+    int n = e->u.loop->nout;
+    if (!s->traced) return READY;
+    if (!s->row) s->row = ARENA_ARRAY(m->arena, Array *, n), s->log = ARENA_ARRAY(m->arena, Array *, n);
+    for (int q = 0; q < n; q++) {
+        Node *out = loop_output(e, q);
+        int64_t shape[UINT8_MAX + 1] = {0};
+        if (!s->traced[q]) continue;
+        for (int d = 0; d < out->rank; d++) {
+            Scalar x;
+            TRY(scalar(m, out->shape[d], &x));
+            shape[d + 1] = x.i;
+        }
+        if (!s->row[q]) {
+            s->row[q] = array_new(m, A_FULL, out->kind, out->rank);
+            s->log[q] = array_new(m, A_FULL, out->kind, out->rank + 1);
+        }
+        TRY(array_reset(m, s->log[q], shape));
+    }
+    return READY;
+}
+
+static Status append_row(Interp *m, Array *log, const Array *row) {
+    int64_t n = 1, first = log->count;
+    for (int d = 1; d < log->rank; d++) n *= log->shape[d];
+    if (!row->broken && row->count != n) return fail(m, FSM_ERROR_SIZE, "the output of a loop changes its size");
+    if (__builtin_add_overflow(first, n, &log->count) || log->count > INT64_MAX / 64)
+        return fail(m, FSM_ERROR_MEMORY, "the trace of a loop does not fit in memory");
+    if (log->count > log->cap) {
+        int64_t cap = 2 * log->count;
+        Scalar *data = realloc(log->data, sizeof *data * (size_t)cap);
+        if (data) log->data = data;
+        uint32_t *mark = data ? realloc(log->mark, sizeof *mark * (size_t)cap) : NULL;
+        if (!mark) return fail(m, FSM_ERROR_MEMORY, "the trace of a loop does not fit in memory");
+        log->mark = mark, log->cap = cap;
+    }
+    log->shape[0]++;
+    for (int64_t i = 0; i < n; i++) {
+        log->data[first + i] = row->broken ? (Scalar){0} : row->data[i];
+        log->mark[first + i] = row->broken ? row->broken : row->mark[i];
+    }
+    m->counts.stores += n;
+    return spend(m, n);
+}
+
+// Forces the values of all outputs that are read and appends them to their logs.
+static Status force_outputs(Interp *m, Frame *f, Slot *s) {
+    int n = s->traced ? f->e->u.loop->nout : 0;
+    for (; f->k < 2 * n; f->k++) {
+        int q = f->k / 2;
+        if (!s->traced[q]) continue;
+        if (f->k % 2) {
+            TRY(append_row(m, s->log[q], s->row[q]));
+            continue;
+        }
+        f->k++;
+        Frame *g = push(m, F_FORCE, loop_output(f->e, q));
+        g->array = s->row[q];
+        return WAIT;
+    }
+    f->k = 0;
+    return READY;
+}
+
+enum { LOOP_EXTENT, LOOP_INIT, LOOP_TEST, LOOP_OUTPUT, LOOP_STEP };
 
 static Status eval_loop(Interp *m, Frame *f, Slot *s) {
     Node *e = f->e;
@@ -717,6 +802,7 @@ static Status eval_loop(Interp *m, Frame *f, Slot *s) {
             f->n = x.i;
         }
         open_loop(m, e, s);
+        TRY(open_logs(m, e, s));
         s->valid = false; // its arrays are overwritten from here on
         f->phase = LOOP_INIT;
     }
@@ -729,6 +815,10 @@ static Status eval_loop(Interp *m, Frame *f, Slot *s) {
         if (f->phase == LOOP_TEST) {
             if (e->op == OP_while) TRY(scalar(m, loop_cond(e), &x));
             if (e->op == OP_while ? !x.i : f->i >= f->n) return READY;
+            f->phase = LOOP_OUTPUT;
+        }
+        if (f->phase == LOOP_OUTPUT) {
+            TRY(force_outputs(m, f, s));
             f->phase = LOOP_STEP;
         }
         TRY(spend(m, 1));
@@ -781,7 +871,10 @@ static Status eval_node(Interp *m, Frame *f) {
         for (; m->mode.whole && f->i < s->array->count; f->i++) TRY(element(m, s->array, f->i, &x));
         break;
     case OP_fold:
-    case OP_while: TRY(eval_loop(m, f, s)); break;
+    case OP_while:
+        TRY(eval_loop(m, f, s));
+        out.i = f->i;
+        break;
     default:
         if (!op_is_elementwise(e->op)) fatal_bug("the interpreter cannot evaluate '%s'", op_info[e->op].name);
         TRY(eval_op(m, e, &out));
@@ -930,10 +1023,17 @@ static Status fill_outputs(Interp *m, Tensor *outputs) {
 
 static void find_final(Node *e, void *data) {
     Interp *m = data;
-    if (e->op != OP_final) return;
-    Slot *s = slot_of(m, e->args[0]);
-    if (!s->needed) s->needed = ARENA_ARRAY(m->arena, bool, e->args[0]->u.loop->n);
-    need_state(e->args[0], s->needed, (int)e->u.num);
+    if (e->op != OP_final && e->op != OP_trace) return;
+    Node *loop = e->args[0];
+    Slot *s = slot_of(m, loop);
+    if (!s->needed) s->needed = ARENA_ARRAY(m->arena, bool, loop->u.loop->n);
+    if (e->op == OP_final) {
+        need_state(loop, s->needed, (int)e->u.num);
+        return;
+    }
+    if (!s->traced) s->traced = ARENA_ARRAY(m->arena, bool, loop->u.loop->nout);
+    s->traced[e->u.num] = true;
+    need_states(loop, s->needed, loop_output(loop, (int)e->u.num));
 }
 
 static void interp_open(Interp *m, const Func *f, const Tensor *inputs, InterpMode mode) {

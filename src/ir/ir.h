@@ -88,7 +88,9 @@ struct Var {
 };
 
 // A loop. fold: for index = 0 … extent-1 all states step at once. while: as long as cond (of the states) holds.
-// Operands of the node: n initial values, then n steps (fold), or n initial values, the condition, n steps (while).
+// Outputs are values, in terms of the states at the entry of an iteration, of which ir_trace makes an array.
+// Operands of the node: n initial values, then n steps and nout outputs (fold), or n initial values, the condition, n
+// steps and nout outputs (while).
 // custom has states too: the first nx stand for the arguments, the others for a direction. Operands: n values for the
 // states (zeros for the direction), then ny results and the results of the rule, which is linear in the direction. It
 // gives the adjoints of the arguments for adjoints of the results (`adjoint`), else the tangents of the results for
@@ -97,6 +99,7 @@ typedef struct Loop {
     Var *index; // fold; NULL for others
     int n;
     Var **state;  // state[-1] is the index
+    int nout;     // fold, while
     int nx, ny;   // custom
     bool adjoint; // custom
 } Loop;
@@ -140,7 +143,7 @@ struct Node {
     Span span;        // where it came from (not part of its identity)
     union {
         double real;   // lit of a floating kind
-        int64_t num;   // lit of Int or Bool; final: which state; result: which result; input, param: its number
+        int64_t num;   // lit of Int or Bool; final: which state; trace: which output; result: which result; input, param: its number
         Var *var;      // var; gen, sum, argmin, argmax: the bound variable
         Loop *loop;    // fold, while, custom
         const char *text; // assert: the message
@@ -157,6 +160,7 @@ struct Ir {
     bool positive; // every size is at least 1 (lowering makes a version of a function for that case)
     Node *slack[12]; // auxiliary unknowns of poly.c
     bool keep_customs; // elaboration leaves customs in entries, which family_derive differentiates
+    bool whole_loops; // while derivatives are built: loops keep states that a result does not need (see pass/prune.c)
     bool strict;  // keep IEEE exceptions: 0*e is not 0 (--fp=precise)
     bool debug_nan; // an operation that makes a NaN of operands that are none is an error (--debug-nan)
     Explain *explain; // where decisions are noted; NULL: nowhere
@@ -239,6 +243,15 @@ Node *ir_zeros_like(Ir *m, Node *a);
 Node *ir_fold(Ir *m, Var *index, int n, Var **states, Node **inits, Node **steps);
 Node *ir_while(Ir *m, int n, Var **states, Node **inits, Node *cond, Node **steps);
 Node *ir_final(Ir *m, Node *loop, int k);
+// The same with outputs, whose shapes must not depend on the loop's variables. l gives index (or NULL), n, state, nout.
+Node *ir_fold_out(Ir *m, const Loop *l, Node **inits, Node **steps, Node **outputs);
+Node *ir_while_out(Ir *m, const Loop *l, Node **inits, Node *cond, Node **steps, Node **outputs);
+// A loop like `loop` with the variables of l, which has as many states, and with other operands, in its order.
+Node *ir_loop_like(Ir *m, const Node *loop, const Loop *l, Node **args);
+// The values of output k, an array with one element or row for each iteration: its first extent is ir_count.
+Node *ir_trace(Ir *m, Node *loop, int k);
+// The number of iterations: never negative.
+Node *ir_count(Ir *m, Node *loop);
 
 // ---- functions with derivatives of their own
 // inits gives the loop's n states their values, bodies has the loop's ny results and those of the rule.
@@ -260,6 +273,10 @@ Node *ir_replace(Ir *m, Node *e, Node *from, Node *to);
 Node *ir_rebuild(Ir *m, Node *e, Node **args);
 // e with f applied to each operand; e itself if none changes.
 Node *ir_map(Ir *m, Node *e, Node *(*f)(Node *e, void *data), void *data);
+// e with change applied to every value in it but leaves, binders and loops, extents included, operands first.
+Node *ir_change(Ir *m, Node *e, Node *(*change)(Ir *m, Node *e));
+// e without traces and counts: loops fill arrays, and count (store.c).
+Node *ir_stored(Ir *m, Node *e);
 // e rebuilt bottom-up by the builders of m with fresh bound variables; also copies from one Ir into another.
 Node *ir_copy(Ir *m, Node *e);
 // Structural equality up to bound names across one Ir is pointer equality.
@@ -271,12 +288,13 @@ bool ir_is_int_lit(const Node *e, int64_t *value);
 static inline bool ir_is_binder(const Node *e) {
     return e->op == OP_gen || e->op == OP_sum || e->op == OP_argmin || e->op == OP_argmax;
 }
+static inline bool ir_is_loop(const Node *e) { return e->op == OP_fold || e->op == OP_while; }
 static inline Loop *ir_loop(const Node *e) { return e->u.loop; }
 static inline Node *loop_init(const Node *e, int k) { return e->args[k]; }
 static inline Node *loop_cond(const Node *e) { return e->args[e->u.loop->n]; } // while
-static inline Node *loop_step(const Node *e, int k) {
-    return e->args[e->u.loop->n + (e->op == OP_while) + k];
-}
+static inline int loop_steps(const Node *e) { return e->u.loop->n + (e->op == OP_while); } // where the steps begin
+static inline Node *loop_step(const Node *e, int k) { return e->args[loop_steps(e) + k]; }
+static inline Node *loop_output(const Node *e, int k) { return e->args[loop_steps(e) + e->u.loop->n + k]; }
 // Calls visit once for every node reachable from the roots, operands before users, entering binders' bodies.
 // The extents of bound variables and shapes of inputs count as operands.
 void ir_walk(int n, Node *const *roots, void (*visit)(Node *e, void *data), void *data);

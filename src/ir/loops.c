@@ -49,13 +49,18 @@ Node *rule_fold(Ir *m, Var *index, Var *s, Node *z, Node *step) {
     return r ? r : extreme(m, index, s, z, step);
 }
 
-// Marks in need[] the states that state k depends on, itself included; returns how many.
-static int closure(const Node *loop, int k, bool *need) {
+// ---- results of loops
+//
+// A result is computed by a loop of its own that has only the states that the result depends on. States with known values
+// become those values.
+
+// Marks in need[] the states that e and those marked depend on; returns how many are marked.
+static int closure(const Node *loop, const Node *e, bool *need) {
     int n = ir_loop(loop)->n, count = 0;
-    memset(need, 0, sizeof *need * (size_t)n);
-    need[k] = true;
-    if (loop->op == OP_while) // the condition decides for all
-        for (int j = 0; j < n; j++) need[j] |= reads(loop_cond(loop), ir_loop(loop)->state[j]);
+    for (int j = 0; j < n; j++) {
+        need[j] |= e && reads(e, ir_loop(loop)->state[j]);
+        need[j] |= loop->op == OP_while && reads(loop_cond(loop), ir_loop(loop)->state[j]); // it decides for all
+    }
     for (bool grown = true; grown;) {
         grown = false;
         for (int i = 0; i < n; i++)
@@ -66,24 +71,88 @@ static int closure(const Node *loop, int k, bool *need) {
     return count;
 }
 
+// The value of state j at the entry of any iteration if it is known without running the loop: it does not change, or
+// counts (an Int that grows by the same number each time).
+static Node *known_state(Ir *m, const Node *loop, int j) {
+    Loop *l = ir_loop(loop);
+    Node *self = ir_var(l->state[j]), *step = loop_step(loop, j), *init = loop_init(loop, j);
+    if (step == self || (step == init && step->op == OP_lit)) return init;
+    if (loop->op != OP_fold || self->rank || self->kind != KIND_INT) return NULL;
+    Poly rest;
+    int64_t c;
+    if (!poly_linear(m, poly_of(m, step), self, &c, &rest) || c != 1) return NULL;
+    Node *more = poly_node(m, rest);
+    if (reads(more, l->index)) return NULL;
+    for (int k = 0; k < l->n; k++)
+        if (reads(more, l->state[k])) return NULL;
+    return ir_add(m, init, ir_mul(m, ir_var(l->index), more));
+}
+
+// The loop with the states of need[] and, if out is not NULL, that output; *at gets the place of state k.
+static Node *restricted(Ir *m, Node *loop, const bool *need, Node *out, int k, int *at) {
+    Loop *l = ir_loop(loop);
+    Node **from = ARENA_ARRAY(m->arena, Node *, l->n), **to = ARENA_ARRAY(m->arena, Node *, l->n);
+    Node **init = ARENA_ARRAY(m->arena, Node *, l->n), **step = ARENA_ARRAY(m->arena, Node *, l->n);
+    Loop small = {.index = l->index, .state = ARENA_ARRAY(m->arena, Var *, l->n), .nout = out != NULL};
+    int known = 0;
+    for (int j = 0; j < l->n; j++) {
+        Node *value = need[j] && j != k ? known_state(m, loop, j) : NULL;
+        if (value) from[known] = ir_var(l->state[j]), to[known++] = value;
+        if (!need[j] || value) continue;
+        if (j == k) *at = small.n;
+        small.state[small.n] = l->state[j], init[small.n] = loop_init(loop, j), step[small.n++] = loop_step(loop, j);
+    }
+    Node *cond = loop->op == OP_while ? loop_cond(loop) : NULL;
+    if (known) {
+        for (int j = 0; j < small.n; j++) step[j] = ir_subst(m, step[j], known, from, to);
+        cond = cond ? ir_subst(m, cond, known, from, to) : NULL;
+        out = out ? ir_subst(m, out, known, from, to) : NULL;
+    }
+    return cond ? ir_while_out(m, &small, init, cond, step, &out) : ir_fold_out(m, &small, init, step, &out);
+}
+
+static bool any_known(Ir *m, const Node *loop, const bool *need, int except) {
+    for (int j = 0; j < ir_loop(loop)->n; j++)
+        if (need[j] && j != except && known_state(m, loop, j)) return true;
+    return false;
+}
+
+static bool keeps_loops(const Ir *m) { return m->raw || m->whole_loops; }
+
 Node *rule_final(Ir *m, Node *loop, int k) {
     Loop *l = ir_loop(loop);
     bool *need = ARENA_ARRAY(m->arena, bool, l->n);
-    int count = closure(loop, k, need);
+    need[k] = true;
+    int count = closure(loop, NULL, need), at = 0;
     if (loop->op == OP_fold && count == 1) {
         Node *e = rule_fold(m, l->index, l->state[k], loop_init(loop, k), loop_step(loop, k));
         if (e) return e;
     }
-    if (count == l->n || m->raw) return NULL;
-    Var **state = ARENA_ARRAY(m->arena, Var *, count);
-    Node **init = ARENA_ARRAY(m->arena, Node *, count), **step = ARENA_ARRAY(m->arena, Node *, count);
-    int n = 0, at = 0;
-    for (int j = 0; j < l->n; j++) {
-        if (!need[j]) continue;
-        if (j == k) at = n;
-        state[n] = l->state[j], init[n] = loop_init(loop, j), step[n++] = loop_step(loop, j);
-    }
-    Node *small = loop->op == OP_fold ? ir_fold(m, l->index, n, state, init, step)
-                                      : ir_while(m, n, state, init, loop_cond(loop), step);
+    if (keeps_loops(m) || (count == l->n && l->nout == 0 && !any_known(m, loop, need, k))) return NULL;
+    Node *small = restricted(m, loop, need, NULL, k, &at);
     return ir_final(m, small, at);
+}
+
+Node *rule_trace(Ir *m, Node *loop, int k) {
+    Loop *l = ir_loop(loop);
+    Node *out = loop_output(loop, k);
+    if (m->raw) return NULL;
+    bool *need = ARENA_ARRAY(m->arena, bool, l->n);
+    int count = closure(loop, out, need);
+    if (loop->op == OP_fold && count == 0) {
+        Node *n = ir_count(m, loop);
+        if (n == l->index->extent) return ir_gen(m, l->index, out);
+        Var *i = ir_index(m, l->index->name, n);
+        return ir_gen(m, i, ir_subst1(m, out, ir_var(l->index), ir_var(i)));
+    }
+    if (m->whole_loops || (count == l->n && l->nout == 1 && !any_known(m, loop, need, -1))) return NULL;
+    return ir_trace(m, restricted(m, loop, need, out, -1, NULL), 0);
+}
+
+Node *rule_count(Ir *m, Node *loop) {
+    Loop *l = ir_loop(loop);
+    bool *need = ARENA_ARRAY(m->arena, bool, l->n);
+    int count = closure(loop, NULL, need);
+    if (keeps_loops(m) || (count == l->n && l->nout == 0 && !any_known(m, loop, need, -1))) return NULL;
+    return ir_count(m, restricted(m, loop, need, NULL, -1, NULL));
 }

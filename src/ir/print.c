@@ -79,13 +79,11 @@ static void print_lit(Str *out, const Node *e) {
     str_double(out, e->u.real);
 }
 
-static bool is_loop(const Node *e) { return e->op == OP_fold || e->op == OP_while; }
-
 // The variables that e binds.
 static int bound_vars(const Node *e, Var **out, int cap) {
     int n = 0;
     if (ir_is_binder(e)) out[n++] = e->u.var;
-    if (!is_loop(e)) return n;
+    if (!ir_is_loop(e)) return n;
     if (e->u.loop->index) out[n++] = e->u.loop->index;
     for (int k = 0; k < e->u.loop->n && n < cap; k++) out[n++] = e->u.loop->state[k];
     return n;
@@ -221,19 +219,20 @@ static void print_states(Str *out, Scope *s, const Scope *body, const Node *e) {
 // Everything between a binder's operation and the end of its body.
 static void print_binder(Scope *home, Scope *body, const Node *e) {
     Str *out = &home->text;
-    const Var *index = is_loop(e) ? e->u.loop->index : e->u.var;
+    const Var *index = ir_is_loop(e) ? e->u.loop->index : e->u.var;
     if (index) {
         str_putc(out, ' ');
         print_name(out, body->names[0]);
         str_puts(out, " < ");
         print_operand(out, home, index->extent);
     }
-    if (is_loop(e)) print_states(out, home, body, e);
+    if (ir_is_loop(e)) print_states(out, home, body, e);
     str_puts(out, " {\n");
     str_puts(out, str_text(&body->text));
     str_indent(out, 2 * body->depth + 2);
-    int n = is_loop(e) ? e->u.loop->n : 1;
-    print_operands(out, body, "yield ", n, e->args + e->nargs - n);
+    int n = ir_is_loop(e) ? e->u.loop->n : 1, nout = ir_is_loop(e) ? e->u.loop->nout : 0;
+    print_operands(out, body, "yield ", n, e->args + e->nargs - nout - n);
+    if (nout) print_operands(out, body, " trace ", nout, e->args + e->nargs - nout);
     str_putc(out, '\n');
     str_indent(out, 2 * home->depth + 2);
     str_putc(out, '}');
@@ -285,7 +284,7 @@ static void print_node(Printer *p, Frame f) {
             str_putc(out, ' ');
             print_operand(out, f.home, e->args[k]);
         }
-        if (e->op == OP_final) str_printf(out, " %lld", (long long)e->u.num);
+        if (e->op == OP_final || e->op == OP_trace) str_printf(out, " %lld", (long long)e->u.num);
     }
     str_putc(out, '\n');
 }
@@ -299,7 +298,7 @@ static Node *operand(const Node *e, int k, int *arg) {
         *arg = 0;
         return k == 1 ? e->args[0] : NULL;
     }
-    if (!is_loop(e)) return k < e->nargs ? e->args[k] : NULL;
+    if (!ir_is_loop(e)) return k < e->nargs ? e->args[k] : NULL;
     const Loop *l = e->u.loop;
     if (l->index && k-- == 0) return l->index->extent;
     if (k < l->n) return e->args[k];
@@ -541,7 +540,9 @@ static void brief_loop(Str *out, const Node *e, int *fuel) {
         brief(out, loop_cond(e), 0, fuel);
         str_puts(out, "; ");
     }
-    brief_list(out, l->n, e->args + e->nargs - l->n, fuel);
+    brief_list(out, l->n, e->args + loop_steps(e), fuel);
+    if (l->nout) str_puts(out, "; ");
+    brief_list(out, l->nout, e->args + loop_steps(e) + l->n, fuel);
     str_putc(out, '}');
 }
 
@@ -589,7 +590,7 @@ static void brief(Str *out, const Node *e, int prec, int *fuel) {
     }
     str_puts(out, e->op == OP_conv ? kind_name(e->kind) : e->op == OP_extern ? e->u.ext->name : op_info[e->op].name);
     str_putc(out, '(');
-    if (e->op == OP_final) str_printf(out, "%lld, ", (long long)e->u.num);
+    if (e->op == OP_final || e->op == OP_trace) str_printf(out, "%lld, ", (long long)e->u.num);
     brief_list(out, e->nargs, e->args, fuel);
     str_putc(out, ')');
 }

@@ -221,7 +221,6 @@ static void leave(Reader *r, int mark) {
 
 // ---- operands
 
-static bool is_loop(const Node *e) { return e->op == OP_fold || e->op == OP_while; }
 static Node *value(Reader *r);
 
 static Kind kind(Reader *r) {
@@ -280,7 +279,7 @@ static Node *operand_or_loop(Reader *r) {
 static Node *operand(Reader *r) {
     Span at = r->at;
     Node *e = operand_or_loop(r);
-    if (is_loop(e)) error(r, span_join(at, r->before), "this is a loop; 'final' reads its states");
+    if (ir_is_loop(e)) error(r, span_join(at, r->before), "this is a loop; 'final' reads its states");
     return e;
 }
 
@@ -420,14 +419,17 @@ static Node *select_value(Reader *r) {
     return ir_select(r->m, c, a, b);
 }
 
-static Node *final_value(Reader *r) {
+static Node *final_value(Reader *r, Op op) {
     Span at = r->at;
     Node *loop = operand_or_loop(r);
-    if (!is_loop(loop)) error(r, span_join(at, r->before), "expected a loop");
+    if (!ir_is_loop(loop)) error(r, span_join(at, r->before), "expected a loop");
+    if (op == OP_count) return ir_count(r->m, loop);
     at = r->at;
-    int64_t k = integer(r, "the number of a state");
-    if (k < 0 || k >= loop->u.loop->n) error(r, at, "the loop has %d states", loop->u.loop->n);
-    return ir_final(r->m, loop, (int)k);
+    bool trace = op == OP_trace;
+    int64_t k = integer(r, trace ? "the number of an output" : "the number of a state");
+    int n = trace ? loop->u.loop->nout : loop->u.loop->n;
+    if (k < 0 || k >= n) error(r, at, trace ? "the loop has %d outputs" : "the loop has %d states", n);
+    return trace ? ir_trace(r->m, loop, (int)k) : ir_final(r->m, loop, (int)k);
 }
 
 // ---- binders
@@ -494,7 +496,8 @@ typedef struct States {
     Var *var[MAX_LIST];
     const char *name[MAX_LIST];
     Span at[MAX_LIST];
-    Node *init[MAX_LIST], *step[MAX_LIST];
+    Node *init[MAX_LIST], *step[MAX_LIST], *out[MAX_LIST];
+    int nout;
 } States;
 
 static void state_header(Reader *r, States *s) {
@@ -509,6 +512,19 @@ static void state_header(Reader *r, States *s) {
     expect(r, '=');
     s->var[k] = ir_state(r->m, s->name[k], what, rank, ext);
     s->init[k] = typed_operand(r, what, rank);
+}
+
+// An output of a loop: its shape must be the same in every iteration.
+static Node *loop_out(Reader *r, const States *s, const Var *index) {
+    Span at = r->at;
+    Node *e = operand(r);
+    bool varies = e->rank == UINT8_MAX;
+    for (int d = 0; d < e->rank; d++) {
+        varies |= index && node_has_var(e->shape[d], index);
+        for (int k = 0; k < s->n; k++) varies |= node_has_var(e->shape[d], s->var[k]);
+    }
+    if (varies) error(r, span_join(at, r->before), "the shape of an output is not the same in all iterations");
+    return e;
 }
 
 static Node *loop_value(Reader *r, Op op) {
@@ -537,9 +553,16 @@ static Node *loop_value(Reader *r, Op op) {
         if (k) expect(r, ',');
         s->step[k] = typed_operand(r, s->var[k]->kind, s->var[k]->rank);
     }
+    if (accept_word(r, "trace")) {
+        do {
+            if (s->nout == MAX_LIST) error(r, r->at, "too many outputs");
+            s->out[s->nout++] = loop_out(r, s, index);
+        } while (accept(r, ','));
+    }
     close_body(r, mark);
-    if (op == OP_fold) return ir_fold(r->m, index, s->n, s->var, s->init, s->step);
-    return ir_while(r->m, s->n, s->var, s->init, cond, s->step);
+    Loop l = {.index = index, .n = s->n, .state = s->var, .nout = s->nout};
+    if (op == OP_fold) return ir_fold_out(r->m, &l, s->init, s->step, s->out);
+    return ir_while_out(r->m, &l, s->init, cond, s->step, s->out);
 }
 
 // An operation with its operands.
@@ -577,7 +600,9 @@ static Node *value(Reader *r) {
     case OP_pack: return pack_value(r);
     case OP_fold:
     case OP_while: return loop_value(r, op);
-    case OP_final: return final_value(r);
+    case OP_final:
+    case OP_trace:
+    case OP_count: return final_value(r, op);
     default: error(r, at, "'%s' is not an operation", op_info[op].name);
     }
 }

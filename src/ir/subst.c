@@ -25,6 +25,8 @@ static Node *rebuild(Ir *m, Node *e, Node **args) {
     case OP_at: return ir_at(m, args[0], e->nargs - 1, args + 1);
     case OP_gen: case OP_sum: case OP_argmin: case OP_argmax: return binder(m, e->op, e->u.var, args[0]);
     case OP_final: return ir_final(m, args[0], (int)e->u.num);
+    case OP_trace: return ir_trace(m, args[0], (int)e->u.num);
+    case OP_count: return ir_count(m, args[0]);
     case OP_result: return ir_result(m, args[0], (int)e->u.num);
     case OP_extern: return ir_extern(m, e->u.ext, e->kind, e->rank, e->nargs, args);
     case OP_custom: return ir_custom(m, e->u.loop, args, args + e->u.loop->n);
@@ -33,11 +35,7 @@ static Node *rebuild(Ir *m, Node *e, Node **args) {
         for (int k = 0; k < e->rank; k++) extents[k] = e->shape[k]->u.num;
         return ir_pack(m, e->kind, e->rank, extents, args);
     }
-    case OP_fold: return ir_fold(m, e->u.loop->index, e->u.loop->n, e->u.loop->state, args, args + e->u.loop->n);
-    case OP_while: {
-        int n = e->u.loop->n;
-        return ir_while(m, n, e->u.loop->state, args, args[n], args + n + 1);
-    }
+    case OP_fold: case OP_while: return ir_loop_like(m, e, e->u.loop, args);
     default: return ir_op(m, e->op, args[0], e->nargs > 1 ? args[1] : NULL);
     }
 }
@@ -70,7 +68,7 @@ typedef struct Scope {
 typedef struct Rewrite {
     Ir *m;
     bool copy;         // rebuild everything with fresh variables, perhaps into another Ir
-    bool expand;       // put values in the place of the results of customs
+    Node *(*change)(Ir *m, Node *e); // what takes e's place, whose operands are done; NULL: e itself
     bool vars_only;    // the outermost scope replaces only variables
     const VarSet *capture; // variables free in the replacements
     Scope *outermost;
@@ -177,13 +175,9 @@ static Node *rewrite_loop(Rewrite *r, Scope *s, Node *e) {
     Scope inner = {.outer = s, .n = n, .from = from, .to = to};
     for (int k = l->n; k < e->nargs; k++) args[k] = rewrite(r, &inner, e->args[k]);
     map_free(&inner.memo);
-    if (e->op == OP_fold) return ir_fold(m, index, l->n, state, args, args + l->n);
-    if (e->op == OP_custom) {
-        Loop renamed = *l;
-        renamed.state = state;
-        return ir_custom(m, &renamed, args, args + l->n);
-    }
-    return ir_while(m, l->n, state, args, args[l->n], args + l->n + 1);
+    Loop renamed = *l;
+    renamed.index = index, renamed.state = state;
+    return e->op == OP_custom ? ir_custom(m, &renamed, args, args + l->n) : ir_loop_like(m, e, &renamed, args);
 }
 
 static Node *rewrite(Rewrite *r, Scope *top, Node *e) {
@@ -200,11 +194,9 @@ static Node *rewrite(Rewrite *r, Scope *top, Node *e) {
         out = rewrite_binder(r, s, e);
     } else if (e->op == OP_fold || e->op == OP_while || e->op == OP_custom) {
         out = rewrite_loop(r, s, e);
-    } else if (e->op == OP_result && r->expand) {
-        Node *custom = rewrite(r, s, e->args[0]);
-        out = ir_custom_put(r->m, custom, custom->args[custom->u.loop->n + e->u.num]);
     } else {
         out = rewrite_args(r, s, e);
+        if (r->change) out = r->change(r->m, out);
     }
     r->m->span = keep;
     map_put(&s->memo, e, out);
@@ -231,13 +223,21 @@ Node *ir_replace(Ir *m, Node *e, Node *from, Node *to) {
     return out;
 }
 
-Node *ir_expand(Ir *m, Node *e) {
+Node *ir_change(Ir *m, Node *e, Node *(*change)(Ir *m, Node *e)) {
     Scope s = {0};
-    Rewrite r = {.m = m, .expand = true, .capture = varset_empty, .outermost = &s};
+    Rewrite r = {.m = m, .change = change, .capture = varset_empty, .outermost = &s};
     Node *out = rewrite(&r, &s, e);
     map_free(&s.memo);
     return out;
 }
+
+static Node *expanded(Ir *m, Node *e) {
+    if (e->op != OP_result) return e;
+    Node *custom = e->args[0];
+    return ir_custom_put(m, custom, custom->args[custom->u.loop->n + e->u.num]);
+}
+
+Node *ir_expand(Ir *m, Node *e) { return ir_change(m, e, expanded); }
 
 Node *ir_copy(Ir *m, Node *e) {
     Scope s = {0};

@@ -30,8 +30,6 @@ static _Noreturn void broken(const Verifier *at, const Node *e, const char *what
         if (!(cond)) broken(v, e, what);                                                                               \
     } while (0)
 
-static bool is_loop(const Node *e) { return e->op == OP_fold || e->op == OP_while; }
-
 // ---- operands
 
 static void check_shape(const Verifier *v, const Node *e) {
@@ -53,7 +51,7 @@ static void check_binder(const Verifier *v, const Node *e) {
     const Node *body = e->args[0];
     REQUIRE(e->nargs == 1, "a binder has one operand");
     check_index(v, e, e->u.var);
-    REQUIRE(!is_loop(body), "a loop is used as a value");
+    REQUIRE(!ir_is_loop(body), "a loop is used as a value");
     REQUIRE(v->m->planning || !ir_binds(body, e->u.var), "a variable is bound again inside its own body");
     REQUIRE(ir_binds(e, e->u.var), "the set of bound variables is wrong");
     if (e->op == OP_gen) {
@@ -74,7 +72,7 @@ static void check_binder(const Verifier *v, const Node *e) {
 static void check_loop(const Verifier *v, const Node *e) {
     const Loop *l = e->u.loop;
     bool fold = e->op == OP_fold;
-    REQUIRE(e->nargs == 2 * l->n + !fold, "a loop has the wrong number of operands");
+    REQUIRE(e->nargs == 2 * l->n + !fold + l->nout, "a loop has the wrong number of operands");
     REQUIRE((l->index != NULL) == fold, "a fold has an index variable, a while has none");
     if (fold)
         check_index(v, e, l->index);
@@ -86,7 +84,7 @@ static void check_loop(const Verifier *v, const Node *e) {
         REQUIRE(s->is_state && !s->extent, "a state is not a state variable");
         REQUIRE(init->kind == s->kind && init->rank == s->rank, "an initial value has another type than its state");
         REQUIRE(step->kind == s->kind && step->rank == s->rank, "a step has another type than its state");
-        REQUIRE(!is_loop(init) && !is_loop(step), "a loop is used as a value");
+        REQUIRE(!ir_is_loop(init) && !ir_is_loop(step), "a loop is used as a value");
         REQUIRE(ir_binds(e, s), "the set of bound variables is wrong");
         for (int j = 0; j < l->n; j++) {
             REQUIRE(!node_has_var(init, l->state[j]), "an initial value mentions a state");
@@ -96,6 +94,28 @@ static void check_loop(const Verifier *v, const Node *e) {
         REQUIRE(!fold || !node_has_var(init, l->index), "an initial value mentions the loop's index");
         REQUIRE(v->m->planning || !fold || !ir_binds(step, l->index), "a variable is bound again inside its own body");
     }
+    for (int q = 0; q < l->nout; q++) {
+        const Node *out = loop_output(e, q);
+        REQUIRE(!ir_is_loop(out), "a loop is used as a value");
+        for (int d = 0; d < out->rank; d++) {
+            REQUIRE(!fold || !node_has_var(out->shape[d], l->index), "the shape of a loop's output changes");
+            for (int k = 0; k < l->n; k++)
+                REQUIRE(!node_has_var(out->shape[d], l->state[k]), "the shape of a loop's output changes");
+        }
+    }
+}
+
+static void check_result(const Verifier *v, const Node *e) {
+    REQUIRE(e->nargs == 1 && ir_is_loop(e->args[0]), "the operand of a loop's result is not a loop");
+    const Node *loop = e->args[0];
+    const Loop *l = ir_loop(loop);
+    if (e->op == OP_count) {
+        REQUIRE(loop->op == OP_while && e->kind == KIND_INT && e->rank == 0, "'count' of a loop whose iterations are known");
+        return;
+    }
+    REQUIRE(e->u.num >= 0 && e->u.num < (e->op == OP_final ? l->n : l->nout), "the loop has fewer results");
+    const Node *of = e->op == OP_final ? loop_init(loop, (int)e->u.num) : loop_output(loop, (int)e->u.num);
+    REQUIRE(e->kind == of->kind && e->rank == of->rank + (e->op == OP_trace), "the result has another type than its loop's");
 }
 
 static void check_at(const Verifier *v, const Node *e) {
@@ -179,7 +199,7 @@ static void check_node(const Verifier *v, const Node *e) {
         REQUIRE(e->args[k]->id < e->id, "an operand is newer than its user");
         bool guard = k > 0 && (e->op == OP_bracket || e->op == OP_select); // may rule the operand's failure out
         REQUIRE(e->partial || guard || !e->args[k]->partial, "a value with a partial operand is not partial");
-        REQUIRE(e->op == OP_final || !is_loop(e->args[k]), "a loop is used as a value");
+        REQUIRE(e->op == OP_final || e->op == OP_trace || e->op == OP_count || !ir_is_loop(e->args[k]), "a loop is used as a value");
     }
     check_shape(v, e);
     switch (e->op) {
@@ -212,12 +232,8 @@ static void check_node(const Verifier *v, const Node *e) {
     case OP_fold:
     case OP_while: check_loop(v, e); break;
     case OP_final:
-        REQUIRE(e->nargs == 1 && is_loop(e->args[0]), "the operand of 'final' is not a loop");
-        REQUIRE(e->u.num >= 0 && e->u.num < e->args[0]->u.loop->n, "the loop has fewer states");
-        REQUIRE(e->kind == loop_init(e->args[0], (int)e->u.num)->kind &&
-                    e->rank == loop_init(e->args[0], (int)e->u.num)->rank,
-                "the result has another type than its state");
-        break;
+    case OP_trace:
+    case OP_count: check_result(v, e); break;
     case OP_extern:
         check_extern(v, e);
         break;
@@ -234,7 +250,7 @@ static const VarSet *free_vars(Ir *m, const Node *e) {
     if (e->op == OP_var) return e->fv; // check_fv looks at it
     for (int k = 0; k < e->nargs; k++) s = varset_union(m, s, e->args[k]->fv);
     if (ir_is_binder(e)) return varset_union(m, varset_remove(m, s, e->u.var), e->u.var->extent->fv);
-    if (!is_loop(e)) return s;
+    if (!ir_is_loop(e)) return s;
     const Loop *l = e->u.loop;
     for (int k = 0; k < l->n; k++) s = varset_remove(m, s, l->state[k]);
     if (l->index) s = varset_union(m, varset_remove(m, s, l->index), l->index->extent->fv);
@@ -266,6 +282,7 @@ static bool same_term(const Node *a, const Node *b) {
     case OP_lit:
     case OP_input:
     case OP_param:
+    case OP_trace:
     case OP_final: return a->u.num == b->u.num;
     case OP_var:
     case OP_gen:
@@ -315,7 +332,7 @@ static void check_func(const Verifier *v) {
     for (int k = 0; k < f->noutputs; k++) {
         e = f->outputs[k];
         REQUIRE(e->fv->n == 0, "a variable is free in a result");
-        REQUIRE(!is_loop(e), "a loop is used as a value");
+        REQUIRE(!ir_is_loop(e), "a loop is used as a value");
         for (int d = 0; d < e->rank; d++) REQUIRE(e->shape[d]->fv->n == 0, "a result's extent has a free variable");
     }
     for (int k = 0; k < f->nchecks; k++) {

@@ -648,11 +648,15 @@ static bool is_partial(const Func *f) {
     return false;
 }
 
-static Tree *lower_version(Arena *arena, const Func *f) {
+static Tree *lower_version(Arena *arena, const Func *func) {
+    Func *f = arena_copy(arena, func, sizeof *func);
+    f->outputs = ARENA_ARRAY(arena, Node *, f->noutputs + 1);
+    if (f->noutputs) memcpy(f->outputs, func->outputs, sizeof(Node *) * (size_t)f->noutputs);
+    pass_store(f);
     Lower *l = ARENA_NEW(arena, Lower);
     Tree *t = ARENA_NEW(arena, Tree);
     *l = (Lower){.arena = arena, .ir = f->ir, .tree = t};
-    t->func = f;
+    t->func = func;
     l->span = f->span;
     l->root = scope_open(l);
     t->body = l->root->block;

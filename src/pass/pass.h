@@ -9,6 +9,10 @@
 // Applies the rules of ir/rules.c and ir/solve.c everywhere again, knowing what the brackets and branches around a term
 // say ([FS] Fig. 8 d).
 void pass_simplify(Func *f);
+// Drops the states and outputs of loops that no result needs (Ir.whole_loops).
+void pass_prune(Func *f);
+// Turns traces into array states, and counts into states that count.
+void pass_store(Func *f);
 // Unrolls sums and arrays of a few elements, where the number is known.
 void pass_unroll(Func *f);
 // Gives loops over equal extents the same variable where neither is inside the other, so that what they share is one

@@ -1,0 +1,336 @@
+// The reverse of a loop ([NP] section 4, [DU] section 3) is a loop that runs backwards over the trace of the states. Its
+// states are the adjoints of the loop's states, and of the captures: what the body uses of the surroundings. An output's
+// adjoint joins in at its iteration. Evaluation is by need, so for what may fail it also keeps whether it was needed.
+#include "ad/graph.h"
+
+#include "support/vec.h"
+
+#include <string.h>
+
+typedef struct Reversal {
+    Ir *m;
+    const AdGraph *g;
+    AdReversal *io;
+    const Loop *l;
+    Node **args;  // of the loop
+    int steps;    // where its steps begin
+    Node *n, *at; // how many iterations there are, and the one whose reverse is being built
+    Var *j;       // the index of the reverse
+    bool *useful; // states whose adjoints matter
+    AdBody body;  // y: steps of useful states, and outputs; x: those states, and captures
+    VEC(Var *) state; // of the reverse
+    VEC(Node *) init;
+    VEC(Node *) step;
+} Reversal;
+
+// ---- captures
+typedef struct Capture {
+    const AdGraph *g;
+    const Node *loop;
+    Map seen;
+    VEC(Node *) found;
+} Capture;
+
+static bool is_outside(const Node *e, const Node *loop) {
+    for (int i = 0; i < e->fv->n; i++) {
+        if (!node_has_var(loop, e->fv->v[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The largest active values in e that mention nothing that the loop binds.
+static void capture(Capture *c, Node *e) {
+    const AdNode *a = ad_graph_find(c->g, e);
+    if (!a || !a->active || map_get(&c->seen, e)) {
+        return;
+    }
+    map_put(&c->seen, e, e);
+    if (is_outside(e, c->loop) && kind_is_float(e->kind)) {
+        vec_push(&c->found, e);
+        return;
+    }
+    for (int k = 0; !a->is_x && k < a->e->nargs; k++) {
+        capture(c, a->args[k]);
+    }
+}
+
+void ad_captures(const AdGraph *g, AdReversal *io) {
+    const AdNode *a = io->loop;
+    Capture c = {.g = g, .loop = a->e};
+    for (int k = loop_steps(a->e); k < a->e->nargs; k++) {
+        capture(&c, a->args[k]);
+    }
+    io->n = c.found.len;
+    io->capture = c.found.len ? arena_copy(g->m->arena, c.found.data, sizeof(Node *) * (size_t)c.found.len) : NULL;
+    vec_free(&c.found);
+    map_free(&c.seen);
+}
+
+// ---- what the body is differentiated by
+static bool is_active(const Reversal *r, const Node *e) {
+    const AdNode *a = ad_graph_find(r->g, e);
+    return a && a->active && kind_is_float(e->kind);
+}
+
+static void mark_useful(Reversal *r, const Node *e) {
+    for (int k = 0; k < r->l->n; k++) {
+        Node *s = ir_var(r->l->state[k]);
+        if (!r->useful[k] && node_has_var(e, s->u.var) && is_active(r, s)) {
+            r->useful[k] = true;
+            mark_useful(r, r->args[r->steps + k]);
+        }
+    }
+}
+
+static void find_useful(Reversal *r) {
+    r->useful = ARENA_ARRAY(r->m->arena, bool, r->l->n);
+    for (int k = 0; k < r->l->n + r->l->nout; k++) {
+        if (!r->io->result_adj[k]) {
+            continue;
+        }
+        if (k >= r->l->n) {
+            mark_useful(r, r->args[r->steps + k]);
+        } else if (!r->useful[k] && is_active(r, ir_var(r->l->state[k]))) {
+            r->useful[k] = true;
+            mark_useful(r, r->args[r->steps + k]);
+        }
+    }
+}
+
+static AdRisk risk_of(const Reversal *r, const Node *e) {
+    const AdNode *a = ad_graph_find(r->g, e);
+    return a ? a->risk : AD_SAFE;
+}
+
+// Adjoints of arrays are not kept apart by what was needed, but for those whose elements are computed on their own.
+static AdRisk capture_risk(const Reversal *r, const Node *e) {
+    return e->rank == 0 || e->op == OP_gen ? risk_of(r, e) : AD_SAFE;
+}
+
+static int add_state(Reversal *r, const char *name, Kind kind, int rank, Node **shape, Node *init) {
+    vec_push(&r->state, ir_state(r->m, name, kind, rank, shape));
+    vec_push(&r->init, init);
+    vec_push(&r->step, NULL);
+    return r->state.len - 1;
+}
+
+static void add_y(AdBody *b, Node *y, Node *adj, Node *needed) {
+    b->y[b->ny] = y, b->y_adj[b->ny] = adj, b->y_needed[b->ny++] = needed;
+}
+
+// The states of the reverse for those of the loop: first their adjoints, in order.
+static void open_states(Reversal *r) {
+    Ir *m = r->m;
+    AdBody *b = &r->body;
+    for (int k = 0; k < r->l->n; k++) {
+        Node *s = ir_var(r->l->state[k]), *adj = r->io->result_adj[k];
+        if (r->useful[k]) {
+            const char *name = arena_printf(m->arena, "%s_adj", s->u.var->name ? s->u.var->name : "s");
+            add_state(r, name, s->kind, s->rank, s->u.var->shape, adj ? adj : ir_zeros_like(m, s));
+        }
+    }
+    int at = 0;
+    for (int k = 0; k < r->l->n; k++) {
+        if (!r->useful[k]) {
+            continue;
+        }
+        Node *s = ir_var(r->l->state[k]), *step = r->args[r->steps + k], *init = r->args[k], *needed = NULL;
+        AdRisk risk = risk_of(r, step) > risk_of(r, init) ? risk_of(r, step) : risk_of(r, init);
+        b->risk[b->nx] = s->rank ? AD_SAFE : risk;
+        b->x[b->nx++] = s;
+        if (s->rank == 0 && risk != AD_SAFE) {
+            Node *first = ir_bool(m, r->io->result_adj[k] != NULL);
+            needed = ir_var(r->state.data[add_state(r, "needed", KIND_BOOL, 0, NULL, first)]);
+        }
+        add_y(b, step, ir_var(r->state.data[at++]), needed);
+    }
+}
+
+static void open_body(Reversal *r) {
+    AdBody *b = &r->body;
+    Arena *arena = r->m->arena;
+    int ny = r->l->n + r->l->nout, nx = r->l->n + r->io->n;
+    b->y = ARENA_ARRAY(arena, Node *, ny), b->y_adj = ARENA_ARRAY(arena, Node *, ny);
+    b->y_needed = ARENA_ARRAY(arena, Node *, ny);
+    b->x = ARENA_ARRAY(arena, Node *, nx), b->risk = ARENA_ARRAY(arena, AdRisk, nx);
+    b->x_adj = ARENA_ARRAY(arena, Node *, nx), b->x_needed = ARENA_ARRAY(arena, Node *, nx);
+    open_states(r);
+    for (int q = 0; q < r->l->nout; q++) {
+        Node *adj = r->io->result_adj[r->l->n + q];
+        if (adj) {
+            add_y(b, r->args[r->steps + r->l->n + q], ir_at1(r->m, adj, r->at), NULL);
+        }
+    }
+    for (int i = 0; i < r->io->n; i++) {
+        b->risk[b->nx] = capture_risk(r, r->io->capture[i]);
+        b->x[b->nx++] = r->io->capture[i];
+    }
+}
+
+// ---- what a step of the reverse does
+static void step_states(Reversal *r) {
+    const AdBody *b = &r->body;
+    int at = 0, useful = 0;
+    for (int k = 0; k < r->l->n; k++) {
+        useful += r->useful[k];
+    }
+    int needed = useful;
+    for (; at < useful; at++) {
+        r->step.data[at] = b->x_adj[at] ? b->x_adj[at] : ir_zeros_like(r->m, b->x[at]);
+        if (b->y_needed[at]) {
+            Node *yes = ir_bool(r->m, b->x_adj[at] != NULL);
+            r->step.data[needed++] = b->x_adj[at] && b->x_needed[at] ? b->x_needed[at] : yes;
+        }
+    }
+}
+
+// How many of the alternatives of p hold.
+static Node *count_of(Ir *m, Node *p) {
+    if (p->op == OP_or && !p->args[1]->partial) {
+        return ir_add(m, count_of(m, p->args[0]), count_of(m, p->args[1]));
+    }
+    return ir_bracket(m, p, ir_int(m, 1));
+}
+
+static Node *counts(Ir *m, Node *needed) {
+    Node *idx[16];
+    Var *v[16];
+    for (int d = 0; d < needed->rank; d++) {
+        v[d] = ir_index(m, "k", needed->shape[d]), idx[d] = ir_var(v[d]);
+    }
+    Node *e = count_of(m, ir_at(m, needed, needed->rank, idx));
+    for (int d = needed->rank; d-- > 0;) {
+        e = ir_gen(m, v[d], e);
+    }
+    return e;
+}
+
+typedef struct CaptureStates {
+    int adj, needed; // numbers of states of the reverse; -1: none
+} CaptureStates;
+
+static CaptureStates step_capture(Reversal *r, int i) {
+    Ir *m = r->m;
+    const AdBody *b = &r->body;
+    int x = b->nx - r->io->n + i;
+    Node *e = b->x[x], *adj = b->x_adj[x], *needed = b->x_needed[x];
+    CaptureStates s = {-1, -1};
+    if (!adj) {
+        return s;
+    }
+    s.adj = add_state(r, "adj", e->kind, e->rank, e->shape, ir_zeros_like(m, e));
+    r->step.data[s.adj] = ir_plus(m, ir_var(r->state.data[s.adj]), adj);
+    if (!needed) {
+        return s;
+    }
+    Node *zero = ir_int(m, 0);
+    for (int d = e->rank; d-- > 0;) {
+        zero = ir_gen(m, ir_index(m, "k", e->shape[d]), zero);
+    }
+    bool array = e->rank > 0;
+    s.needed = add_state(r, "needed", array ? KIND_INT : KIND_BOOL, e->rank, e->shape, array ? zero : ir_bool(m, false));
+    Node *old = ir_var(r->state.data[s.needed]);
+    r->step.data[s.needed] = array ? ir_plus(m, old, counts(m, needed)) : ir_or(m, old, needed);
+    return s;
+}
+
+// ---- the primal's values in the reverse
+// The loop with an output for each of its states that the steps mention, and what stands for the loop's variables.
+static void put_primal(Reversal *r) {
+    Ir *m = r->m;
+    int n = r->l->n, count = 0, nout = r->l->nout;
+    Node **from = ARENA_ARRAY(m->arena, Node *, n + 1), **to = ARENA_ARRAY(m->arena, Node *, n + 1);
+    Node **out = ARENA_ARRAY(m->arena, Node *, n + nout + 1);
+    memcpy(out, r->args + r->steps + n, sizeof(Node *) * (size_t)nout);
+    Loop traced = *r->l;
+    for (int k = 0; k < n; k++) {
+        bool mentioned = false;
+        for (int i = 0; i < r->step.len; i++) {
+            mentioned |= node_has_var(r->step.data[i], r->l->state[k]);
+        }
+        if (mentioned) {
+            from[count++] = out[traced.nout++] = ir_var(r->l->state[k]);
+        }
+    }
+    Node *loop = traced.index ? ir_fold_out(m, &traced, r->args, r->args + r->steps, out)
+                              : ir_while_out(m, &traced, r->args, r->args[n], r->args + r->steps, out);
+    for (int i = 0; i < count; i++) {
+        to[i] = ir_at1(m, ir_trace(m, loop, nout + i), r->at);
+    }
+    if (r->l->index) {
+        from[count] = ir_var(r->l->index), to[count++] = r->at;
+    }
+    for (int i = 0; i < r->step.len; i++) {
+        r->step.data[i] = ir_subst(m, r->step.data[i], count, from, to);
+    }
+}
+
+// ---- results
+static Node *as_bool(Ir *m, Node *count) {
+    Node *idx[16];
+    Var *v[16];
+    for (int d = 0; d < count->rank; d++) {
+        v[d] = ir_index(m, "k", count->shape[d]), idx[d] = ir_var(v[d]);
+    }
+    Node *e = ir_ne(m, ir_at(m, count, count->rank, idx), ir_int(m, 0));
+    for (int d = count->rank; d-- > 0;) {
+        e = ir_gen(m, v[d], e);
+    }
+    return e;
+}
+
+static void results(Reversal *r, const CaptureStates *captures) {
+    Ir *m = r->m;
+    AdReversal *io = r->io;
+    Node *back = ir_fold(m, r->j, r->state.len, r->state.data, r->init.data, r->step.data);
+    int at = 0;
+    for (int k = 0; k < r->l->n; k++) {
+        io->init_adj[k] = r->useful[k] ? ir_final(m, back, at++) : NULL;
+    }
+    for (int i = 0; i < io->n; i++) {
+        const CaptureStates *s = &captures[i];
+        Node *some = ir_lt(m, ir_int(m, 0), r->n);
+        io->capture_adj[i] = s->adj < 0 ? NULL : ir_final(m, back, s->adj);
+        io->capture_needed[i] = NULL;
+        if (s->needed >= 0) {
+            Node *needed = ir_final(m, back, s->needed);
+            io->capture_needed[i] = needed->rank ? as_bool(m, needed) : needed;
+        } else if (s->adj >= 0 && io->capture[i]->rank == 0 && capture_risk(r, io->capture[i]) != AD_SAFE) {
+            io->capture_needed[i] = some->op == OP_lit && some->u.num ? NULL : some;
+        }
+    }
+}
+
+bool ad_reverse_loop(const AdGraph *g, AdReversal *io, AdError *error) {
+    Ir *m = g->m;
+    const AdNode *a = io->loop;
+    Reversal r = {.m = m, .g = g, .io = io, .l = a->loop, .args = a->args, .steps = loop_steps(a->e)};
+    io->init_adj = ARENA_ARRAY(m->arena, Node *, r.l->n);
+    io->capture_adj = ARENA_ARRAY(m->arena, Node *, io->n + 1);
+    io->capture_needed = ARENA_ARRAY(m->arena, Node *, io->n + 1);
+    if (a->e->op == OP_fold) {
+        r.n = r.l->index->extent;
+    } else {
+        r.n = ir_count(m, ir_while(m, r.l->n, r.l->state, r.args, r.args[r.l->n], r.args + r.steps));
+    }
+    r.j = ir_index(m, "t", r.n);
+    r.at = ir_sub(m, ir_sub(m, r.n, ir_int(m, 1)), ir_var(r.j));
+    find_useful(&r);
+    open_body(&r);
+    bool ok = ad_reverse_body(m, &r.body, error);
+    if (ok) {
+        step_states(&r);
+        CaptureStates *captures = ARENA_ARRAY(m->arena, CaptureStates, io->n + 1);
+        for (int i = 0; i < io->n; i++) {
+            captures[i] = step_capture(&r, i);
+        }
+        put_primal(&r);
+        results(&r, captures);
+    }
+    vec_free(&r.state);
+    vec_free(&r.init);
+    vec_free(&r.step);
+    return ok;
+}
