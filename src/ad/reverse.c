@@ -361,7 +361,7 @@ static void external(Reverse *r, const AdNode *p, Share adj) {
         AdNode *e = active_operand(r, p, k);
         Node *d = kind_is_float(p->args[k]->kind) ? out[n++] : NULL;
         if (e) {
-            contribute_result(r, p, e, adj.guard, d);
+            contribute_result(r, p, e, adj.guard, NULL, d);
         }
     }
 }
