@@ -24,6 +24,7 @@ typedef struct Gen {
     bool wild;   // indices that may be out of range, sizes that may be negative, assertions
     bool nested; // derivatives inside
     bool single; // Floats
+    bool poles;  // see sample_has_poles
 } Gen;
 
 static const Sort real = {.form = 'r'}, integer = {.form = 'i'}, truth = {.form = 'b'}, half = {.form = 'f'};
@@ -520,6 +521,13 @@ static const char *const call_two[] = {
     "(customVjp (fun (u, v) -> u * sin v) (fun (u, v) w -> (w * sin v, w * (u * cos v))) ($0, $1))",
     "(customJvp (fun (u, v) -> u * v) (fun (u, v) (p, q) -> p * v + u * q) ($0, $1))"};
 
+static Piece *gen_pole(Gen *g) {
+    static const char *const one[] = {"(log $0)", "(sqrt $0)", "(1.0 / $0)", "(0.0 * $0)", "($0 - $0)", "(acosh $0)"};
+    static const char *const two[] = {"($0 / $1)", "($0 ** $1)", "($0 * log $1)", "($0 % $1)", "(atan2 $0 $1)"};
+    if (chance(g, 50)) return piece(g, &real, one[pick(g, sizeof one / sizeof *one)], 1, gen_real(g));
+    return piece(g, &real, two[pick(g, sizeof two / sizeof *two)], 2, gen_real(g), gen_real(g));
+}
+
 static Piece *gen_call(Gen *g) {
     static const char *const whole[] = {"(sumOf $0)",   "(norm1 $0)",  "(dot $0 $0)", "(reduce max 0.0 $0)",
                                         "(maximum $0)", "(minimum $0)"}; // the last two fail if it is empty
@@ -584,7 +592,7 @@ static Piece *gen_real(Gen *g) {
         if (t->type->part->form == 'r') return read_array(g, t, t->type->extent, &real);
         t = NULL;
         break;
-    case 11: return gen_call(g);
+    case 11: return g->poles && chance(g, 60) ? gen_pole(g) : gen_call(g);
     case 12:
         if (g->single) return piece(g, &real, "(double $0)", 1, gen_single(g));
         break;
@@ -689,6 +697,8 @@ static void add_param(Gen *g, const char *name, const Sort *type) {
     declare(g, name, type, NULL);
 }
 
+bool sample_has_poles(uint64_t seed) { return seed % 8 == 7; }
+
 Sample *sample_new(Arena *a, uint64_t seed, int size) {
     Sample *s = ARENA_NEW(a, Sample);
     *s = (Sample){.arena = a, .random = {seed}};
@@ -696,6 +706,7 @@ Sample *sample_new(Arena *a, uint64_t seed, int size) {
     *g = (Gen){.s = s, .arena = a, .r = &s->random};
     g->budget = size / 3 + pick(g, size);
     g->wild = chance(g, 25), g->loops = chance(g, 35), g->nested = chance(g, 20), g->single = chance(g, 8);
+    g->poles = sample_has_poles(seed);
     const Sort *vector = array_of(g, "n", &real), *ints = array_of(g, "n", &integer);
     add_param(g, "x", vector);
     add_param(g, "y", array_of(g, "m", &real));

@@ -42,6 +42,8 @@ typedef struct Sample {
 
 // A program of about `size` operations for this seed.
 Sample *sample_new(Arena *a, uint64_t seed, int size);
+// Does it have operations that make infinities and NaN? These agree under --fp=precise only.
+bool sample_has_poles(uint64_t seed);
 // Its source.
 const char *sample_text(const Sample *s);
 int piece_size(const Piece *t);
