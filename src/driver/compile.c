@@ -155,6 +155,8 @@ bool compile_funcs(Compilation *c, bool raw, FuncList *out) {
     m->whole_loops = !raw;
     m->strict = c->opt->fp == CPU_FP_PRECISE;
     m->debug_nan = c->opt->debug_nan;
+    m->bounds = c->opt->check_bounds == WHEN_ALWAYS ? BOUNDS_ALWAYS : BOUNDS_AUTO;
+    if (c->opt->check_bounds == WHEN_NEVER && c->opt->engine != ENGINE_EXEC) m->bounds = BOUNDS_NEVER;
     if (!raw) m->explain = c->explain;
     if (c->program) {
         compile_stage(c, "elaborate");

@@ -256,6 +256,10 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
         return !strcmp(value, "all") || !strcmp(value, "elaborate") || find_pass(r, row, value);
     case OPTION_TIME_PASSES: return o->time_passes = true;
     case OPTION_EXPLAIN: return read_topics(r, row, value);
+    case OPTION_CHECK_BOUNDS:
+        if (!choose(r, row, value, &k)) return false;
+        o->check_bounds = (When)k;
+        return true;
     case OPTION_DEBUG_NAN: return o->debug_nan = true;
     case OPTION_DEBUG: return o->debug = true;
     case OPTION_SEED: return read_number(r, row, value, INT_MAX, &o->seed);

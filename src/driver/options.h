@@ -55,6 +55,7 @@ typedef struct Options {
     bool deps_phony;
     Engine engine;
     When color;
+    When check_bounds;
     int error_limit; // 0: none
     unsigned explain; // topics
     bool warn[WARNING_COUNT], warn_error[WARNING_COUNT];

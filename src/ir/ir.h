@@ -153,6 +153,9 @@ struct Node {
     Node *args[];
 };
 
+// Which indices are checked when compiled code runs: those that are not known to be in range, all, none.
+typedef enum Bounds { BOUNDS_AUTO, BOUNDS_ALWAYS, BOUNDS_NEVER } Bounds;
+
 struct Ir {
     Arena *arena;
     bool raw;     // build terms as written: no algebraic rules (the interpreter's oracle)
@@ -161,6 +164,7 @@ struct Ir {
     Node *slack[12]; // auxiliary unknowns of poly.c
     bool keep_customs; // elaboration leaves customs in entries, which family_derive differentiates
     bool whole_loops; // while derivatives are built: loops keep states that a result does not need (see pass/prune.c)
+    Bounds bounds;
     bool strict;  // keep IEEE exceptions: 0*e is not 0 (--fp=precise)
     bool debug_nan; // an operation that makes a NaN of operands that are none is an error (--debug-nan)
     Explain *explain; // where decisions are noted; NULL: nowhere

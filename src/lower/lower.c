@@ -428,10 +428,13 @@ static bool proven(Lower *l, Poly p) {
 
 static void check_index(Lower *l, Node *e, Node *i, Node *extent) {
     Ir *m = l->ir;
-    bool low = proven(l, poly_of(m, i)), high = proven(l, minus(m, extent, i, -1));
+    bool all = m->bounds == BOUNDS_ALWAYS, raw = m->raw;
+    bool low = !all && proven(l, poly_of(m, i)), high = !all && proven(l, minus(m, extent, i, -1));
     if (low && high) return;
+    m->raw |= all; // the rules know what is in range
     Node *cond = ir_and(m, low ? ir_bool(m, true) : ir_le(m, ir_int(m, 0), i),
                         high ? ir_bool(m, true) : ir_lt(m, i, extent));
+    m->raw = raw;
     int n;
     const char *text = ir_bounds_text(i, &n);
     Temp values[] = {lower_value(l, i), lower_value(l, extent)};
@@ -491,7 +494,7 @@ static Temp emit_select(Lower *l, Node *c, Node *a, Node *b) {
 static Temp emit_at(Lower *l, Node *e) {
     Node *a = e->args[0];
     int n = e->nargs - 1;
-    if (e->partial)
+    if (l->ir->bounds == BOUNDS_ALWAYS || (e->partial && l->ir->bounds != BOUNDS_NEVER))
         for (int k = 0; k < n; k++) check_index(l, e, e->args[k + 1], a->shape[k]);
     Buf *buf = lower_array(l, a);
     Temp *idx = ARENA_ARRAY(l->arena, Temp, n);
