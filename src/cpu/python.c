@@ -265,6 +265,7 @@ static Node *const *value_text(Printer *p, Str *out, const SigType *t, Node *con
 
 // What evaluating an entry may raise, beyond what its parameters already may.
 typedef struct Raises {
+    Arena *arena;
     bool bounds, divides, range;
     VEC(const char *) asserts;
 } Raises;
@@ -276,14 +277,15 @@ static void find_raises(Node *n, void *data) {
     r->divides |= n->op == OP_idiv || n->op == OP_irem;
     r->range |= n->op == OP_conv && n->kind == KIND_INT32;
     if (n->op != OP_assert) return;
+    const char *text = ir_assert_text(r->arena, n);
     for (int i = 0; i < r->asserts.len; i++)
-        if (!strcmp(r->asserts.data[i], n->u.text)) return;
-    vec_push(&r->asserts, n->u.text);
+        if (!strcmp(r->asserts.data[i], text)) return;
+    vec_push(&r->asserts, text);
 }
 
 static void print_raises(Printer *p) {
     const Func *f = p->f;
-    Raises r = {0};
+    Raises r = {.arena = p->arena};
     ir_walk(f->noutputs, f->outputs, find_raises, &r);
     Str s = {0};
     if (f->ninputs > f->nsizes) str_puts(&s, "FsmTypeError: an argument has the wrong type\n");

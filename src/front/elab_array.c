@@ -17,7 +17,7 @@ static Node *unroll(Elab *el, bool sum, Var *v, int n, Node *leaf);
 static bool rectangular(Elab *el, const Core *c, const Node *leaf, const Var *v) {
     for (int k = 0; k < leaf->rank; k++) {
         if (!depends(leaf->shape[k], v)) continue;
-        if (size_is_plain(leaf->shape[k]))
+        if (ir_size_is_plain(leaf->shape[k]))
             elab_error(el, c, c->args[1]->span, "irregular array: the size %s of the elements depends on the index %s",
                        size_text(el, leaf->shape[k]), v->name);
         else

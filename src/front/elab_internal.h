@@ -52,8 +52,6 @@ void elab_warn_empty(Elab *el, const Core *from, const Core *to, Span at, const 
 // ---- elab_size.c: sizes
 // An Int value of sizes as F̃ writes it, for messages.
 const char *size_text(Elab *el, Node *e);
-// Whether that text has all of it, or "a computed size" in places.
-bool size_is_plain(const Node *e);
 typedef enum SizeEq { SIZE_EQUAL, SIZE_DIFFERENT, SIZE_UNKNOWN } SizeEq;
 SizeEq size_compare(Elab *el, Node *a, Node *b);
 bool size_nonnegative(Elab *el, Node *e);

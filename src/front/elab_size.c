@@ -1,8 +1,6 @@
 // Elaboration: sizes, how they are compared and named in messages.
 #include "front/elab_internal.h"
 
-#include <string.h>
-
 // ---- text
 
 const char *size_text(Elab *el, Node *e) {
@@ -11,14 +9,6 @@ const char *size_text(Elab *el, Node *e) {
     const char *text = arena_strdup(el->arena, str_text(&s));
     str_free(&s);
     return text;
-}
-
-bool size_is_plain(const Node *e) {
-    if (e->op == OP_lit || e->op == OP_input || e->op == OP_var) return true;
-    bool shown = e->op == OP_add || e->op == OP_sub || e->op == OP_mul || e->op == OP_idiv || e->op == OP_irem ||
-                 e->op == OP_neg || e->op == OP_min || e->op == OP_max;
-    for (int i = 0; i < e->nargs; i++) shown = shown && size_is_plain(e->args[i]);
-    return shown;
 }
 
 // ---- comparison
@@ -33,6 +23,13 @@ SizeEq size_compare(Elab *el, Node *a, Node *b) {
 
 bool size_nonnegative(Elab *el, Node *e) { return e->nonneg || poly_nonneg(el->m, poly_of(el->m, e)); }
 
+// The text of a size with a place for its value, unless it is that value.
+static const char *with_value(Elab *el, Node *e, const char *text, Node **values, int *n) {
+    if (e->op == OP_lit) return text;
+    values[(*n)++] = e;
+    return arena_printf(el->arena, "%s = %%d", text);
+}
+
 void size_require(Elab *el, const Core *at, Span span, const char *what, Node *a, Node *b, int n, Node **value) {
     SizeEq eq = size_compare(el, a, b);
     if (eq == SIZE_EQUAL) return;
@@ -41,9 +38,13 @@ void size_require(Elab *el, const Core *at, Span span, const char *what, Node *a
         elab_error(el, at, span, "%s: %s and %s", what, left, right);
         return;
     }
-    const char *text = strcmp(left, right) ? arena_printf(el->arena, "%s: %s and %s", what, left, right) : what;
+    Node *values[2];
+    int count = 0;
+    left = with_value(el, a, left, values, &count);
+    right = with_value(el, b, right, values, &count);
+    const char *text = arena_printf(el->arena, "%s: %s and %s", what, left, right);
     Node *same = eq == SIZE_DIFFERENT ? ir_bool(el->m, false) : ir_eq(el->m, a, b);
-    for (int i = 0; i < n; i++) value[i] = ir_assert(el->m, same, text, value[i]);
+    for (int i = 0; i < n; i++) value[i] = ir_assert_values(el->m, same, text, value[i], count, values);
 }
 
 void size_same_shape(Elab *el, const Core *at, Span span, const char *what, Value x, Value y) {

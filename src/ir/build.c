@@ -248,22 +248,44 @@ static Node *bracket_scalar(Ir *m, void *p, Node *e, Node *b) {
 Node *ir_bracket(Ir *m, Node *p, Node *e) { return elementwise(m, bracket_scalar, p, e, NULL); }
 
 typedef struct Assertion {
-    Node *cond;
     const char *text;
+    int nargs;
+    Node **args; // the second is the element
 } Assertion;
 
 static Node *assert_scalar(Ir *m, void *data, Node *e, Node *b) {
     (void)b;
     Assertion *as = data;
-    Node *args[] = {as->cond, e};
+    as->args[1] = e;
     Node proto = {.op = OP_assert, .kind = e->kind, .partial = true, .nonneg = e->nonneg, .u.text = as->text};
-    return ir_intern(m, &proto, 2, args);
+    return ir_intern(m, &proto, as->nargs, as->args);
+}
+
+Node *ir_assert_values(Ir *m, Node *cond, const char *text, Node *value, int n, Node *const *values) {
+    if (cond->op == OP_lit && cond->u.num) return value;
+    Assertion as = {arena_strdup(m->arena, text), 2 + n, ARENA_ARRAY(m->arena, Node *, 2 + n)};
+    as.args[0] = cond;
+    for (int i = 0; i < n; i++) as.args[2 + i] = values[i];
+    return elementwise(m, assert_scalar, &as, value, NULL);
 }
 
 Node *ir_assert(Ir *m, Node *cond, const char *text, Node *value) {
-    if (cond->op == OP_lit && cond->u.num) return value;
-    Assertion as = {cond, arena_strdup(m->arena, text)};
-    return elementwise(m, assert_scalar, &as, value, NULL);
+    return ir_assert_values(m, cond, text, value, 0, NULL);
+}
+
+const char *ir_assert_text(Arena *a, const Node *e) {
+    static const char place[] = " = %d";
+    if (e->nargs == 2) return e->u.text;
+    Str s = {0};
+    for (const char *p = e->u.text, *q; *p; p = q) {
+        q = strstr(p, place);
+        if (!q) q = p + strlen(p);
+        str_printf(&s, "%.*s", (int)(q - p), p);
+        if (*q) q += sizeof place - 1;
+    }
+    const char *text = arena_strdup(a, str_text(&s));
+    str_free(&s);
+    return text;
 }
 
 static Node *add_scalar(Ir *m, void *data, Node *a, Node *b) {

@@ -251,7 +251,10 @@ static void use_operands(Plan *p, Place *pl) {
             use(p, e->args[k], pl->sub[k - 1], level, false);
         }
         return;
-    case OP_extern: // its sizes are not written
+    case OP_assert: // the values of its text are not written
+        for (int k = 0; k < 2; k++) use(p, e->args[k], pl->at, level, false);
+        return;
+    case OP_extern: // nor are its sizes
         for (int k = ir_extern_first(e) + e->u.ext->nsizes; k < ir_extern_end(e); k++)
             use(p, e->args[k], pl->at, level, false);
         return;

@@ -439,7 +439,7 @@ static const char *quoted(Printer *p, const char *s) {
 }
 
 static Exp assertion(Printer *p, Node *e, Region *r) {
-    const Doc *args[] = {operand(p, e->args[0], r, PREC_ATOM), text(p, quoted(p, e->u.text)),
+    const Doc *args[] = {operand(p, e->args[0], r, PREC_ATOM), text(p, quoted(p, ir_assert_text(p->arena, e))),
                          operand(p, e->args[1], r, PREC_ATOM)};
     return apply(p, "assert", 3, args);
 }

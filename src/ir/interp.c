@@ -484,6 +484,17 @@ static Status eval_at(Interp *m, Node *e, Scalar *out) {
     return READY;
 }
 
+static Status fail_assert(Interp *m, Node *e) {
+    int n = e->nargs - 2;
+    int64_t *values = ARENA_ARRAY(m->arena, int64_t, n + 1);
+    for (int k = 0; k < n; k++) {
+        Scalar x;
+        TRY(scalar(m, e->args[2 + k], &x));
+        values[k] = x.i;
+    }
+    return fail_at(m, e->span, FSM_ERROR_ASSERT, check_text(m->arena, e->u.text, n, values));
+}
+
 static Status eval_bracket(Interp *m, Node *e, Slot *s, Scalar *out) {
     Scalar p;
     TRY(scalar(m, e->args[0], &p));
@@ -712,8 +723,11 @@ static Status force_states(Interp *m, Frame *f, Slot *s, bool init, Array **to) 
     return WAIT;
 }
 
-static bool same_shape(const Array *a, const Array *b) {
-    return a->broken || b->broken || !memcmp(a->shape, b->shape, sizeof *a->shape * (size_t)a->rank);
+// The first dimension in which the shapes differ, or -1.
+static int other_extent(const Array *a, const Array *b) {
+    for (int d = 0; d < a->rank && !a->broken && !b->broken; d++)
+        if (a->shape[d] != b->shape[d]) return d;
+    return -1;
 }
 
 static void bind_states(Interp *m, Frame *f, Slot *s) {
@@ -825,7 +839,10 @@ static Status eval_loop(Interp *m, Frame *f, Slot *s) {
         TRY(force_states(m, f, s, false, s->now));
         for (int k = 0; k < e->u.loop->n; k++) {
             Array *old = s->cur[k];
-            if (!same_shape(old, s->now[k])) return fail(m, FSM_ERROR_SIZE, "the state of a loop changes its size");
+            int d = other_extent(old, s->now[k]);
+            if (d >= 0)
+                return fail(m, FSM_ERROR_SIZE, "the state of a loop changes its size: %lld and %lld",
+                            (long long)old->shape[d], (long long)s->now[k]->shape[d]);
             s->cur[k] = s->now[k], s->now[k] = old;
         }
         m->counts.iterations++;
@@ -857,7 +874,7 @@ static Status eval_node(Interp *m, Frame *f) {
     case OP_bracket: TRY(eval_bracket(m, e, s, &out)); break;
     case OP_assert:
         TRY(scalar(m, e->args[0], &x));
-        if (!x.i) return fail_at(m, e->span, FSM_ERROR_ASSERT, e->u.text);
+        if (!x.i) return fail_assert(m, e);
         TRY(scalar(m, e->args[1], &out));
         break;
     case OP_at: TRY(eval_at(m, e, &out)); break;

@@ -146,7 +146,7 @@ struct Node {
         int64_t num;   // lit of Int or Bool; final: which state; trace: which output; result: which result; input, param: its number
         Var *var;      // var; gen, sum, argmin, argmax: the bound variable
         Loop *loop;    // fold, while, custom
-        const char *text; // assert: the message
+        const char *text; // assert: the message, with a place for each operand after the second
         Extern *ext;      // extern
     } u;
     const char *name; // input: its name
@@ -222,6 +222,9 @@ static inline int ir_extern_end(const Node *e) { return e->nargs - e->rank; }
 Node *ir_select(Ir *m, Node *c, Node *a, Node *b); // a, b of the same kind and rank
 Node *ir_bracket(Ir *m, Node *p, Node *e);         // any numeric kind and rank
 Node *ir_assert(Ir *m, Node *cond, const char *text, Node *value); // any rank
+// The same with n Int values, the operands after the second: each " = %d" of the text shows the next of them.
+Node *ir_assert_values(Ir *m, Node *cond, const char *text, Node *value, int n, Node *const *values);
+const char *ir_assert_text(Arena *a, const Node *e); // without its values
 
 // ---- arrays
 // a[idx0, idx1, …]; n may be smaller than the rank (gives an array), n = 0 gives a.
@@ -366,8 +369,9 @@ const char *ir_quote(Ir *m, const Node *e);
 // One function as text; reads back with ir_read to the same nodes.
 void ir_print(Str *out, const Func *f);
 void ir_print_value(Str *out, Node *e); // for debugging and error messages: on one line
-// An Int value as a message shows it: `n - 1`; what is more than arithmetic on sizes is "a computed size". (size_text.c)
+// An Int value as a message shows it, in F̃: `n - 1`, `k[0]`; of sums and loops, where in the source they are. (size_text.c)
 void ir_print_size(Str *out, Node *e);
+bool ir_size_is_plain(const Node *e); // is all of it F̃?
 // Reads one or more functions; on error reports to diag and returns NULL. *count gets the number.
 Func **ir_read(Ir *m, Diag *diag, const Source *src, int *count);
 // Checks every invariant stated above; calls fatal_bug naming the pass in diag_current_pass if one is broken.

@@ -273,6 +273,7 @@ static void print_node(Printer *p, Frame f) {
         print_string(out, e->u.text);
         str_putc(out, ' ');
         print_operand(out, f.home, e->args[1]);
+        if (e->nargs > 2) str_putc(out, ' '), print_list(out, f.home, "[]", e->nargs - 2, e->args + 2);
         break;
     default:
         if (e->op == OP_conv) str_printf(out, " %s", kind_name(e->kind));

@@ -375,7 +375,9 @@ static Node *pack_value(Reader *r) {
 static Node *assert_value(Reader *r) {
     Node *c = typed_operand(r, KIND_BOOL, 0);
     const char *text = string(r);
-    return ir_assert(r->m, c, text, operand(r));
+    Node *e = operand(r), *values[MAX_LIST];
+    int n = shape(r, values);
+    return ir_assert_values(r->m, c, text, e, n, values);
 }
 
 // A list of operands, of scalars unless there is a signature; n are there already. Returns how many there are then.

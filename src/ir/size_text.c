@@ -13,6 +13,19 @@ static void print_infix(Str *s, Node *a, const char *op, Node *b, int prec, int 
     if (prec < outer) str_putc(s, ')');
 }
 
+// What no expression on sizes can say: where it is in the source.
+static void print_place(Str *s, const Node *e) {
+    Arena *a = arena_new();
+    const char *text = diag_quote(a, e->span);
+    if (*text) str_puts(s, "the value of `");
+    for (const char *c = text; *c; c++) {
+        str_putc(s, *c);
+        if (*c == '%' && c[1] != ' ') str_putc(s, ' '); // texts of checks have places for values like %d
+    }
+    str_puts(s, *text ? "`" : "a computed size");
+    arena_free(a);
+}
+
 // Prints a + b, as a difference where b is negative.
 static void print_sum(Str *s, Node *a, Node *b, int outer) {
     int64_t v;
@@ -63,18 +76,34 @@ static void print_size(Str *s, Node *e, int outer) {
         print_size(s, e->args[1], 0);
         str_putc(s, ')');
         break;
+    case OP_at:
+        print_size(s, e->args[0], PREC_UNARY);
+        for (int k = 1; k < e->nargs; k++) {
+            str_puts(s, k > 1 ? ", " : "[");
+            print_size(s, e->args[k], 0);
+        }
+        str_putc(s, ']');
+        break;
     case OP_conv: // an Int32 argument as an Int
         if (e->args[0]->kind == KIND_INT32) {
             print_size(s, e->args[0], outer);
             break;
         }
         // fall through
-    default: str_puts(s, "a computed size");
+    default: print_place(s, e);
     }
 }
 
 const char *ir_quote(Ir *m, const Node *e) {
     return e->span.src ? arena_printf(m->arena, "`%s`", diag_quote(m->arena, e->span)) : "a value";
+}
+
+bool ir_size_is_plain(const Node *e) {
+    bool plain = e->op == OP_lit || e->op == OP_input || e->op == OP_var || e->op == OP_add || e->op == OP_sub ||
+                 e->op == OP_mul || e->op == OP_idiv || e->op == OP_irem || e->op == OP_neg || e->op == OP_min ||
+                 e->op == OP_max || e->op == OP_at;
+    for (int i = 0; i < e->nargs; i++) plain = plain && ir_size_is_plain(e->args[i]);
+    return plain;
 }
 
 void ir_print_size(Str *out, Node *e) { print_size(out, e, 0); }

@@ -220,7 +220,10 @@ static void check_node(const Verifier *v, const Node *e) {
         REQUIRE(e->kind != KIND_BOOL, "a bracket on a Bool");
         break;
     case OP_assert:
-        check_like(v, e, 2, 1);
+        REQUIRE(e->nargs >= 2 && e->args[0]->kind == KIND_BOOL && e->args[0]->rank == 0, "the condition is not a Bool");
+        REQUIRE(e->rank == 0 && e->args[1]->rank == 0 && e->args[1]->kind == e->kind, "an operand has another type than the result");
+        for (int k = 2; k < e->nargs; k++)
+            REQUIRE(e->args[k]->kind == KIND_INT && e->args[k]->rank == 0, "a value of an assertion is not an Int");
         REQUIRE(e->u.text && e->partial, "an assertion has no text or is not partial");
         break;
     case OP_at: check_at(v, e); break;

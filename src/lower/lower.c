@@ -524,6 +524,13 @@ static void check_int32(Lower *l, Node *e) {
     lower_check(l, lower_value(l, ir_and(l->ir, low, high)), FSM_ERROR_RANGE, ir_int32_text, e->span, 1, &value);
 }
 
+static void emit_assert(Lower *l, Node *e) {
+    int n = e->nargs - 2;
+    Temp *values = ARENA_ARRAY(l->arena, Temp, n + 1);
+    lower_values(l, n, e->args + 2, values);
+    lower_check(l, lower_value(l, e->args[0]), FSM_ERROR_ASSERT, e->u.text, e->span, n, values);
+}
+
 static Temp emit_node(Lower *l, Node *e) {
     Temp t;
     switch (e->op) {
@@ -539,7 +546,7 @@ static Temp emit_node(Lower *l, Node *e) {
     case OP_select: return emit_select(l, e->args[0], e->args[1], e->args[2]);
     case OP_bracket: return emit_select(l, e->args[0], e->args[1], ir_zero(l->ir, e->kind));
     case OP_assert:
-        lower_check(l, lower_value(l, e->args[0]), FSM_ERROR_ASSERT, e->u.text, e->span, 0, NULL);
+        emit_assert(l, e);
         return lower_value(l, e->args[1]);
     case OP_at: return emit_at(l, e);
     case OP_sum: case OP_argmin: case OP_argmax: return lower_reduction(l, e);

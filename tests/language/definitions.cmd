@@ -1,1 +1,1 @@
-sh each.sh definitions.fsm --interp -Wno-unknown-attribute
+sh each.sh definitions.fsm --interp -Wno-unknown-attribute -Wno-idle-attribute
