@@ -269,10 +269,13 @@ LoopResult *lower_loop(Lower *l, Node *loop) {
     add_member(&u, loop, at);
     for (int i = 0; i < l->scope->folds.len; i++) {
         Node *o = l->scope->folds.data[i];
-        if (o != loop && !known_loop(l, o)) join(&u, o);
+        if (o != loop && !known_loop(l, o) && !lower_needs_busy(l, o)) join(&u, o);
     }
     Span before = lower_at(l, loop);
+    int busy = l->busy.len;
+    for (int i = 0; i < u.members.len; i++) vec_push(&l->busy, u.members.data[i].loop);
     emit_union(l, &u);
+    l->busy.len = busy;
     l->span = before;
     vec_free(&u.state), vec_free(&u.init), vec_free(&u.step), vec_free(&u.members);
     return map_get(&l->scope->arrays, loop);

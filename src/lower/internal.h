@@ -45,7 +45,6 @@ typedef struct Scope {
     VEC(Node *) loops;    // sums and arrays whose home this is and that its tasks need: candidates for sharing a loop
     VEC(Node *) folds;    // the same for sequential loops
     VEC(Task) tasks;    // not yet done
-    VEC(Node *) busy;     // being emitted
     VEC(Rebound) rebound; // by this scope
 } Scope;
 
@@ -55,6 +54,7 @@ typedef struct Lower {
     Tree *tree;
     Scope *root, *scope;
     Span span; // given to new statements
+    VEC(Node *) busy; // loops, sums and arrays being emitted
     VEC(int) temp_depth; // of each temp: the depth of the scope that defines it
     VEC(Scope *) bound; // indexed by Var.id: the scope that binds it
     Map cost;           // Node -> cost, saturated
@@ -99,6 +99,8 @@ bool lower_dear(Lower *l, Node *e);               // needs loops or calls
 // Is p a condition on indices and sizes alone? Then it holds for some of them, and what is needed there is needed.
 bool lower_likely(const Node *p);
 bool lower_maybe_empty(Lower *l, const Var *v); // might a loop over v make no pass?
+// Does e need something that is being emitted? Then it cannot be part of what that needs. (loops.c)
+bool lower_needs_busy(const Lower *l, Node *e);
 // Marks e and what it always needs as evaluated in the current scope.
 void lower_demand(Lower *l, Node *e);
 

@@ -186,9 +186,14 @@ typedef struct Member {
 
 typedef VEC(Member) Members;
 
+bool lower_needs_busy(const Lower *l, Node *e) {
+    for (int i = 0; i < l->busy.len; i++)
+        if (ir_reaches(e, l->busy.data[i])) return true;
+    return false;
+}
+
 static bool independent(Lower *l, Node *e, Members *group) {
-    for (int i = 0; i < l->scope->busy.len; i++)
-        if (ir_reaches(e, l->scope->busy.data[i])) return false;
+    if (lower_needs_busy(l, e)) return false;
     for (int i = 0; i < group->len; i++) {
         Node *o = group->data[i].value;
         if (o && ir_reaches(e, o)) return false;
@@ -269,7 +274,7 @@ static void gather(Lower *l, Var *v, Members *group) {
         Node *e = s->loops.data[i];
         if (e->u.var->extent != v->extent || held(l, e) || needed_by(e, group) || !independent(l, e, group)) continue;
         bool busy = false;
-        for (int k = 0; k < s->busy.len; k++) busy |= s->busy.data[k] == e;
+        for (int k = 0; k < l->busy.len; k++) busy |= l->busy.data[k] == e;
         if (!busy) vec_push(group, member_for(l, e));
     }
 }
@@ -278,8 +283,8 @@ static void gather(Lower *l, Var *v, Members *group) {
 static void emit_group(Lower *l, Var *v, Members *group) {
     Scope *s = l->scope;
     v = lower_loop_var(l, v, NULL);
-    int busy = s->busy.len;
-    for (int i = 0; i < group->len; i++) vec_push(&s->busy, group->data[i].task.e);
+    int busy = l->busy.len;
+    for (int i = 0; i < group->len; i++) vec_push(&l->busy, group->data[i].task.e);
     Stmt *loop = lower_begin_for(l, v);
     Task *tasks = ARENA_ARRAY(l->arena, Task, group->len);
     for (int i = 0; i < group->len; i++) {
@@ -294,7 +299,7 @@ static void emit_group(Lower *l, Var *v, Members *group) {
     }
     lower_tasks(l, group->len, tasks);
     lower_end_for(l, loop);
-    s->busy.len = busy;
+    l->busy.len = busy;
     for (int i = 0; i < group->len; i++) {
         Member *mb = &group->data[i];
         if (!mb->value) continue;

@@ -126,7 +126,7 @@ Block *scope_close(Lower *l) {
     vec_free(&s->rebound);
     map_free(&s->values), map_free(&s->arrays), map_free(&s->demanded), map_free(&s->lazy);
     map_free(&s->in_arm), map_free(&s->in_arms);
-    vec_free(&s->loops), vec_free(&s->folds), vec_free(&s->tasks), vec_free(&s->busy);
+    vec_free(&s->loops), vec_free(&s->folds), vec_free(&s->tasks);
     return s->block;
 }
 
@@ -678,7 +678,7 @@ static Tree *lower_version(Arena *arena, const Func *func) {
     make_outputs(l, f);
     lower_outputs(l, f);
     scope_close(l);
-    vec_free(&l->bound);
+    vec_free(&l->bound), vec_free(&l->busy);
     vec_free(&l->temp_depth);
     map_free(&l->cost);
     map_free(&l->copies);
