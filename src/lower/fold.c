@@ -1,5 +1,6 @@
 // Sequential loops. Scalar states are cells; array states are buffers, updated in place where the step permits
 // (update.c). Otherwise the new array is made beside the old one and copied back.
+#include "ir/join.h"
 #include "lower/internal.h"
 
 #include <string.h>
@@ -101,102 +102,7 @@ static LoopResult *result_new(Lower *l, int n) {
     return r;
 }
 
-// ---- loops that are one
-//
-// A result of a loop with many states is a loop with those that it depends on (ir/loops.c), so several results are
-// several loops with states in common. They are emitted as one.
-
-typedef struct Member {
-    Node *loop;
-    int *at; // where its states are among those of all
-} Member;
-
-typedef struct Union {
-    Ir *ir;
-    Node *loop; // the first, whose variables all use
-    VEC(Var *) state;
-    VEC(Node *) init;
-    VEC(Node *) step;
-    VEC(Member) members;
-} Union;
-
-// A term of `loop` with the variables of u, as far as its states are known to be there.
-static Node *renamed(const Union *u, Node *loop, const int *at, Node *e) {
-    Loop *p = ir_loop(loop);
-    Node **from = ARENA_ARRAY(u->ir->arena, Node *, p->n + 1), **to = ARENA_ARRAY(u->ir->arena, Node *, p->n + 1);
-    int n = 0;
-    if (p->index) from[n] = ir_var(p->index), to[n++] = ir_var(ir_loop(u->loop)->index);
-    for (int k = 0; k < p->n; k++)
-        if (at[k] >= 0) from[n] = ir_var(p->state[k]), to[n++] = ir_var(u->state.data[at[k]]);
-    return ir_subst(u->ir, e, n, from, to);
-}
-
-// A state of u that starts like state k of `loop` and is not taken; one of the same name, if possible.
-static int like(const Union *u, Node *loop, int k, const int *at) {
-    int found = -1;
-    const Var *s = ir_loop(loop)->state[k];
-    for (int j = 0; j < u->state.len; j++) {
-        bool taken = u->init.data[j] != loop_init(loop, k);
-        for (int i = 0; i < k; i++) taken |= at[i] == j;
-        if (!taken && (found < 0 || !strcmp(u->state.data[j]->name, s->name))) found = j;
-    }
-    return found;
-}
-
-// Which states of `loop` are states of u? Those for which that assumption is borne out by the steps. Returns how many.
-static int match(const Union *u, Node *loop, int *at) {
-    int n = ir_loop(loop)->n, common = 0;
-    for (int k = 0; k < n; k++) at[k] = like(u, loop, k, at);
-    for (bool again = true; again;) {
-        again = false;
-        for (int k = 0; k < n; k++) {
-            if (at[k] < 0 || renamed(u, loop, at, loop_step(loop, k)) == u->step.data[at[k]]) continue;
-            at[k] = -1, again = true;
-        }
-    }
-    for (int k = 0; k < n; k++) common += at[k] >= 0;
-    return common;
-}
-
-static void add_member(Union *u, Node *loop, int *at) {
-    Loop *p = ir_loop(loop);
-    int first = u->state.len;
-    for (int k = 0; k < p->n; k++) {
-        if (at[k] >= 0) continue;
-        at[k] = u->state.len;
-        Var *s = p->state[k];
-        if (loop != u->loop) s = ir_state(u->ir, s->name, s->kind, s->rank, s->shape);
-        vec_push(&u->state, s);
-        vec_push(&u->init, loop_init(loop, k));
-        vec_push(&u->step, NULL);
-    }
-    for (int k = 0; k < p->n; k++)
-        if (at[k] >= first) u->step.data[at[k]] = renamed(u, loop, at, loop_step(loop, k));
-    vec_push(&u->members, ((Member){loop, at}));
-}
-
-static void join(Union *u, Node *loop) {
-    Loop *p = ir_loop(loop), *q = ir_loop(u->loop);
-    if (loop->op != u->loop->op || (p->index && p->index->extent != q->index->extent)) return;
-    for (int i = 0; i < u->members.len; i++) {
-        Node *o = u->members.data[i].loop;
-        if (ir_reaches(loop, o) || ir_reaches(o, loop)) return; // one needs the other's result
-    }
-    int *at = ARENA_ARRAY(u->ir->arena, int, p->n);
-    if (!match(u, loop, at)) return;
-    if (loop->op == OP_while && renamed(u, loop, at, loop_cond(loop)) != loop_cond(u->loop)) return;
-    add_member(u, loop, at);
-}
-
-// The loop with the states of all members.
-static Node *whole(Union *u) {
-    Node *first = u->loop;
-    int n = u->state.len;
-    if (n == ir_loop(first)->n) return first;
-    if (first->op == OP_while)
-        return ir_while(u->ir, n, u->state.data, u->init.data, loop_cond(first), u->step.data);
-    return ir_fold(u->ir, ir_loop(first)->index, n, u->state.data, u->init.data, u->step.data);
-}
+// ---- loops that are one (ir/join.c): several results are several loops with states in common
 
 static LoopResult *known_loop(Lower *l, Node *loop) {
     for (Scope *s = l->scope; s; s = s->outer) {
@@ -207,7 +113,7 @@ static LoopResult *known_loop(Lower *l, Node *loop) {
 }
 
 // The buffer for state k: that of a task which stores the state as a whole, if there is one.
-static Buf *state_buf(Lower *l, const Union *u, int k) {
+static Buf *state_buf(Lower *l, const JoinedLoop *u, int k) {
     for (int i = 0; i < l->scope->tasks.len; i++) {
         const Task *t = &l->scope->tasks.data[i];
         if (t->kind != TASK_STORE || t->nidx || t->e->op != OP_final) continue;
@@ -229,7 +135,7 @@ static void store_init(Lower *l, Buf *buf, Node *init) {
     lower_task(l, &t);
 }
 
-static LoopResult *emit_loop(Lower *l, const Union *u, Node *loop) {
+static LoopResult *emit_loop(Lower *l, const JoinedLoop *u, Node *loop) {
     Loop *p = ir_loop(loop);
     Temp *cell = ARENA_ARRAY(l->arena, Temp, p->n);
     LoopResult *r = result_new(l, p->n);
@@ -249,10 +155,10 @@ static LoopResult *emit_loop(Lower *l, const Union *u, Node *loop) {
     return r;
 }
 
-static void emit_union(Lower *l, Union *u) {
-    LoopResult *r = emit_loop(l, u, whole(u));
+static void emit_union(Lower *l, JoinedLoop *u) {
+    LoopResult *r = emit_loop(l, u, ir_joined(u));
     for (int i = 0; i < u->members.len; i++) {
-        const Member *mb = &u->members.data[i];
+        const JoinedMember *mb = &u->members.data[i];
         int n = ir_loop(mb->loop)->n;
         LoopResult *part = result_new(l, n);
         for (int k = 0; k < n; k++) part->value[k] = r->value[mb->at[k]], part->buf[k] = r->buf[mb->at[k]];
@@ -263,13 +169,11 @@ static void emit_union(Lower *l, Union *u) {
 LoopResult *lower_loop(Lower *l, Node *loop) {
     LoopResult *known = known_loop(l, loop);
     if (known) return known;
-    Union u = {.ir = l->ir, .loop = loop};
-    int *at = ARENA_ARRAY(l->arena, int, ir_loop(loop)->n);
-    for (int k = 0; k < ir_loop(loop)->n; k++) at[k] = -1;
-    add_member(&u, loop, at);
+    JoinedLoop u;
+    ir_join_open(&u, l->ir, loop);
     for (int i = 0; i < l->scope->folds.len; i++) {
         Node *o = l->scope->folds.data[i];
-        if (o != loop && !known_loop(l, o) && !lower_needs_busy(l, o)) join(&u, o);
+        if (o != loop && !known_loop(l, o) && !lower_needs_busy(l, o)) ir_join(&u, o, true);
     }
     Span before = lower_at(l, loop);
     int busy = l->busy.len;
@@ -277,6 +181,6 @@ LoopResult *lower_loop(Lower *l, Node *loop) {
     emit_union(l, &u);
     l->busy.len = busy;
     l->span = before;
-    vec_free(&u.state), vec_free(&u.init), vec_free(&u.step), vec_free(&u.members);
+    ir_join_close(&u);
     return map_get(&l->scope->arrays, loop);
 }
