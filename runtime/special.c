@@ -107,8 +107,8 @@ static double cot_derivative(int n, double x) {
         }
         memcpy(p, q, sizeof p);
     }
-    double c = cot_pi(x), r = 0.0;
-    for (int i = n + 1; i >= 0; i--) r = r * c + p[i];
+    double c = cot_pi(x), r = p[n + 1]; // c may be infinite
+    for (int i = n; i >= 0; i--) r = r * c + p[i];
     return r;
 }
 

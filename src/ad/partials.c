@@ -7,12 +7,15 @@
 #define IREF(c) ir_int(m, c)
 #define CONV(a) ir_conv(m, r->kind, a)
 #define SEL(c, a, b) ir_select(m, c, a, b)
+#define STRICT(a, b) (m->strict_nan ? (a) : (b))
+#define KINK(c, e) STRICT(e, SEL(c, LIT(0.0), e))
 #define ADD(a, b) ir_add(m, a, b)
 #define SUB(a, b) ir_sub(m, a, b)
 #define MUL(a, b) ir_mul(m, a, b)
 #define DIV(a, b) ir_div(m, a, b)
 #define NEG(a) ir_neg(m, a)
-#define TRUNC(a) ir_trunc(m, a)
+#define ROUND(a) ir_round(m, a)
+#define HYPOT(a, b) ir_hypot(m, a, b)
 #define SQRT(a) ir_sqrt(m, a)
 #define EXP(a) ir_exp(m, a)
 #define LOG(a) ir_log(m, a)
@@ -90,6 +93,9 @@ AdFactor ad_factor(Ir *m, Node *e, int k) {
 }
 
 Node *ad_times(Ir *m, Node *v, Node *d) {
+    if (v->op == OP_bracket && v->rank == 0) { // where it is false nothing is added, whatever d is there
+        return ir_bracket(m, v->args[0], ad_times(m, v->args[1], d));
+    }
     if (ir_is_lit(d, 1.0)) {
         return v;
     }

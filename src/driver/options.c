@@ -261,6 +261,7 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
         o->check_bounds = (When)k;
         return true;
     case OPTION_DEBUG_NAN: return o->debug_nan = true;
+    case OPTION_STRICT_NAN: return o->strict_nan = true;
     case OPTION_DEBUG: return o->debug = true;
     case OPTION_SEED: return read_number(r, row, value, INT_MAX, &o->seed);
     case OPTION_RANGE: return read_range(r, row, value, o);

@@ -59,7 +59,7 @@ typedef struct Options {
     int error_limit; // 0: none
     unsigned explain; // topics
     bool warn[WARNING_COUNT], warn_error[WARNING_COUNT];
-    bool werror, time_passes, verify, debug, debug_nan;
+    bool werror, time_passes, verify, debug, debug_nan, strict_nan;
     bool in_place, fmt_check;
     int seed;
     double low, high;       // of random arguments

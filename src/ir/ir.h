@@ -167,6 +167,7 @@ struct Ir {
     Bounds bounds;
     bool strict;  // keep IEEE exceptions: 0*e is not 0 (--fp=precise)
     bool debug_nan; // an operation that makes a NaN of operands that are none is an error (--debug-nan)
+    bool strict_nan; // derivatives at singular points are what the formula says, not 0 (--strict-nan)
     Explain *explain; // where decisions are noted; NULL: nowhere
     Span span;    // given to new nodes
     struct IrTables *tables; // interning (ir.c)
