@@ -5,6 +5,7 @@
 // is summed over those that e does not have. Arrays collect contributions as scalar expressions over one list of fresh
 // index variables; reading A[a] contributes [k = a] times the reader's adjoint.
 #include "ad/guard.h"
+#include "pass/pass.h"
 
 #include "support/vec.h"
 
@@ -498,7 +499,10 @@ bool ad_reverse_body(Ir *m, const AdBody *b, AdError *error) {
 
 bool ad_reverse(Ir *m, int ny, Node *const *y, Node *const *y_adj, int nx, Node *const *x, Node **x_adj,
                 AdError *error) {
-    AdBody b = {.ny = ny, .nx = nx, .y = (Node **)y, .y_adj = (Node **)y_adj, .x = (Node **)x, .x_adj = x_adj};
+    // The traces in a derivative: the adjoint of a whole one would be as large.
+    Node **planned = arena_copy(m->arena, y, sizeof *y * (size_t)ny);
+    pass_plan_traces(m, ny, planned);
+    AdBody b = {.ny = ny, .nx = nx, .y = planned, .y_adj = (Node **)y_adj, .x = (Node **)x, .x_adj = x_adj};
     b.y_needed = ARENA_ARRAY(m->arena, Node *, ny + 1), b.x_needed = ARENA_ARRAY(m->arena, Node *, nx + 1);
     b.risk = ARENA_ARRAY(m->arena, AdRisk, nx + 1);
     if (!ad_reverse_body(m, &b, error)) {

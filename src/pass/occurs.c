@@ -6,10 +6,12 @@ static void visit(Node *e, void *data) {
     if (ir_is_binder(e)) vec_push(&n->binders, e);
 }
 
-void nodes_collect(const Func *f, Nodes *out) {
+void nodes_of(int n, Node *const *roots, Nodes *out) {
     *out = (Nodes){0};
-    ir_walk(f->noutputs, f->outputs, visit, out);
+    ir_walk(n, roots, visit, out);
 }
+
+void nodes_collect(const Func *f, Nodes *out) { nodes_of(f->noutputs, f->outputs, out); }
 
 void nodes_free(Nodes *n) {
     vec_free(&n->all);

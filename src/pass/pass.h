@@ -9,6 +9,10 @@
 // Applies the rules of ir/rules.c and ir/solve.c everywhere again, knowing what the brackets and branches around a term
 // say ([FS] Fig. 8 d).
 void pass_simplify(Func *f);
+// Finds ways to have earlier states of a loop without storing all of them (trace.c).
+void pass_trace(Func *f);
+// The same for values; replaces them by equal ones.
+void pass_plan_traces(Ir *m, int n, Node **roots);
 // Drops the states and outputs of loops that no result needs (Ir.whole_loops).
 void pass_prune(Func *f);
 // Turns traces into array states, and counts into states that count.

@@ -1,0 +1,40 @@
+// What the passes that plan traces share: under which conditions a value is needed, and which elements of its old value a
+// step replaces.
+#ifndef PASS_TRACE_H
+#define PASS_TRACE_H
+
+#include "ir/ir.h"
+#include "support/map.h"
+
+// ---- facts.c
+enum { FACTS_MAX = 16 };
+// Conditions that hold wherever a value is evaluated, in terms of the variables bound around it there.
+typedef struct Facts {
+    int n;
+    Node *p[FACTS_MAX];
+} Facts;
+
+// For each of the n nodes, operands before users, the last of which are the roots' (as ir_walk visits them).
+void facts_collect(Ir *m, int n, Node *const *all, Map *facts);
+// Is p false wherever the facts (NULL: none) hold?
+bool facts_refute(Ir *m, const Facts *f, Node *p);
+
+// ---- parts.c
+enum { PART_RANK = 16, PARTS_MAX = 8 };
+// The elements with index a[d] in dimension d, for each d with a[d]; among them those for which pred holds are replaced.
+typedef struct TracePart {
+    Node *pred;
+    Node *a[PART_RANK];
+} TracePart;
+typedef struct TraceParts {
+    Node *base;        // the old array
+    int rank;
+    Var *v[PART_RANK]; // indices of the new array
+    Node *body;        // its element
+    int n;
+    TracePart part[PARTS_MAX];
+} TraceParts;
+// Which elements of the array `base` does `step` replace? False if it is not known to keep any.
+bool parts_of_step(Ir *m, Node *base, Node *step, TraceParts *out);
+
+#endif
