@@ -4,10 +4,6 @@
 
 #include <string.h>
 
-// Does reverse mode go through loops that depend on what is differentiated by? Then derivatives inside of programs take
-// these in reverse mode too; that of the whole program is checked as soon as there is one.
-static const bool reverse_through_loops = false;
-
 typedef struct Name {
     const char *name;
     const Sort *type;
@@ -474,7 +470,7 @@ static Piece *gen_derivative(Gen *g) {
     int names = g->nnames, kept = g->budget;
     bool nested = g->nested, loops = g->loops, forward = chance(g, 50), array = chance(g, 30);
     g->budget = kept < 8 ? kept : 8;
-    g->nested = false, g->loops = loops && (forward || reverse_through_loops);
+    g->nested = false;
     const Sort *t = chance(g, 50) ? &real : array_of(g, chance(g, 70) ? "n" : "2", &real);
     Piece *x = gen(g, t);
     declare(g, z, t, NULL);
