@@ -332,7 +332,10 @@ static Status array(Interp *m, Node *e, Array **out) {
 
 // ---- scalars
 
-static bool is_nil(Interp *m, const Node *e) { return e->op == OP_bracket && slot_of(m, e)->nil; }
+static bool is_nil(Interp *m, const Node *e) {
+    if (e->op == OP_add || e->op == OP_sub) return is_nil(m, e->args[0]) && is_nil(m, e->args[1]);
+    return e->op == OP_bracket && slot_of(m, e)->nil;
+}
 
 // [TL] Fig. 6: an addition whose operand is a false bracket costs nothing (4.24); index arithmetic and truth values
 // are free.

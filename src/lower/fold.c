@@ -16,16 +16,24 @@ static int next_state(Node *loop, const bool *waiting) {
     return -1;
 }
 
-// The array states in the order in which they are updated. Those that read each other are copied.
-static int plan_order(Lower *l, Node *loop, Buf *const *buf, int *order, Update **plan) {
-    Loop *p = ir_loop(loop);
+static void explain_update(Lower *l, Node *loop, int k, const Update *u) {
     static const char *const how[] = {[UPDATE_NONE] = "not changed",
                                       [UPDATE_ADD] = "added to in place",
                                       [UPDATE_PARTS] = "updated in place",
+                                      [UPDATE_LOOP] = "updated in place by a loop inside",
+                                      [UPDATE_IF] = "updated in place",
                                       [UPDATE_COPY] = "made anew in every iteration, and copied"};
+    const char *name = ir_loop(loop)->state[k]->name;
+    explain(l->ir->explain, EXPLAIN_MEMORY, loop->span, "%s: the state `%s` is %s", ir_quote(l->ir, loop), name ? name : "s",
+            how[u->how]);
+}
+
+// The array states in the order in which they are updated, but those with a plan. Those that read each other are copied.
+static int plan_order(Lower *l, Node *loop, Buf *const *buf, int *order, Update **plan) {
+    Loop *p = ir_loop(loop);
     int count = 0;
     bool *waiting = ARENA_ARRAY(l->arena, bool, p->n);
-    for (int k = 0; k < p->n; k++) waiting[k] = buf[k];
+    for (int k = 0; k < p->n; k++) waiting[k] = buf[k] && !plan[k];
     for (;;) {
         int k = next_state(loop, waiting);
         bool in_place = k >= 0;
@@ -35,10 +43,25 @@ static int plan_order(Lower *l, Node *loop, Buf *const *buf, int *order, Update 
         waiting[k] = false;
         plan[k] = lower_plan_update(l, ir_var(p->state[k]), loop_step(loop, k), in_place);
         order[count++] = k;
-        explain(l->ir->explain, EXPLAIN_MEMORY, loop->span, "%s: the state `%s` is %s", ir_quote(l->ir, loop), p->state[k]->name ? p->state[k]->name : "s",
-                how[plan[k]->how]);
+        explain_update(l, loop, k, plan[k]);
         if (plan[k]->how != UPDATE_COPY) continue;
         plan[k]->next = lower_buf(l, BUF_TEMP, buf[k]->kind, buf[k]->rank, buf[k]->extent, NULL);
+    }
+}
+
+// A state that a loop inside steps, and that nothing else reads, is stepped first: what else that loop gives is known then.
+static void run_inner(Lower *l, Node *loop, Buf *const *buf, Update **plan) {
+    int n = ir_loop(loop)->n;
+    lower_announce(l, n, loop->args + loop_steps(loop));
+    for (int k = 0; k < n; k++) {
+        bool read = !buf[k] || loop_step(loop, k)->op != OP_final;
+        for (int j = 0; j < n && !read; j++) read = j != k && node_has_var(loop_step(loop, j), ir_loop(loop)->state[k]);
+        if (read) continue;
+        Update *u = lower_plan_update(l, ir_var(ir_loop(loop)->state[k]), loop_step(loop, k), true);
+        if (u->how != UPDATE_LOOP) continue;
+        plan[k] = u;
+        explain_update(l, loop, k, u);
+        lower_update(l, u, buf[k]);
     }
 }
 
@@ -47,6 +70,7 @@ static void steps(Lower *l, Node *loop, const Temp *cell, Buf *const *buf) {
     Temp *next = ARENA_ARRAY(l->arena, Temp, n);
     Update **plan = ARENA_ARRAY(l->arena, Update *, n);
     for (int k = 0; k < n; k++) lower_demand(l, loop_step(loop, k));
+    run_inner(l, loop, buf, plan);
     for (int k = 0; k < n; k++)
         if (!buf[k]) next[k] = lower_value(l, loop_step(loop, k));
     int arrays = plan_order(l, loop, buf, order, plan);
@@ -125,6 +149,7 @@ static Buf *state_buf(Lower *l, const JoinedLoop *u, int k) {
 
 static void store_init(Lower *l, Buf *buf, Node *init) {
     Node *e = init;
+    if (lower_known_array(l, init) == buf) return;
     while (e->op == OP_gen) e = e->args[0];
     if (e->op == OP_lit) {
         Temp value = lower_value(l, e);

@@ -110,6 +110,8 @@ Temp lower_value(Lower *l, Node *e);
 void lower_values(Lower *l, int n, Node *const *e, Temp *out);
 // The buffer that holds an array, filled. (lower.c)
 Buf *lower_array(Lower *l, Node *e);
+// That buffer if it is there already, or NULL. (lower.c)
+Buf *lower_known_array(Lower *l, Node *e);
 // Emits the loop for a sum, argmin or argmax, or fills buf for an array, together with all that can share it. (loops.c)
 Temp lower_reduction(Lower *l, Node *e);
 Buf *lower_fill(Lower *l, Node *e);
@@ -135,6 +137,8 @@ Buf *lower_new_array(Lower *l, Node *e);
 // Does a task with terms that scatter (ir_scatters): the dense rest first. (scatter.c)
 void lower_scatter(Lower *l, Task *t);
 void lower_zero(Lower *l, Task *t); // stores zeros everywhere in the task's place (loops.c)
+// Values that the current scope is about to need: what they loop over may share loops. (loops.c)
+void lower_announce(Lower *l, int n, Node *const *e);
 // Computes values in the current scope, those that can share a loop in one. (loops.c)
 void lower_now(Lower *l, int n, Node *const *e);
 
@@ -162,6 +166,8 @@ typedef enum UpdateKind {
     UPDATE_NONE,  // nothing changes
     UPDATE_ADD,   // `rest` is added
     UPDATE_PARTS, // some regions, or all, get new values
+    UPDATE_LOOP,  // a loop runs in the buffer
+    UPDATE_IF,    // one of two updates is done
     UPDATE_COPY   // the new array is made elsewhere and copied
 } UpdateKind;
 
@@ -186,6 +192,8 @@ typedef struct Update {
     int nparts;
     Node *before[BEFORE_MAX]; // evaluated before anything is written
     int nbefore;
+    Node *cond; // UPDATE_IF
+    struct Update *then, *other;
     Buf *next; // UPDATE_COPY
 } Update;
 // How `state` becomes `step` in the body of its loop, the current scope; in_place: nothing reads the old state later.

@@ -422,6 +422,12 @@ void lower_tasks(Lower *l, int n, Task *tasks) {
     }
 }
 
+void lower_announce(Lower *l, int n, Node *const *e) {
+    Map seen = {0};
+    for (int i = 0; i < n; i++) find_loops(l, e[i], e[i]->op == OP_sum && e[i]->rank == 0, &seen);
+    map_free(&seen);
+}
+
 void lower_now(Lower *l, int n, Node *const *e) {
     Map seen = {0};
     for (int i = 0; i < n; i++) find_loops(l, e[i], true, &seen);

@@ -285,7 +285,7 @@ static Scope *place(Lower *l, Node *e, Scope **home) {
     return *home;
 }
 
-static Buf *known_array(Lower *l, Node *e) {
+Buf *lower_known_array(Lower *l, Node *e) {
     for (Scope *s = l->scope; s; s = s->outer) {
         Buf *b = map_get(&s->arrays, e);
         if (b) return b;
@@ -374,7 +374,7 @@ static int fresh_cost(Lower *l, Node *e, int bound) {
     if (e->nargs == 0 || (e->rank == 0 && known_value(l, e) >= 0)) return 0;
     int cost = op_info[e->op].cost;
     if (ir_is_binder(e) || e->op == OP_final || (e->op == OP_extern && e->u.ext->signature)) return PASS_COST_LOOP;
-    if (e->op == OP_at) cost = e->args[0]->op == OP_input || known_array(l, e->args[0]) ? 1 : PASS_COST_LOOP;
+    if (e->op == OP_at) cost = e->args[0]->op == OP_input || lower_known_array(l, e->args[0]) ? 1 : PASS_COST_LOOP;
     for (int i = e->op == OP_at ? 1 : 0; i < e->nargs && cost <= bound; i++)
         cost += fresh_cost(l, e->args[i], bound - cost);
     return cost;
@@ -573,7 +573,7 @@ static Temp emit(Lower *l, Node *e) {
 // ---- arrays
 
 Buf *lower_array(Lower *l, Node *e) {
-    Buf *b = known_array(l, e);
+    Buf *b = lower_known_array(l, e);
     if (b) return b;
     Scope *here = l->scope, *home, *at = place(l, e, &home);
     count_copy(l, e, at, home);

@@ -25,19 +25,48 @@ static Node *added(Ir *m, Node *e, const Update *u) {
     return rest ? ir_add(m, a, rest) : NULL;
 }
 
-static Node *added_bracket(Ir *m, Node *e, const Update *u) {
-    Node *rest = added(m, e, u);
-    return rest && (rest->op == OP_bracket || (rest->op == OP_neg && rest->args[0]->op == OP_bracket)) ? rest : NULL;
+enum { MAX_SUM = 16 };
+
+// A sum in which one term keeps the old element somewhere and the others are brackets.
+typedef struct Sum {
+    Node *keeper;
+    Node *cond[MAX_SUM]; // of the others
+    int n;
+} Sum;
+
+static bool keeps_own(Node *e, const Update *u);
+
+static bool add_terms(Sum *s, Node *e, bool negative, const Update *u) {
+    switch (e->op) {
+    case OP_add: return add_terms(s, e->args[0], negative, u) && add_terms(s, e->args[1], negative, u);
+    case OP_sub: return add_terms(s, e->args[0], negative, u) && add_terms(s, e->args[1], !negative, u);
+    case OP_neg: return add_terms(s, e->args[0], !negative, u);
+    default: break;
+    }
+    if (!negative && !s->keeper && keeps_own(e, u)) {
+        s->keeper = e;
+        return true;
+    }
+    if (e->op != OP_bracket || s->n == MAX_SUM) return false;
+    s->cond[s->n++] = e->args[0];
+    return true;
 }
 
-static bool keeps_own(Ir *m, Node *e, const Update *u) {
+static bool sum_keeps(Sum *s, Node *e, const Update *u) {
+    *s = (Sum){0};
+    return (e->op == OP_add || e->op == OP_sub) && add_terms(s, e, false, u) && s->keeper;
+}
+
+static bool keeps_own(Node *e, const Update *u) {
+    Sum s;
     if (is_own(e, u)) return true;
-    if (e->op == OP_select) return keeps_own(m, e->args[1], u) || keeps_own(m, e->args[2], u);
-    return (e->op == OP_bracket && keeps_own(m, e->args[1], u)) || added_bracket(m, e, u);
+    if (e->op == OP_select) return keeps_own(e->args[1], u) || keeps_own(e->args[2], u);
+    return (e->op == OP_bracket && keeps_own(e->args[1], u)) || sum_keeps(&s, e, u);
 }
 
 static bool add_part(Ir *m, Update *u, Node *pred, Node *value) {
     if (u->nparts == PARTS_MAX) return false;
+    if (pred->op == OP_lit && !pred->u.num) return true;
     Part *p = &u->part[u->nparts++];
     *p = (Part){.pred = pred, .value = value};
     lower_region(m, u->v, u->n, pred, &p->region);
@@ -45,20 +74,40 @@ static bool add_part(Ir *m, Update *u, Node *pred, Node *value) {
     return true;
 }
 
+// Parts for `value` where pred and cond hold: a region can be no disjunction.
+static bool add_where(Ir *m, Update *u, Node *pred, Node *cond, Node *value) {
+    bool no = cond->op == OP_not;
+    Node *c = no ? cond->args[0] : cond;
+    if (c->op != OP_and && c->op != OP_or) return add_part(m, u, ir_and(m, pred, cond), value);
+    Node *a = no ? ir_not(m, c->args[0]) : c->args[0], *b = no ? ir_not(m, c->args[1]) : c->args[1];
+    if ((c->op == OP_and) != no) return add_where(m, u, ir_and(m, pred, a), b, value);
+    return add_where(m, u, pred, a, value) && add_where(m, u, ir_and(m, pred, ir_not(m, a)), b, value);
+}
+
+static bool collect(Ir *m, Update *u, Node *pred, Node *e);
+
+static bool collect_where(Ir *m, Update *u, Node *pred, Node *cond, Node *e) {
+    if (keeps_own(e, u)) return collect(m, u, ir_and(m, pred, cond), e);
+    return add_where(m, u, pred, cond, e);
+}
+
 // The parts of e, the new value of an element where pred holds.
 static bool collect(Ir *m, Update *u, Node *pred, Node *e) {
+    Sum s;
     if (is_own(e, u)) return true;
-    if (!keeps_own(m, e, u)) return add_part(m, u, pred, e);
+    if (!keeps_own(e, u)) return add_part(m, u, pred, e);
     if (e->op == OP_select)
-        return collect(m, u, ir_and(m, pred, e->args[0]), e->args[1]) &&
-               collect(m, u, ir_and(m, pred, ir_not(m, e->args[0])), e->args[2]);
+        return collect_where(m, u, pred, e->args[0], e->args[1]) &&
+               collect_where(m, u, pred, ir_not(m, e->args[0]), e->args[2]);
     if (e->op == OP_bracket)
-        return collect(m, u, ir_and(m, pred, e->args[0]), e->args[1]) &&
-               add_part(m, u, ir_and(m, pred, ir_not(m, e->args[0])), ir_zero(m, e->kind));
-    Node *rest = added_bracket(m, e, u), *b = rest->op == OP_neg ? rest->args[0] : rest, *idx[RANK_MAX];
-    for (int k = 0; k < u->n; k++) idx[k] = ir_var(u->v[k]);
-    Node *old = ir_at(m, u->base, u->n, idx);
-    return add_part(m, u, ir_and(m, pred, b->args[0]), ir_op(m, b == rest ? OP_add : OP_sub, old, b->args[1]));
+        return collect_where(m, u, pred, e->args[0], e->args[1]) &&
+               add_where(m, u, pred, ir_not(m, e->args[0]), ir_zero(m, e->kind));
+    if (!sum_keeps(&s, e, u)) fatal_bug("an update that keeps nothing");
+    for (int i = 0; i < s.n; i++) {
+        if (!add_where(m, u, pred, s.cond[i], e)) return false;
+        pred = ir_and(m, pred, ir_not(m, s.cond[i]));
+    }
+    return collect(m, u, pred, s.keeper);
 }
 
 // ---- what is read
@@ -236,7 +285,7 @@ static Update *plan(Lower *l, const Var *state, Node *base, Node *step);
 static Node *link(Node *e, const Update *u) {
     if (e->op == OP_at) {
         Node *b = e->args[0];
-        if (b == u->base || b->op != OP_gen || b->kind != u->base->kind || b->rank != u->n) return NULL;
+        if (b == u->base || (b->op != OP_gen && b->op != OP_final) || b->kind != u->base->kind || b->rank != u->n) return NULL;
         if (!node_has_var(b, u->state)) return NULL;
         for (int k = 0; k < u->n; k++)
             if (e->args[k + 1] != ir_var(u->v[k]) || b->shape[k] != u->base->shape[k]) return NULL;
@@ -275,6 +324,37 @@ static bool plan_chain(Lower *l, Update *u, Node *step, Node *body) {
     return true;
 }
 
+// The state of a loop inside that starts from the array, which that loop reads in no other way.
+static bool plan_loop(Lower *l, Update *u, Node *step) {
+    Node *loop = step->args[0], *init = loop_init(loop, (int)step->u.num);
+    for (int i = 0; i < loop->nargs; i++)
+        if (i != step->u.num && node_has_var(loop->args[i], u->state)) return false;
+    if (loop->op == OP_fold && node_has_var(ir_loop(loop)->index->extent, u->state)) return false;
+    Update *first = plan(l, u->state, u->base, init);
+    if (first->how == UPDATE_COPY) return false;
+    if (first->how != UPDATE_NONE) u->first = first;
+    u->base = init;
+    u->how = UPDATE_LOOP;
+    return true;
+}
+
+// A condition that is the same for all elements.
+static bool plan_if(Lower *l, Update *u, Node *body) {
+    Ir *m = l->ir;
+    if (body->op != OP_select) return false;
+    Node *arm[] = {body->args[1], body->args[2]};
+    Update *plans[2];
+    for (int k = 0; k < u->n; k++)
+        if (node_has_var(body->args[0], u->v[k])) return false;
+    for (int i = 0; i < 2; i++) {
+        for (int k = u->n; k-- > 0;) arm[i] = ir_gen(m, u->v[k], arm[i]);
+        plans[i] = plan(l, u->state, u->base, arm[i]);
+        if (plans[i]->how == UPDATE_COPY) return false;
+    }
+    u->how = UPDATE_IF, u->cond = body->args[0], u->then = plans[0], u->other = plans[1];
+    return true;
+}
+
 // How the buffer that holds `base` is made to hold `step`.
 static Update *plan(Lower *l, const Var *state, Node *base, Node *step) {
     Update *u = ARENA_NEW(l->arena, Update);
@@ -282,6 +362,10 @@ static Update *plan(Lower *l, const Var *state, Node *base, Node *step) {
     u->part = ARENA_ARRAY(l->arena, Part, PARTS_MAX);
     if (step == base) {
         u->how = UPDATE_NONE;
+        return u;
+    }
+    if (step->op == OP_final) {
+        plan_loop(l, u, step);
         return u;
     }
     Node *body = step;
@@ -298,6 +382,7 @@ static Update *plan(Lower *l, const Var *state, Node *base, Node *step) {
         return u;
     }
     u->nbefore = 0;
+    if (plan_if(l, u, body)) return u;
     if (plan_map(l, u, body)) u->how = UPDATE_PARTS;
     return u;
 }
@@ -386,11 +471,34 @@ static void apply_add(Lower *l, Update *u, Buf *buf) {
     lower_tasks(l, 1, &t);
 }
 
+static void apply_arm(Lower *l, Update *u, Node *cond, Buf *buf) {
+    if (u->how == UPDATE_NONE) return;
+    Temp c = lower_value(l, cond);
+    lower_begin_if(l, cond);
+    lower_demand(l, u->step);
+    lower_update(l, u, buf);
+    lower_end_if(l, c);
+}
+
+static void apply_if(Lower *l, Update *u, Buf *buf) {
+    Node *no = ir_not(l->ir, u->cond);
+    lower_value(l, u->cond); // before anything is written
+    lower_value(l, no);
+    apply_arm(l, u->then, u->cond, buf);
+    apply_arm(l, u->other, no, buf);
+}
+
 void lower_update(Lower *l, Update *u, Buf *buf) {
     if (u->first) {
         lower_update(l, u->first, buf);
         map_put(&l->scope->arrays, u->base, buf);
     }
+    if (u->how == UPDATE_LOOP) {
+        map_put(&l->scope->arrays, u->base, buf);
+        Task t = {.kind = TASK_STORE, .buf = buf, .e = u->step};
+        lower_tasks(l, 1, &t); // the loop's state takes the buffer of the task
+    }
+    if (u->how == UPDATE_IF) apply_if(l, u, buf);
     if (u->how == UPDATE_ADD) apply_add(l, u, buf);
     else if (u->how == UPDATE_PARTS) apply_parts(l, u, buf);
 }

@@ -15,6 +15,8 @@ void pass_trace(Func *f);
 void pass_plan_traces(Ir *m, int n, Node **roots);
 // Drops the states and outputs of loops that no result needs (Ir.whole_loops).
 void pass_prune(Func *f);
+// Lets a loop that adds to zeros what is then added to an array add to that array.
+void pass_thread(Func *f);
 // Turns traces into array states, and counts into states that count.
 void pass_store(Func *f);
 // Unrolls sums and arrays of a few elements, where the number is known.
