@@ -318,7 +318,7 @@ Var *ir_narrow(Ir *m, Var *v, Node *body, Node **lo, Node **rest);
 // If e, a value with indices v, is zero except where some of them have values computed without any of them (sums around a
 // bracket with such equalities): fixed[k] gets that value or NULL. Lowering scatters such terms.
 bool ir_scatters(Ir *m, Node *e, Var *const *v, int n, Node **fixed);
-// The indices (at most 16) of a nest of gens and the terms of its scalar floating-point body; 0 if it has none.
+// The indices (at most 16) of a nest of gens and the terms of its scalar body, a number; 0 if it has none.
 int ir_terms(Ir *m, Node *e, Var **v, int *n, Node ***term);
 // Does the array e have terms that scatter?
 bool ir_has_scatter(Ir *m, Node *e);

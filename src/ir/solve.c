@@ -293,7 +293,7 @@ enum { MAX_TERMS = 256, MAX_RANK = 16 };
 int ir_terms(Ir *m, Node *e, Var **v, int *n, Node ***term) {
     *n = 0;
     for (; e->op == OP_gen && *n < MAX_RANK; e = e->args[0]) v[(*n)++] = e->u.var;
-    if (*n == 0 || e->rank || !kind_is_float(e->kind)) return 0;
+    if (*n == 0 || e->rank || e->kind == KIND_BOOL || e->kind == KIND_INT32) return 0;
     *term = ARENA_ARRAY(m->arena, Node *, MAX_TERMS);
     return addends(m, e, false, *term, MAX_TERMS);
 }

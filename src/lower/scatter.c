@@ -4,19 +4,15 @@
 
 #include <string.h>
 
-static void scatter_term(Lower *l, const Task *t, Node *e, bool negative, Var *const *v, int n) {
+// A term, or what is left of it inside of loops.
+typedef struct Addend {
+    Node *e; // NULL: done
+    bool negative;
+} Addend;
+
+static void add_at(Lower *l, const Task *t, Addend a, Var *const *v, int n) {
     Ir *m = l->ir;
-    if (e->op == OP_neg) {
-        scatter_term(l, t, e->args[0], !negative, v, n);
-        return;
-    }
-    if (e->op == OP_sum) {
-        Node *body = e->args[0];
-        Stmt *loop = lower_begin_for(l, lower_loop_var(l, e->u.var, &body));
-        scatter_term(l, t, body, negative, v, n);
-        lower_end_for(l, loop);
-        return;
-    }
+    Node *e = a.e;
     Region r;
     bool bracket = e->op == OP_bracket;
     lower_region(m, v, n, bracket ? e->args[0] : ir_bool(m, true), &r);
@@ -28,9 +24,32 @@ static void scatter_term(Lower *l, const Task *t, Node *e, bool negative, Var *c
     if (t->nidx) memcpy(u.idx, t->idx, sizeof *u.idx * (size_t)t->nidx);
     memcpy(u.idx + t->nidx, r.idx, sizeof *u.idx * (size_t)n);
     u.nidx += n;
-    u.e = negative ? ir_neg(m, value) : value;
+    u.e = a.negative ? ir_neg(m, value) : value;
     u.scatters = false;
     lower_region_task(l, &r, &u);
+}
+
+// Sums over equal extents share one loop: the terms of a row of a sparse Jacobian have most of their work in common.
+static void add_terms(Lower *l, const Task *t, int count, Addend *term, Var *const *v, int n) {
+    for (int i = 0; i < count; i++) {
+        while (term[i].e && term[i].e->op == OP_neg) term[i] = (Addend){term[i].e->args[0], !term[i].negative};
+    }
+    Addend *inner = ARENA_ARRAY(l->arena, Addend, count);
+    for (int i = 0; i < count; i++) {
+        if (term[i].e && term[i].e->op != OP_sum) add_at(l, t, term[i], v, n);
+        if (!term[i].e || term[i].e->op != OP_sum) continue;
+        Var *w = lower_loop_var(l, term[i].e->u.var, NULL);
+        int shared = 0;
+        for (int k = i; k < count; k++) {
+            Node *e = term[k].e;
+            if (!e || e->op != OP_sum || e->u.var->extent != w->extent) continue;
+            inner[shared++] = (Addend){ir_subst1(l->ir, e->args[0], ir_var(e->u.var), ir_var(w)), term[k].negative};
+            if (k > i) term[k].e = NULL;
+        }
+        Stmt *loop = lower_begin_for(l, w);
+        add_terms(l, t, shared, inner, v, n);
+        lower_end_for(l, loop);
+    }
 }
 
 void lower_scatter(Lower *l, Task *t) {
@@ -49,6 +68,9 @@ void lower_scatter(Lower *l, Task *t) {
         for (int k = n; k-- > 0;) rest.e = ir_binder_plain(m, OP_gen, v[k], rest.e);
         lower_task(l, &rest);
     }
+    Addend *scattered = ARENA_ARRAY(l->arena, Addend, terms);
+    int count = 0;
     for (int i = 0; i < terms; i++)
-        if (term[i] && ir_scatters(l->ir, term[i], v, n, fixed)) scatter_term(l, t, term[i], false, v, n);
+        if (term[i]) scattered[count++] = (Addend){term[i], false};
+    add_terms(l, t, count, scattered, v, n);
 }
