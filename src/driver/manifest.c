@@ -118,7 +118,7 @@ static const char *applied(const Expr *e) { // f in `f …`, or in the body of `
 // The operators whose result is a derivative of their first argument at the second.
 static bool is_operator(const Compilation *c, const Decl *d, const char *name) {
     static const char *const operators[] = {"grad",   "valueAndGrad", "jvp",    "jvp2",    "vjp", "vjp2",
-                                            "jacobian", "jacfwd",     "jacrev", "hessian", "hvp", NULL};
+                                            "jacobian", "jacfwd",     "jacrev", "jacobianSparse", "hessian", "hvp", NULL};
     int i = 0;
     while (operators[i] && strcmp(operators[i], name)) i++;
     return operators[i] && !is_parameter(d, name) && !module_find(c->unit, c->unit->main, name);

@@ -100,6 +100,7 @@ typedef enum AdMode {
     AD_JACOBIAN,
     AD_JACFWD,
     AD_JACREV,
+    AD_JACSPARSE,
     AD_HESSIAN,
     AD_HVP,
     AD_DERIV // [FS] Figs. 5 and 6: (value, derivative) pairs, under the index of the variable

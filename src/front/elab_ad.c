@@ -3,7 +3,7 @@
 // nested derivatives cannot be confused.
 #include "front/elab_internal.h"
 
-#include "ad/ad.h"
+#include "ad/sparse.h"
 #include "support/map.h"
 #include "support/vec.h"
 
@@ -144,6 +144,21 @@ static Node **jacobian(Deriv *d, AdMode mode) {
     return fwd ? jacobian_forward(d, d->ny, d->y_float) : jacobian_reverse(d);
 }
 
+// Starts of rows, columns, values.
+static Value sparse(Deriv *d) {
+    Elab *el = d->el;
+    AdSparse s;
+    AdError error = {0};
+    Type *values = type_prune(d->c->type)->parts[2];
+    if (!ad_sparse(el->m, type_elem(values)->kind, d->ny, d->y_float, d->nx, d->x, &s, &error)) {
+        ad_failed(d, error);
+        return value_dummy(el, d->c->type);
+    }
+    Value v = value_new(el, 3);
+    v.leaf[0] = s.starts, v.leaf[1] = s.columns, v.leaf[2] = s.values;
+    return v;
+}
+
 // ---- the forms
 
 static Value leaves(Deriv *d, int n, Node **leaf, bool with_value) {
@@ -178,6 +193,7 @@ static Value build(Deriv *d, Value direction) {
     case AD_JACOBIAN:
     case AD_JACFWD:
     case AD_JACREV: return leaves(d, d->ny * d->nx, jacobian(d, d->c->ad), false);
+    case AD_JACSPARSE: return sparse(d);
     case AD_HESSIAN: return leaves(d, d->nx * d->nx, jacobian_forward(d, d->nx, gradient(d)), false);
     case AD_HVP: return leaves(d, d->nx, forward(d, d->nx, gradient(d), direction.leaf), false);
     case AD_DERIV: return dual(d);

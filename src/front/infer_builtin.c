@@ -256,6 +256,7 @@ static Core *derivative(Infer *in, AdMode mode, Fun *f, Core *x, Core *dir, Span
     if (mode == AD_JVP2) type = type_tuple(a, 2, (Type *[]){body->type, dy});
     if (mode == AD_VALUE_GRAD || mode == AD_VJP2) type = type_tuple(a, 2, (Type *[]){body->type, dx});
     if (mode == AD_JACOBIAN || mode == AD_JACFWD || mode == AD_JACREV) type = type_jacobian(a, body->type, dx);
+    if (mode == AD_JACSPARSE) type = type_sparse(a, body->type, dx);
     if (mode == AD_HESSIAN) type = type_jacobian(a, dx, dx);
     return ad_node(in, mode, v, type, dir ? 3 : 2, (Core *[]){x, body, dir}, call);
 }
@@ -359,6 +360,7 @@ static AdMode ad_mode(Builtin b) {
     case BI_JACOBIAN: return AD_JACOBIAN;
     case BI_JACFWD: return AD_JACFWD;
     case BI_JACREV: return AD_JACREV;
+    case BI_JACSPARSE: return AD_JACSPARSE;
     case BI_HESSIAN: return AD_HESSIAN;
     case BI_HVP: return AD_HVP;
     default: return AD_GRAD;

@@ -204,6 +204,19 @@ Type *type_tangent(Arena *a, Type *t) { return replace_scalars(a, t, NULL, false
 
 Type *type_jacobian(Arena *a, Type *t, Type *by) { return replace_scalars(a, t, by, false); }
 
+static bool all_float(Type *t) {
+    t = type_prune(t);
+    bool all = t->form != TYPE_SCALAR || t->kind != KIND_DOUBLE;
+    for (int i = 0; i < t->nparts; i++) all &= all_float(t->parts[i]);
+    return all;
+}
+
+Type *type_sparse(Arena *a, Type *t, Type *by) {
+    Type *index = type_array(a, type_scalar(KIND_INT), NULL);
+    Type *value = type_scalar(all_float(t) && all_float(by) ? KIND_FLOAT : KIND_DOUBLE);
+    return type_tuple(a, 3, (Type *[]){index, index, type_array(a, value, NULL)});
+}
+
 Type *type_dual(Arena *a, Type *t) { return replace_scalars(a, t, NULL, true); }
 
 // ---- text

@@ -60,6 +60,8 @@ int type_leaf_list(Type *t, Kind *kinds, int *ranks);
 Type *type_tangent(Arena *a, Type *t);
 // t with each floating scalar replaced by `by` and others by the empty tuple: Jacobians by an argument of tangent `by`.
 Type *type_jacobian(Arena *a, Type *t, Type *by);
+// Of a sparse Jacobian of tangent t by an argument of tangent `by`: starts of rows, columns, values.
+Type *type_sparse(Arena *a, Type *t, Type *by);
 // [FS] Fig. 7, DT-Exp: t with each scalar replaced by the pair of it and its derivative.
 Type *type_dual(Arena *a, Type *t);
 
