@@ -16,6 +16,14 @@ static Node *renamed(const JoinedLoop *u, Node *loop, const int *at, Node *e) {
 
 Node *ir_join_term(const JoinedLoop *u, const JoinedMember *mb, Node *e) { return renamed(u, mb->loop, mb->at, e); }
 
+// Is e, a term of `loop`, the term `same` of u? Not if it mentions a state that is not known to be there: loops may have
+// the same variables for states that differ.
+static bool is_same(const JoinedLoop *u, Node *loop, const int *at, Node *e, const Node *same) {
+    for (int k = 0; k < ir_loop(loop)->n; k++)
+        if (at[k] < 0 && node_has_var(e, ir_loop(loop)->state[k])) return false;
+    return renamed(u, loop, at, e) == same;
+}
+
 // A state of u that starts like state k of `loop` and is not taken; one of the same name, if possible.
 static int like(const JoinedLoop *u, Node *loop, int k, const int *at) {
     int found = -1;
@@ -35,7 +43,7 @@ static int match(const JoinedLoop *u, Node *loop, int *at) {
     for (bool again = true; again;) {
         again = false;
         for (int k = 0; k < n; k++) {
-            if (at[k] < 0 || renamed(u, loop, at, loop_step(loop, k)) == u->step.data[at[k]]) continue;
+            if (at[k] < 0 || is_same(u, loop, at, loop_step(loop, k), u->step.data[at[k]])) continue;
             at[k] = -1, again = true;
         }
     }
@@ -76,7 +84,7 @@ bool ir_join(JoinedLoop *u, Node *loop, bool alike) {
     }
     int *at = ARENA_ARRAY(u->ir->arena, int, p->n);
     if (!match(u, loop, at) && alike) return false;
-    if (loop->op == OP_while && renamed(u, loop, at, loop_cond(loop)) != loop_cond(u->loop)) return false;
+    if (loop->op == OP_while && !is_same(u, loop, at, loop_cond(loop), loop_cond(u->loop))) return false;
     add_member(u, loop, at);
     return true;
 }

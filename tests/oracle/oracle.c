@@ -289,7 +289,7 @@ static void check_difference(Oracle *x, Entry *e, Form derivative, int k, const 
     for (int64_t i = 0; i < tensor_count(got); i++) {
         double a = tensor_get(wide, i), b = tensor_get(narrow, i), c = (4 * b - a) / 3, d = tensor_get(got, i);
         if (!(fabs(a - b) <= 1e-3 * (1 + fabs(b))) || (x->o->precise && !isfinite(d))) continue;
-        if (!close(c, d, 2e-5 * scale + 0.05 * fabs(a - b))) // less sure where the two disagree
+        if (!close(c, d, 2e-5 * scale + fabs(a - b))) // as sure as the two agree
             wrong(x, e, derivative, "element %lld of result %d is %.10g, but differences give %.10g, for %s",
                   (long long)i, k, d, c, describe(x, e->raw.form[derivative], e->in[t]));
     }
