@@ -153,6 +153,10 @@ Node *rule_count(Ir *m, Node *loop) {
     Loop *l = ir_loop(loop);
     bool *need = ARENA_ARRAY(m->arena, bool, l->n);
     int count = closure(loop, NULL, need);
+    if (m->whole_loops && l->nout) { // one value, whatever the outputs
+        Node **steps = loop->args + loop_steps(loop);
+        return ir_count(m, ir_while(m, l->n, l->state, loop->args, loop_cond(loop), steps));
+    }
     if (keeps_loops(m) || (count == l->n && l->nout == 0 && !any_known(m, loop, need, -1))) return NULL;
     return ir_count(m, restricted(m, loop, need, NULL, -1, NULL));
 }
