@@ -86,6 +86,40 @@ static bool find_untouched(Planner *p, Read *r) {
     return true;
 }
 
+// ---- what an iteration evaluates
+
+// Does evaluating e evaluate x?
+static bool demands(const Node *e, const Node *x, Map *seen) {
+    if (e == x) return true;
+    if (e->id < x->id || ir_is_binder(e) || ir_is_loop(e) || map_get(seen, e)) return false;
+    map_put(seen, e, (void *)e);
+    bool guards = e->op == OP_select || e->op == OP_bracket || e->op == OP_and || e->op == OP_or;
+    for (int i = 0; i < (guards ? 1 : e->nargs); i++)
+        if (demands(e->args[i], x, seen)) return true;
+    return false;
+}
+
+// The condition under which each iteration evaluates x, an Int that may fail: that a state that is an array has elements.
+// NULL if it is not known to.
+static Node *demand(Ir *m, const Node *loop, const Node *x) {
+    for (int k = 0; k < ir_loop(loop)->n + (loop->op == OP_while); k++) {
+        Node *e = loop->args[ir_loop(loop)->n + k], *cond = ir_bool(m, true); // the condition is evaluated once more
+        for (; e->op == OP_gen; e = e->args[0]) cond = ir_and(m, cond, ir_lt(m, ir_int(m, 0), e->u.var->extent));
+        Map seen = {0};
+        bool yes = demands(e, x, &seen);
+        map_free(&seen);
+        if (yes) return cond;
+    }
+    return NULL;
+}
+
+// x as an output of the loop: 0 where it is not evaluated anyway. NULL: not possible.
+static Node *without_failing(Planner *p, Node *x) {
+    if (!x->partial) return x;
+    Node *cond = demand(p->m, p->loop, x);
+    return cond ? ir_bracket(p->m, cond, x) : NULL;
+}
+
 // ---- elements that the loop can find itself
 
 static bool is_bound_by(const Loop *l, const Var *v) {
@@ -160,11 +194,11 @@ static bool find_kept(Planner *p, Read *r) {
     Translation x = {p, r};
     if (!r->t) return false;
     for (int d = 0; d < p->state->rank; d++) {
-        idx[d] = in_loop(operand_index(r->e)[d], &x);
-        if (idx[d]->partial) return false;
+        idx[d] = without_failing(p, in_loop(operand_index(r->e)[d], &x));
+        if (!idx[d]) return false;
     }
     Node *e = ir_bracket(m, in_range(m, idx, p->state->rank, p->state->shape), ir_at(m, p->state, p->state->rank, idx));
-    if (e->partial || !find_inner(p, r, e)) return false;
+    if (!find_inner(p, r, e)) return false;
     for (int i = r->nw; i-- > 0;) {
         Var *w = ir_index(m, r->w[i]->name, r->w[i]->extent);
         e = ir_gen(m, w, ir_subst1(m, e, ir_var(r->w[i]), ir_var(w)));
@@ -183,14 +217,14 @@ static bool recomputes(const Planner *p, const Node *a) {
 }
 
 // Is every part small, and can its indices be computed without failing?
-static bool can_undo(const Planner *p) {
+static bool can_undo(Planner *p) {
     if (!p->has_parts) return false;
     for (int i = 0; i < p->parts.n; i++) {
         bool fixed = false;
         for (int d = 0; d < p->parts.rank; d++) {
-            const Node *a = p->parts.part[i].a[d];
-            fixed |= a != NULL;
-            if (a && a->partial) return false;
+            Node **a = &p->parts.part[i].a[d];
+            fixed |= *a != NULL;
+            if (*a && !(*a = without_failing(p, *a))) return false;
         }
         if (!fixed) return false;
     }
