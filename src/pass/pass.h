@@ -13,6 +13,8 @@ void pass_simplify(Func *f);
 void pass_trace(Func *f);
 // The same for values; replaces them by equal ones.
 void pass_plan_traces(Ir *m, int n, Node **roots);
+// Makes outputs of dear values that a loop computes and another, which reads its trace, would compute again.
+void pass_keep(Func *f);
 // Drops the states and outputs of loops that no result needs (Ir.whole_loops).
 void pass_prune(Func *f);
 // Lets a loop that adds to zeros what is then added to an array add to that array.

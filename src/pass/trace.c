@@ -17,8 +17,7 @@ typedef enum How { HOW_FIRST, HOW_LAST, HOW_KEEP, HOW_UNDO } How;
 typedef struct Read {
     Node *e; // trace[iteration, idx...]
     How how;
-    Var *t;         // the index of the loop that reads, of which the iteration is an affine function with factor +-1
-    Node *inverse;  // t in terms of the traced loop's index; NULL for while loops
+    Iteration at;
     Node *kept;     // the output that it reads
     int nw;         // the variables over which the output is an array
     Var *w[PART_RANK];
@@ -86,96 +85,13 @@ static bool find_untouched(Planner *p, Read *r) {
     return true;
 }
 
-// ---- what an iteration evaluates
-
-// Does evaluating e evaluate x?
-static bool demands(const Node *e, const Node *x, Map *seen) {
-    if (e == x) return true;
-    if (e->id < x->id || ir_is_binder(e) || ir_is_loop(e) || map_get(seen, e)) return false;
-    map_put(seen, e, (void *)e);
-    bool guards = e->op == OP_select || e->op == OP_bracket || e->op == OP_and || e->op == OP_or;
-    for (int i = 0; i < (guards ? 1 : e->nargs); i++)
-        if (demands(e->args[i], x, seen)) return true;
-    return false;
-}
-
-// The condition under which each iteration evaluates x, an Int that may fail: that a state that is an array has elements.
-// NULL if it is not known to.
-static Node *demand(Ir *m, const Node *loop, const Node *x) {
-    for (int k = 0; k < ir_loop(loop)->n + (loop->op == OP_while); k++) {
-        Node *e = loop->args[ir_loop(loop)->n + k], *cond = ir_bool(m, true); // the condition is evaluated once more
-        for (; e->op == OP_gen; e = e->args[0]) cond = ir_and(m, cond, ir_lt(m, ir_int(m, 0), e->u.var->extent));
-        Map seen = {0};
-        bool yes = demands(e, x, &seen);
-        map_free(&seen);
-        if (yes) return cond;
-    }
-    return NULL;
-}
+// ---- elements that the loop can find itself
 
 // x as an output of the loop: 0 where it is not evaluated anyway. NULL: not possible.
 static Node *without_failing(Planner *p, Node *x) {
     if (!x->partial) return x;
-    Node *cond = demand(p->m, p->loop, x);
+    Node *cond = iteration_demands(p->m, p->loop, x);
     return cond ? ir_bracket(p->m, cond, x) : NULL;
-}
-
-// ---- elements that the loop can find itself
-
-static bool is_bound_by(const Loop *l, const Var *v) {
-    if (l->index == v) return true;
-    for (int k = 0; k < l->n; k++)
-        if (l->state[k] == v) return true;
-    return false;
-}
-
-// The variable whose iteration of the reading loop corresponds to one of the traced loop.
-static void find_iteration(Planner *p, Read *r) {
-    Ir *m = p->m;
-    Node *t = operand_iteration(r->e);
-    for (int i = 0; i < t->fv->n; i++) {
-        Var *v = t->fv->v[i];
-        int64_t c;
-        Poly rest;
-        if (v->is_state || node_has_var(p->trace, v) || !poly_linear(m, poly_of(m, t), ir_var(v), &c, &rest)) continue;
-        if (c != 1 && c != -1) continue;
-        r->t = v;
-        if (p->l->index)
-            r->inverse = ir_mul(m, ir_int(m, c), ir_sub(m, ir_var(p->l->index), poly_node(m, rest)));
-    }
-}
-
-typedef struct Translation {
-    Planner *p;
-    const Read *r;
-} Translation;
-
-// e, in terms of the reading loop, in terms of the traced one: reads of other traces at the same iteration are outputs.
-static Node *in_loop(Node *e, void *data) {
-    Translation *x = data;
-    Planner *p = x->p;
-    if (e->op == OP_at && e->args[0]->op == OP_trace && e->args[0]->args[0] == p->loop &&
-        e->args[1] == operand_iteration(x->r->e)) {
-        Node *idx[PART_RANK], *out = loop_output(p->loop, (int)e->args[0]->u.num);
-        for (int d = 0; d < out->rank; d++) idx[d] = in_loop(e->args[d + 2], data);
-        return ir_at(p->m, out, out->rank, idx);
-    }
-    if (e == ir_var(x->r->t)) return x->r->inverse ? x->r->inverse : e;
-    if (e->fv->n == 0 || ir_is_binder(e) || ir_is_loop(e)) return e;
-    return ir_map(p->m, e, in_loop, data);
-}
-
-// The variables of e that the loop does not know, which must be indices bound further in: the output is an array over them.
-static bool find_inner(Planner *p, Read *r, const Node *e) {
-    for (int i = 0; i < e->fv->n; i++) {
-        Var *v = e->fv->v[i];
-        if (is_bound_by(p->l, v) || node_has_var(p->loop, v)) continue;
-        if (v->is_state || v == r->t || r->nw == PART_RANK) return false;
-        for (int k = 0; k < v->extent->fv->n; k++)
-            if (!node_has_var(p->loop, v->extent->fv->v[k])) return false;
-        r->w[r->nw++] = v;
-    }
-    return r->nw < p->state->rank; // else it may be as large as the state
 }
 
 // Are the indices in range of an array of the given shape?
@@ -191,19 +107,15 @@ static Node *in_range(Ir *m, Node *const *idx, int n, Node *const *shape) {
 static bool find_kept(Planner *p, Read *r) {
     Ir *m = p->m;
     Node *idx[PART_RANK];
-    Translation x = {p, r};
-    if (!r->t) return false;
+    if (!r->at.t) return false;
     for (int d = 0; d < p->state->rank; d++) {
-        idx[d] = without_failing(p, in_loop(operand_index(r->e)[d], &x));
+        idx[d] = without_failing(p, iteration_in_loop(m, &r->at, operand_index(r->e)[d]));
         if (!idx[d]) return false;
     }
     Node *e = ir_bracket(m, in_range(m, idx, p->state->rank, p->state->shape), ir_at(m, p->state, p->state->rank, idx));
-    if (!find_inner(p, r, e)) return false;
-    for (int i = r->nw; i-- > 0;) {
-        Var *w = ir_index(m, r->w[i]->name, r->w[i]->extent);
-        e = ir_gen(m, w, ir_subst1(m, e, ir_var(r->w[i]), ir_var(w)));
-    }
-    r->kept = e;
+    r->nw = iteration_inner(&r->at, e, r->w);
+    if (r->nw < 0 || r->nw >= p->state->rank) return false; // it may be as large as the state
+    r->kept = iteration_array(m, e, r->nw, r->w);
     return true;
 }
 
@@ -243,12 +155,12 @@ static Node *reading_loop(const Planner *p, const Var *v, Node *e) {
 // Is e read by loops that go through the iterations backwards, and only there?
 static bool reads_backwards(const Planner *p, const Read *r) {
     Ir *m = p->m;
-    if (!r->t || p->trace->shape[0] != r->t->extent) return false;
-    Node *last = ir_sub(m, r->t->extent, ir_int(m, 1));
-    if (operand_iteration(r->e) != ir_sub(m, last, ir_var(r->t))) return false;
+    if (!r->at.t || p->trace->shape[0] != r->at.t->extent) return false;
+    Node *last = ir_sub(m, r->at.t->extent, ir_int(m, 1));
+    if (operand_iteration(r->e) != ir_sub(m, last, ir_var(r->at.t))) return false;
     for (int i = 0; i < p->nodes.binders.len; i++)
-        if (p->nodes.binders.data[i]->u.var == r->t && ir_reaches(p->nodes.binders.data[i], r->e)) return false;
-    Node *loop = reading_loop(p, r->t, r->e);
+        if (p->nodes.binders.data[i]->u.var == r->at.t && ir_reaches(p->nodes.binders.data[i], r->e)) return false;
+    Node *loop = reading_loop(p, r->at.t, r->e);
     for (int i = 0; loop && i < p->trace->fv->n; i++)
         if (!node_has_var(loop, p->trace->fv->v[i])) return false;
     return loop;
@@ -391,7 +303,7 @@ static void carry_out(Planner *p, const Undo *u) {
         after[i] = NULL;
         if (r->how == HOW_UNDO) {
             for (int j = 0; j < i && !after[i]; j++)
-                if (p->read[j].t == r->t) after[i] = after[j];
+                if (p->read[j].at.t == r->at.t) after[i] = after[j];
             Var *s = p->state->u.var;
             if (!after[i]) after[i] = ir_var(ir_state(p->m, s->name, s->kind, s->rank, s->shape));
         }
@@ -401,7 +313,7 @@ static void carry_out(Planner *p, const Undo *u) {
     collect(p);
     for (int i = 0; i < p->nreads; i++) {
         Node *back;
-        while (after[i] && (back = lacking(p, p->read[i].t, after[i]))) {
+        while (after[i] && (back = lacking(p, p->read[i].at.t, after[i]))) {
             replace(p, back, restoring(p, u, back, after[i]));
             collect(p);
         }
@@ -413,7 +325,7 @@ static void carry_out(Planner *p, const Undo *u) {
 
 static bool find_how(Planner *p, Read *r) {
     if (!ir_index_in_range(p->m, r->e->nargs - 1, r->e->args + 1, 0, p->trace->shape[0])) return false;
-    find_iteration(p, r);
+    r->at = iteration_of(p->m, r->e);
     if (find_untouched(p, r)) return true;
     r->how = HOW_KEEP;
     if (find_kept(p, r)) return true;
@@ -425,7 +337,7 @@ static bool find_how(Planner *p, Read *r) {
 static void read_restored(Planner *p) {
     for (int i = 0; i < p->nreads; i++)
         for (int j = 0; j < p->nreads; j++)
-            if (p->read[i].how == HOW_KEEP && p->read[j].how == HOW_UNDO && p->read[i].t == p->read[j].t &&
+            if (p->read[i].how == HOW_KEEP && p->read[j].how == HOW_UNDO && p->read[i].at.t == p->read[j].at.t &&
                 reads_backwards(p, &p->read[i]))
                 p->read[i].how = HOW_UNDO;
 }

@@ -37,4 +37,23 @@ typedef struct TraceParts {
 // Which elements of the array `base` does `step` replace? False if it is not known to keep any.
 bool parts_of_step(Ir *m, Node *base, Node *step, TraceParts *out);
 
+// ---- iteration.c
+// A loop that reads the trace of another, in each of its iterations at another one of that.
+typedef struct Iteration {
+    Node *loop;    // whose trace is read
+    Node *r;       // the iteration, an affine function of t with factor 1 or -1
+    Var *t;        // the index of the loop that reads; NULL: there is none
+    Node *inverse; // t in terms of the index of `loop`; NULL for while loops
+} Iteration;
+Iteration iteration_of(Ir *m, Node *read);
+// e, which a loop computes that reads, as `loop` computes it.
+Node *iteration_in_loop(Ir *m, const Iteration *x, Node *e);
+// The variables of e, in terms of `loop`, that are bound further in; returns how many, or -1 if there are others or their
+// extents change.
+int iteration_inner(const Iteration *x, const Node *e, Var **w);
+// The array of e over n of them.
+Node *iteration_array(Ir *m, Node *e, int n, Var *const *w);
+// Does each iteration evaluate x? The condition under which it does, or NULL: not known.
+Node *iteration_demands(Ir *m, const Node *loop, const Node *x);
+
 #endif
