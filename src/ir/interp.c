@@ -359,7 +359,7 @@ static Status check_nan(Interp *m, const Node *e, Scalar r, Scalar x, Scalar y) 
     if (e->nargs > 1 && isnan(y.d)) return READY;
     int n;
     const char *text = ir_nan_text(m->func->ir, e, &n);
-    return fail(m, FSM_ERROR_NAN, "%s", check_text(m->arena, text, n, (int64_t[]){x.i, y.i}));
+    return fail_at(m, e->span, FSM_ERROR_NAN, check_text(m->arena, text, n, (int64_t[]){x.i, y.i}));
 }
 
 static Status eval_op(Interp *m, Node *e, Scalar *out) {
@@ -546,7 +546,7 @@ static Status eval_sum(Interp *m, Frame *f, Scalar *out) {
         else
             f->acc.i = (int64_t)((uint64_t)f->acc.i + (uint64_t)x.i);
         if (m->func->ir->debug_nan && real && !was && isnan(f->acc.d))
-            return fail(m, FSM_ERROR_NAN, "%s", ir_nan_sum);
+            return fail_at(m, e->span, FSM_ERROR_NAN, ir_nan_sum);
         bool nil = (body->op == OP_bracket || body->op == OP_sum) && slot_of(m, body)->nil;
         if (!nil && f->terms++ && real) m->counts.add++;
     }

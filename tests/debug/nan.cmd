@@ -1,13 +1,7 @@
 # --debug-nan: the first operation that makes a NaN of numbers is an error, in every engine; what is not needed, and
 # NaN that is passed in, is not.
-nan() {
-    want=$(fsmc run --interp --debug-nan nan.fsm "$@" 2>&1 | sed 's/nan.fsm:[0-9]*: //')
-    for how in --exec -O0 -O1 -O2 -O3 '-O2 --fp=fast' '-O2 --fp=precise'; do
-        got=$(fsmc run $how --debug-nan nan.fsm "$@" 2>&1)
-        [ "$(echo "$got" | sed 's/nan.fsm:[0-9]*: //')" = "$want" ] || echo "    $how: $got, not $want"
-    done
-    echo "$1: $got"
-}
+file=nan.fsm
+. ./nan.sh
 nan root x=0.5
 nan root x=2
 nan guarded x=-1
