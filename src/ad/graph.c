@@ -231,16 +231,32 @@ static void set_risk(const AdGraph *g, AdNode *a) {
     }
 }
 
-// Does an active value reach e?
-static bool reached(const AdGraph *g, Node *e, Map *seen) {
-    if (!ad_carries(e) || map_get(seen, e)) {
+// The variables of the surroundings that a custom's operands mention, and that are active.
+typedef struct Captured {
+    const AdGraph *g;
+    Map vars, seen;
+} Captured;
+
+static bool mentions(const Captured *c, const Node *e) {
+    for (int i = 0; i < e->fv->n; i++) {
+        if (map_get(&c->vars, e->fv->v[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Does an active value reach e? What mentions none of the variables is computed inside, whatever it is elsewhere in the
+// graph: the rule may have been applied there.
+static bool reached(Captured *c, Node *e) {
+    if (!ad_carries(e) || !mentions(c, e) || map_get(&c->seen, e)) {
         return false;
     }
-    map_put(seen, e, e);
-    const AdNode *a = ad_graph_find(g, e);
+    map_put(&c->seen, e, e);
+    const AdNode *a = ad_graph_find(c->g, e);
     bool found = a && a->active;
     for (int k = 0; !found && k < e->nargs; k++) {
-        found = reached(g, e->args[k], seen);
+        found = reached(c, e->args[k]);
     }
     return found;
 }
@@ -248,20 +264,25 @@ static bool reached(const AdGraph *g, Node *e, Map *seen) {
 // The function and the rule of a custom must not depend on the state of a loop around them that is active.
 static void check_captures(AdGraph *g, const AdNode *a) {
     const char *name = NULL;
-    for (int i = 0; i < a->e->fv->n && !name; i++) {
-        const AdNode *v = ad_graph_find(g, ir_var(a->e->fv->v[i]));
-        name = v && v->active ? a->e->fv->v[i]->name : NULL;
+    Captured c = {.g = g};
+    for (int i = 0; i < a->e->fv->n; i++) {
+        Var *v = a->e->fv->v[i];
+        const AdNode *state = ad_graph_find(g, ir_var(v));
+        if (state && state->active) {
+            name = name ? name : v->name;
+            map_put(&c.vars, v, v);
+        }
     }
-    Map seen = {0};
     for (int k = a->loop->n; name && k < a->e->nargs; k++) {
-        if (reached(g, a->args[k], &seen)) {
+        if (reached(&c, a->args[k])) {
             const char *text = "`%s` captures the loop state `%s`, which is differentiated by; make it part of the argument";
             g->error.at = a->e;
             g->error.text = arena_printf(g->m->arena, text, a->loop->adjoint ? "customVjp" : "customJvp", name);
             break;
         }
     }
-    map_free(&seen);
+    map_free(&c.vars);
+    map_free(&c.seen);
 }
 
 void ad_graph_build(AdGraph *g, Ir *m, int ny, Node *const *y, int nx, Node *const *x, const VarSet *outer) {

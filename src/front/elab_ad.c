@@ -7,6 +7,8 @@
 #include "support/map.h"
 #include "support/vec.h"
 
+#include <math.h>
+
 // A derivative being built: of y (the function's result) by x (the floating leaves of its argument).
 typedef struct Deriv {
     Elab *el;
@@ -120,27 +122,55 @@ static Node **jacobian_reverse(Deriv *d) {
     return out;
 }
 
-// The number of elements if it is known, else a large one for every dimension whose extent is not.
-static double weight(int n, Node *const *leaf) {
-    double total = 0;
+// How many elements the leaves have.
+static Poly elements(Ir *m, int n, Node *const *leaf) {
+    Poly total = poly_of(m, ir_int(m, 0));
     for (int i = 0; i < n; i++) {
-        double product = 1;
-        for (int k = 0; k < leaf[i]->rank; k++) {
-            int64_t extent;
-            product *= ir_is_int_lit(leaf[i]->shape[k], &extent) ? (double)extent : 1000;
-        }
-        total += product;
+        Poly product = poly_of(m, ir_int(m, 1));
+        for (int k = 0; k < leaf[i]->rank; k++) product = poly_mul(m, product, poly_of(m, leaf[i]->shape[k]));
+        total = poly_add(m, total, product);
     }
     return total;
 }
 
+// Is a <= b for all sizes of at least 1?
+static bool at_most(Ir *m, Poly a, Poly b) {
+    bool before = m->positive;
+    m->positive = true;
+    bool known = poly_nonneg(m, poly_add(m, b, poly_scale(m, a, -1)));
+    m->positive = before;
+    return known;
+}
+
+// A guess: the number if every unknown factor is 1000.
+static double guess(Poly p) {
+    double total = 0;
+    for (int i = 0; i < p.n; i++) total += (double)p.term[i].coeff * pow(1000, p.term[i].n);
+    return total;
+}
+
+static void explain_mode(Deriv *d, bool fwd, bool known, Poly nx, Poly ny) {
+    Ir *m = d->el->m;
+    Str text[2] = {{0}, {0}};
+    if (!explain_wants(m->explain, EXPLAIN_DERIVATIVES)) return;
+    ir_print_size(&text[0], poly_node(m, nx));
+    ir_print_size(&text[1], poly_node(m, ny));
+    explain(m->explain, EXPLAIN_DERIVATIVES, d->c->span, "`jacobian`: %s mode, a pass for each element of the %s (%s; the %s has %s%s)",
+            fwd ? "forward" : "reverse", fwd ? "argument" : "result", str_text(&text[!fwd]), fwd ? "result" : "argument",
+            str_text(&text[fwd]), known ? "" : ": that this is more is a guess");
+    for (int i = 0; i < 2; i++) str_free(&text[i]);
+}
+
 // Forward mode takes a pass for every element of x, reverse mode, which costs more, for every element of y.
 static Node **jacobian(Deriv *d, AdMode mode) {
-    bool fewer = weight(d->nx, d->x) <= weight(d->ny, d->y_float);
-    bool fwd = mode == AD_JACFWD || (mode == AD_JACOBIAN && fewer);
-    if (mode == AD_JACOBIAN)
-        explain(d->el->m->explain, EXPLAIN_DERIVATIVES, d->c->span, "`jacobian`: %s mode, a pass for each element of the %s, which has %s",
-                fwd ? "forward" : "reverse", fwd ? "argument" : "result", fwd ? "no more" : "fewer");
+    Ir *m = d->el->m;
+    bool fwd = mode == AD_JACFWD;
+    if (mode == AD_JACOBIAN) {
+        Poly nx = elements(m, d->nx, d->x), ny = elements(m, d->ny, d->y_float);
+        bool fewer = at_most(m, nx, ny), known = fewer || at_most(m, ny, nx);
+        fwd = fewer || (!known && guess(nx) <= guess(ny));
+        explain_mode(d, fwd, known, nx, ny);
+    }
     return fwd ? jacobian_forward(d, d->ny, d->y_float) : jacobian_reverse(d);
 }
 
