@@ -267,6 +267,24 @@ static bool crosses_loop(const Scope *from, const Scope *to) {
     return false;
 }
 
+// May evaluating e in the scope fail where the scope itself would not? What is needed there anyway does not count.
+static bool may_fail(Lower *l, Scope *s, const Node *e, int *fuel) {
+    if (!e->partial) return false;
+    for (Scope *o = s; o; o = o->outer)
+        if (map_get(&o->demanded, e)) return false;
+    if (l->ir->debug_nan && ir_makes_nan(e)) return true;
+    if (!op_is_elementwise(e->op) || e->op == OP_idiv || e->op == OP_irem || --*fuel < 0) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (may_fail(l, s, e->args[i], fuel)) return true;
+    return false;
+}
+
+// Do several arms of branches in the scope need e, which can be computed before them?
+static bool shared_by_arms(Lower *l, Scope *s, const Node *e) {
+    int fuel = 64;
+    return map_get(&s->in_arms, e) && !may_fail(l, s, e, &fuel);
+}
+
 // The scope in which e is to be emitted; *home is the one that could hold it for good.
 static Scope *place(Lower *l, Node *e, Scope **home) {
     *home = scope_of_vars(l, e->fv);
@@ -279,7 +297,7 @@ static Scope *place(Lower *l, Node *e, Scope **home) {
         bool barrier = (s->branch && (e->partial || !sure)) || (s->maybe_empty && e->partial);
         if (!barrier) continue;
         Scope *o = s->outer; // may e leave s? only if a scope further out evaluates it anyway
-        while (o != (*home)->outer && !map_get(&o->demanded, e) && (e->partial || !map_get(&o->in_arms, e))) o = o->outer;
+        while (o != (*home)->outer && !map_get(&o->demanded, e) && !shared_by_arms(l, o, e)) o = o->outer;
         if (o == (*home)->outer) return s;
     }
     return *home;
@@ -479,7 +497,11 @@ static Temp emit_branch(Lower *l, Node *c, Node *a, Node *b) {
     return lower_get(l, cell);
 }
 
-static bool simple(Lower *l, Node *e) { return !e->partial && !lower_dear(l, e); }
+static bool simple(Lower *l, Node *e) {
+    int fuel = 64;
+    if (known_value(l, e) >= 0 || shared_by_arms(l, l->scope, e)) return true;
+    return !lower_dear(l, e) && !may_fail(l, l->scope, e, &fuel);
+}
 
 static Temp emit_select(Lower *l, Node *c, Node *a, Node *b) {
     if (!simple(l, a) || !simple(l, b)) return emit_branch(l, c, a, b);

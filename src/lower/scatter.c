@@ -10,23 +10,38 @@ typedef struct Addend {
     bool negative;
 } Addend;
 
-static void add_at(Lower *l, const Task *t, Addend a, Var *const *v, int n) {
+// Makes the addition of a term that is no sum: *u, to be done for the indices in r. False if there is nothing to add.
+static bool addition(Lower *l, const Task *t, Addend a, Var *const *v, int n, Region *r, Task *u) {
     Ir *m = l->ir;
     Node *e = a.e;
-    Region r;
     bool bracket = e->op == OP_bracket;
-    lower_region(m, v, n, bracket ? e->args[0] : ir_bool(m, true), &r);
-    Node *value = lower_region_value(m, v, &r, bracket ? e->args[1] : e);
-    if (ir_is_zero(value)) return;
-    Task u = *t;
-    u.kind = TASK_ADD;
-    u.idx = ARENA_ARRAY(l->arena, Node *, t->nidx + n);
-    if (t->nidx) memcpy(u.idx, t->idx, sizeof *u.idx * (size_t)t->nidx);
-    memcpy(u.idx + t->nidx, r.idx, sizeof *u.idx * (size_t)n);
-    u.nidx += n;
-    u.e = a.negative ? ir_neg(m, value) : value;
-    u.scatters = false;
-    lower_region_task(l, &r, &u);
+    lower_region(m, v, n, bracket ? e->args[0] : ir_bool(m, true), r);
+    Node *value = lower_region_value(m, v, r, bracket ? e->args[1] : e);
+    if (ir_is_zero(value)) return false;
+    *u = *t;
+    u->kind = TASK_ADD;
+    u->idx = ARENA_ARRAY(l->arena, Node *, t->nidx + n);
+    if (t->nidx) memcpy(u->idx, t->idx, sizeof *u->idx * (size_t)t->nidx);
+    memcpy(u->idx + t->nidx, r->idx, sizeof *u->idx * (size_t)n);
+    u->nidx += n;
+    u->e = a.negative ? ir_neg(m, value) : value;
+    u->scatters = false;
+    return true;
+}
+
+// Those that take place in any case are done together, so that their branches know what others need too.
+static void add_here(Lower *l, const Task *t, int count, const Addend *term, Var *const *v, int n) {
+    Task *always = ARENA_ARRAY(l->arena, Task, count + 1), u;
+    Region r;
+    int m = 0;
+    for (int i = 0; i < count; i++) {
+        if (!term[i].e || term[i].e->op == OP_sum || !addition(l, t, term[i], v, n, &r, &u)) continue;
+        if (r.nloops == 0 && ir_is_lit(r.guard[0], 1))
+            always[m++] = u;
+        else
+            lower_region_task(l, &r, &u);
+    }
+    if (m) lower_tasks(l, m, always);
 }
 
 // Sums over equal extents share one loop: the terms of a row of a sparse Jacobian have most of their work in common.
@@ -34,9 +49,9 @@ static void add_terms(Lower *l, const Task *t, int count, Addend *term, Var *con
     for (int i = 0; i < count; i++) {
         while (term[i].e && term[i].e->op == OP_neg) term[i] = (Addend){term[i].e->args[0], !term[i].negative};
     }
+    add_here(l, t, count, term, v, n);
     Addend *inner = ARENA_ARRAY(l->arena, Addend, count);
     for (int i = 0; i < count; i++) {
-        if (term[i].e && term[i].e->op != OP_sum) add_at(l, t, term[i], v, n);
         if (!term[i].e || term[i].e->op != OP_sum) continue;
         Var *w = lower_loop_var(l, term[i].e->u.var, NULL);
         int shared = 0;
