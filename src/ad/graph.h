@@ -67,6 +67,21 @@ typedef struct AdReversal {
 void ad_captures(const AdGraph *g, AdReversal *r); // sets n and capture
 bool ad_reverse_loop(const AdGraph *g, AdReversal *r, AdError *error);
 
+// What a fold with this index adds to an array whose variables are `outer`; count is its number of iterations.
+typedef struct AdAdded {
+    Var *index;
+    Node *count;
+    const VarSet *outer;
+} AdAdded;
+// A part of it that need not be added in the loop: the elements of `array` are the values that `output` has in the
+// iterations, where `trace` stands for these from the last iteration to the first.
+typedef struct AdPiece {
+    Node *output, *trace, *array;
+} AdPiece;
+enum { AD_PIECES = 8 };
+// Takes apart e, what one iteration adds. Returns what is to be added in the loop, or NULL. (pieces.c)
+Node *ad_pieces(Ir *m, const AdAdded *in, Node *e, AdPiece *piece, int *count);
+
 // The derivative of an elementwise value by one operand: [guard] * value.
 typedef struct AdFactor {
     Node *guard; // Bool, or NULL for true

@@ -21,7 +21,15 @@ typedef struct Reversal {
     VEC(Var *) state; // of the reverse
     VEC(Node *) init;
     VEC(Node *) step;
+    VEC(Node *) out;
 } Reversal;
+
+// A sum over the iterations of the reverse.
+typedef struct Added {
+    int state; // of the reverse; -1: none
+    AdPiece *piece; // of what is no state
+    int npieces, first; // their outputs
+} Added;
 
 // ---- captures
 typedef struct Capture {
@@ -207,36 +215,72 @@ static Node *counts(Ir *m, Node *needed) {
     return e;
 }
 
-typedef struct CaptureStates {
-    int adj, needed; // numbers of states of the reverse; -1: none
-} CaptureStates;
+// The sum of e, an array or number, over all iterations.
+static Added add_up(Reversal *r, const char *name, Node *e, Node *zero) {
+    Ir *m = r->m;
+    Added s = {.state = -1, .first = r->out.len};
+    Node *rest = e;
+    if (e->rank && r->l->index) {
+        AdAdded in = {r->l->index, r->n->nonneg ? r->n : ir_max(m, ir_int(m, 0), r->n), r->io->loop->e->fv};
+        s.piece = ARENA_ARRAY(m->arena, AdPiece, AD_PIECES);
+        rest = ad_pieces(m, &in, e, s.piece, &s.npieces);
+        for (int i = 0; i < s.npieces; i++) {
+            vec_push(&r->out, s.piece[i].output);
+        }
+    }
+    if (rest) {
+        s.state = add_state(r, name, e->kind, e->rank, zero->shape, zero);
+        r->step.data[s.state] = ir_plus(m, ir_var(r->state.data[s.state]), rest);
+    }
+    return s;
+}
 
-static CaptureStates step_capture(Reversal *r, int i) {
+static Node *added(const Reversal *r, const Added *s, Node *back) {
+    Ir *m = r->m;
+    Node *total = s->state < 0 ? NULL : ir_final(m, back, s->state);
+    for (int i = 0; i < s->npieces; i++) {
+        Node *e = ir_subst1(m, s->piece[i].array, s->piece[i].trace, ir_trace(m, back, s->first + i));
+        total = total ? ir_plus(m, total, e) : e;
+    }
+    return total;
+}
+
+typedef struct CaptureSums {
+    bool some, bools, ints; // is there an adjoint; is it kept where it was needed, as a state or as counts
+    Added adj, needed;
+} CaptureSums;
+
+static CaptureSums step_capture(Reversal *r, int i) {
     Ir *m = r->m;
     const AdBody *b = &r->body;
     int x = b->nx - r->io->n + i;
     Node *e = b->x[x], *adj = b->x_adj[x], *needed = b->x_needed[x];
-    CaptureStates s = {-1, -1};
+    CaptureSums s = {.some = adj != NULL};
     if (!adj) {
         return s;
     }
-    s.adj = add_state(r, "adj", e->kind, e->rank, e->shape, ir_zeros_like(m, e));
-    r->step.data[s.adj] = ir_plus(m, ir_var(r->state.data[s.adj]), adj);
+    s.adj = add_up(r, "adj", adj, ir_zeros_like(m, e));
     if (!needed) {
+        return s;
+    }
+    if (e->rank == 0) {
+        s.bools = true;
+        s.needed.state = add_state(r, "needed", KIND_BOOL, 0, NULL, ir_bool(m, false));
+        r->step.data[s.needed.state] = ir_or(m, ir_var(r->state.data[s.needed.state]), needed);
         return s;
     }
     Node *zero = ir_int(m, 0);
     for (int d = e->rank; d-- > 0;) {
         zero = ir_gen(m, ir_index(m, "k", e->shape[d]), zero);
     }
-    bool array = e->rank > 0;
-    s.needed = add_state(r, "needed", array ? KIND_INT : KIND_BOOL, e->rank, e->shape, array ? zero : ir_bool(m, false));
-    Node *old = ir_var(r->state.data[s.needed]);
-    r->step.data[s.needed] = array ? ir_plus(m, old, counts(m, needed)) : ir_or(m, old, needed);
+    s.ints = true;
+    s.needed = add_up(r, "needed", counts(m, needed), zero);
     return s;
 }
 
 // ---- the primal's values in the reverse
+static Node **body(Reversal *r, int i) { return i < r->step.len ? &r->step.data[i] : &r->out.data[i - r->step.len]; }
+
 // The loop with an output for each of its states that the steps mention, and what stands for the loop's variables.
 static void put_primal(Reversal *r) {
     Ir *m = r->m;
@@ -247,8 +291,8 @@ static void put_primal(Reversal *r) {
     Loop traced = *r->l;
     for (int k = 0; k < n; k++) {
         bool mentioned = false;
-        for (int i = 0; i < r->step.len; i++) {
-            mentioned |= node_has_var(r->step.data[i], r->l->state[k]);
+        for (int i = 0; i < r->step.len + r->out.len; i++) {
+            mentioned |= node_has_var(*body(r, i), r->l->state[k]);
         }
         if (mentioned) {
             from[count++] = out[traced.nout++] = ir_var(r->l->state[k]);
@@ -262,8 +306,8 @@ static void put_primal(Reversal *r) {
     if (r->l->index) {
         from[count] = ir_var(r->l->index), to[count++] = r->at;
     }
-    for (int i = 0; i < r->step.len; i++) {
-        r->step.data[i] = ir_subst(m, r->step.data[i], count, from, to);
+    for (int i = 0; i < r->step.len + r->out.len; i++) {
+        *body(r, i) = ir_subst(m, *body(r, i), count, from, to);
     }
 }
 
@@ -281,23 +325,25 @@ static Node *as_bool(Ir *m, Node *count) {
     return e;
 }
 
-static void results(Reversal *r, const CaptureStates *captures) {
+static void results(Reversal *r, const CaptureSums *captures) {
     Ir *m = r->m;
     AdReversal *io = r->io;
-    Node *back = ir_fold(m, r->j, r->state.len, r->state.data, r->init.data, r->step.data);
+    Loop l = {.index = r->j, .n = r->state.len, .state = r->state.data, .nout = r->out.len};
+    Node *back = ir_fold_out(m, &l, r->init.data, r->step.data, r->out.data);
     int at = 0;
     for (int k = 0; k < r->l->n; k++) {
         io->init_adj[k] = r->useful[k] ? ir_final(m, back, at++) : NULL;
     }
     for (int i = 0; i < io->n; i++) {
-        const CaptureStates *s = &captures[i];
+        const CaptureSums *s = &captures[i];
         Node *some = ir_lt(m, ir_int(m, 0), r->n);
-        io->capture_adj[i] = s->adj < 0 ? NULL : ir_final(m, back, s->adj);
+        io->capture_adj[i] = s->some ? added(r, &s->adj, back) : NULL;
         io->capture_needed[i] = NULL;
-        if (s->needed >= 0) {
-            Node *needed = ir_final(m, back, s->needed);
-            io->capture_needed[i] = needed->rank ? as_bool(m, needed) : needed;
-        } else if (s->adj >= 0 && io->capture[i]->rank == 0 && capture_risk(r, io->capture[i]) != AD_SAFE) {
+        if (s->bools) {
+            io->capture_needed[i] = ir_final(m, back, s->needed.state);
+        } else if (s->ints) {
+            io->capture_needed[i] = as_bool(m, added(r, &s->needed, back));
+        } else if (s->some && io->capture[i]->rank == 0 && capture_risk(r, io->capture[i]) != AD_SAFE) {
             io->capture_needed[i] = some->op == OP_lit && some->u.num ? NULL : some;
         }
     }
@@ -322,7 +368,7 @@ bool ad_reverse_loop(const AdGraph *g, AdReversal *io, AdError *error) {
     bool ok = ad_reverse_body(m, &r.body, error);
     if (ok) {
         step_states(&r);
-        CaptureStates *captures = ARENA_ARRAY(m->arena, CaptureStates, io->n + 1);
+        CaptureSums *captures = ARENA_ARRAY(m->arena, CaptureSums, io->n + 1);
         for (int i = 0; i < io->n; i++) {
             captures[i] = step_capture(&r, i);
         }
@@ -332,5 +378,6 @@ bool ad_reverse_loop(const AdGraph *g, AdReversal *io, AdError *error) {
     vec_free(&r.state);
     vec_free(&r.init);
     vec_free(&r.step);
+    vec_free(&r.out);
     return ok;
 }
