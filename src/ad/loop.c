@@ -281,17 +281,17 @@ static CaptureSums step_capture(Reversal *r, int i) {
 // ---- the primal's values in the reverse
 static Node **body(Reversal *r, int i) { return i < r->step.len ? &r->step.data[i] : &r->out.data[i - r->step.len]; }
 
-// The loop with an output for each of its states that the steps mention, and what stands for the loop's variables.
+// The loop with an output for each of its states that the bodies mention, and what stands for the loop's variables.
 static void put_primal(Reversal *r) {
     Ir *m = r->m;
-    int n = r->l->n, count = 0, nout = r->l->nout;
+    int n = r->l->n, count = 0, nout = r->l->nout, nbodies = r->step.len + r->out.len;
     Node **from = ARENA_ARRAY(m->arena, Node *, n + 1), **to = ARENA_ARRAY(m->arena, Node *, n + 1);
     Node **out = ARENA_ARRAY(m->arena, Node *, n + nout + 1);
     memcpy(out, r->args + r->steps + n, sizeof(Node *) * (size_t)nout);
     Loop traced = *r->l;
     for (int k = 0; k < n; k++) {
         bool mentioned = false;
-        for (int i = 0; i < r->step.len + r->out.len; i++) {
+        for (int i = 0; i < nbodies; i++) {
             mentioned |= node_has_var(*body(r, i), r->l->state[k]);
         }
         if (mentioned) {
@@ -306,7 +306,7 @@ static void put_primal(Reversal *r) {
     if (r->l->index) {
         from[count] = ir_var(r->l->index), to[count++] = r->at;
     }
-    for (int i = 0; i < r->step.len + r->out.len; i++) {
+    for (int i = 0; i < nbodies; i++) {
         *body(r, i) = ir_subst(m, *body(r, i), count, from, to);
     }
 }

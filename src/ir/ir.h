@@ -164,6 +164,7 @@ struct Ir {
     Node *slack[12]; // auxiliary unknowns of poly.c
     bool keep_customs; // elaboration leaves customs in entries, which family_derive differentiates
     bool whole_loops; // while derivatives are built: loops keep states that a result does not need (see pass/prune.c)
+    bool stored; // traces have become arrays that loops fill (store.c)
     Bounds bounds;
     bool strict;  // keep IEEE exceptions: 0*e is not 0 (--fp=precise)
     bool debug_nan; // an operation that makes a NaN of operands that are none is an error (--debug-nan)

@@ -117,9 +117,87 @@ static bool any_known(Ir *m, const Node *loop, const bool *need, int except) {
     return false;
 }
 
+// ---- arrays that a loop fills
+//
+// A state whose row is set once in each iteration, all rows in the end, and that nothing reads before, is an output.
+
+typedef struct Filled {
+    Node *row;   // the iteration that sets row v[0]
+    Node *value; // what iteration `index` sets it to, an output
+    Var *v[16];
+} Filled;
+
+static bool is_filled(Ir *m, Node *loop, int k, Filled *f) {
+    Loop *l = ir_loop(loop);
+    Var *s = l->state[k];
+    Node *e = loop_step(loop, k), *i = ir_var(l->index);
+    int rank = 0, bodies = l->n + l->nout;
+    if (!s->rank || s->rank > 16 || s->shape[0] != ir_count(m, loop)) return false;
+    for (; e->op == OP_gen && rank < s->rank; e = e->args[0]) f->v[rank++] = e->u.var;
+    if (rank < s->rank || e->op != OP_select || reads(e->args[1], s)) return false;
+    Node *own = e->args[2];
+    bool same = own->op == OP_at && own->args[0] == ir_var(s);
+    for (int d = 0; same && d < rank; d++) same = own->args[d + 1] == ir_var(f->v[d]);
+    if (!same) return false;
+    for (int j = 0; j < bodies; j++)
+        if (j != k && reads(loop->args[loop_steps(loop) + j], s)) return false;
+    Node *at = ir_solve(m, e->args[0], f->v[0]), *from[] = {ir_var(f->v[0]), i};
+    f->row = ir_solve(m, e->args[0], l->index);
+    if (!at || !f->row || at->partial || f->row->partial) return false;
+    for (int d = 0; d < rank; d++)
+        if (reads(at, f->v[d]) || (d && reads(f->row, f->v[d]))) return false;
+    for (int j = 0; j < l->n; j++)
+        if (reads(at, l->state[j])) return false;
+    if (!ir_in_range(m, f->row, l->index->extent) || !ir_in_range(m, at, s->shape[0])) return false;
+    f->value = ir_subst(m, e->args[1], 1, from, &at);
+    for (int d = rank; d-- > 1;) f->value = ir_gen(m, f->v[d], f->value);
+    return true;
+}
+
+// The loop with outputs instead of such states; NULL if there are none. f[k].value is NULL for the others.
+static Node *with_outputs(Ir *m, Node *loop, Filled *f) {
+    Loop *l = ir_loop(loop), less = {.index = l->index, .state = ARENA_ARRAY(m->arena, Var *, l->n), .nout = l->nout};
+    Node **init = ARENA_ARRAY(m->arena, Node *, l->n), **step = ARENA_ARRAY(m->arena, Node *, l->n);
+    Node **out = ARENA_ARRAY(m->arena, Node *, l->n + l->nout + 1);
+    for (int q = 0; q < l->nout; q++) out[q] = loop_output(loop, q);
+    for (int k = 0; k < l->n; k++) {
+        if (is_filled(m, loop, k, &f[k])) {
+            out[less.nout++] = f[k].value;
+            continue;
+        }
+        f[k].value = NULL;
+        less.state[less.n] = l->state[k], init[less.n] = loop_init(loop, k), step[less.n++] = loop_step(loop, k);
+    }
+    return less.n < l->n ? ir_fold_out(m, &less, init, step, out) : NULL;
+}
+
+static Node *as_trace(Ir *m, Node *loop, int q, const Filled *f) {
+    Node *idx[16], *trace = ir_trace(m, loop, q);
+    idx[0] = f->row;
+    for (int d = 1; d < trace->rank; d++) idx[d] = ir_var(f->v[d]);
+    Node *e = ir_at(m, trace, trace->rank, idx);
+    for (int d = trace->rank; d-- > 0;) e = ir_gen(m, f->v[d], e);
+    return e;
+}
+
+// State k after a loop, or its output k, by means of the loop with outputs; NULL if that is the loop itself.
+static Node *of_outputs(Ir *m, Node *loop, int k, bool state) {
+    if (m->raw || m->stored || loop->op != OP_fold) return NULL;
+    Loop *l = ir_loop(loop);
+    Filled *f = ARENA_ARRAY(m->arena, Filled, l->n + 1);
+    Node *less = with_outputs(m, loop, f);
+    if (!less) return NULL;
+    if (!state) return ir_trace(m, less, k);
+    int before = 0;
+    for (int j = 0; j < k; j++) before += (f[j].value != NULL) == (f[k].value != NULL);
+    return f[k].value ? as_trace(m, less, l->nout + before, &f[k]) : ir_final(m, less, before);
+}
+
 static bool keeps_loops(const Ir *m) { return m->raw || m->whole_loops; }
 
 Node *rule_final(Ir *m, Node *loop, int k) {
+    Node *other = of_outputs(m, loop, k, true);
+    if (other) return other;
     Loop *l = ir_loop(loop);
     bool *need = ARENA_ARRAY(m->arena, bool, l->n);
     need[k] = true;
@@ -135,8 +213,8 @@ Node *rule_final(Ir *m, Node *loop, int k) {
 
 Node *rule_trace(Ir *m, Node *loop, int k) {
     Loop *l = ir_loop(loop);
-    Node *out = loop_output(loop, k);
-    if (m->raw) return NULL;
+    Node *out = loop_output(loop, k), *other = of_outputs(m, loop, k, false);
+    if (m->raw || other) return other;
     bool *need = ARENA_ARRAY(m->arena, bool, l->n);
     int count = closure(loop, out, need);
     if (loop->op == OP_fold && count == 0) {

@@ -1,6 +1,7 @@
 // A trace becomes an array state that the loop fills, a row in each iteration; the number of iterations of a while loop a
 // state that counts. What is left is loops, which lowering knows how to run in place.
 #include "ir/ir.h"
+#include "support/map.h"
 
 #include <string.h>
 
@@ -44,7 +45,8 @@ static Node *counted(Ir *m, Node *loop) {
     return last(m, &g);
 }
 
-static Node *stored(Ir *m, Node *e, Node *loop) {
+// Iteration i sets row `at(i)`, or row i if at is NULL.
+static Node *stored(Ir *m, Node *e, Node *loop, Node *at) {
     Longer g = longer(m, loop);
     Node *out = loop_output(loop, (int)e->u.num), *i = g.l.index ? ir_var(g.l.index) : add_counter(m, &g);
     Node **shape = ARENA_ARRAY(m->arena, Node *, e->rank);
@@ -55,12 +57,53 @@ static Node *stored(Ir *m, Node *e, Node *loop) {
     Var *row = ir_index(m, "k", shape[0]);
     Node *k = ir_var(row), *old = ir_at(m, ir_var(s), 1, &k), *init = zero;
     for (int d = e->rank; d-- > 0;) init = ir_gen(m, ir_index(m, "k", shape[d]), init);
-    add_state(&g, s, init, ir_gen(m, row, ir_select(m, ir_eq(m, k, i), out, old)));
+    add_state(&g, s, init, ir_gen(m, row, ir_select(m, ir_eq(m, k, at ? at : i), out, old)));
     return last(m, &g);
 }
 
 static Node *store(Ir *m, Node *e) {
-    return e->op == OP_trace ? stored(m, e, e->args[0]) : e->op == OP_count ? counted(m, e->args[0]) : e;
+    return e->op == OP_trace ? stored(m, e, e->args[0], NULL) : e->op == OP_count ? counted(m, e->args[0]) : e;
 }
 
-Node *ir_stored(Ir *m, Node *e) { return ir_change(m, e, store); }
+// If e is the rows of a fold's trace in another order: the array, filled in that order.
+static Node *reordered(Ir *m, Node *e) {
+    Var *v[16];
+    int rank = 0;
+    Node *at = e;
+    for (; at->op == OP_gen && rank < 16; at = at->args[0]) v[rank++] = at->u.var;
+    Node *trace = at->op == OP_at ? at->args[0] : NULL;
+    if (!trace || trace->op != OP_trace || trace->rank != rank || trace->args[0]->op != OP_fold) return NULL;
+    for (int d = 0; d < rank; d++) {
+        if (trace->shape[d] != v[d]->extent || node_has_var(trace, v[d])) return NULL;
+        if (d && (at->args[d + 1] != ir_var(v[d]) || node_has_var(at->args[1], v[d]))) return NULL;
+    }
+    Var *i = ir_loop(trace->args[0])->index;
+    Node *row = at->partial ? NULL : ir_solve(m, ir_eq(m, ir_var(i), at->args[1]), v[0]);
+    return row && ir_in_range(m, row, v[0]->extent) ? stored(m, trace, trace->args[0], row) : NULL;
+}
+
+typedef struct Reorder {
+    Ir *m;
+    Map seen;
+} Reorder;
+
+static Node *reorder(Node *e, void *data) {
+    Reorder *r = data;
+    if (e->nargs == 0) return e;
+    Node *out = map_get(&r->seen, e);
+    if (out) return out;
+    out = e->op == OP_gen ? reordered(r->m, e) : NULL;
+    if (!out) out = ir_map(r->m, e, reorder, r);
+    map_put(&r->seen, e, out);
+    return out;
+}
+
+Node *ir_stored(Ir *m, Node *e) {
+    Reorder r = {.m = m};
+    bool before = m->stored;
+    m->stored = true;
+    Node *out = ir_change(m, reorder(e, &r), store);
+    m->stored = before;
+    map_free(&r.seen);
+    return out;
+}

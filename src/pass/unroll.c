@@ -56,10 +56,33 @@ static bool loops(Node *e, Map *seen) {
     return false;
 }
 
-// An array of loops stays: they may be one loop that scatters or adds up all elements.
+// Is e, an element at v, the old one of a loop's array where some condition that is decided in the loop holds or not? That is
+// a row of a larger array, or one of the elements that v counts.
+static bool updates(const Node *e, const Node *v, const Node *cond, int rank) {
+    switch (e->op) {
+    case OP_select:
+        return updates(e->args[1], v, e->args[0], rank) || updates(e->args[2], v, e->args[0], rank);
+    case OP_bracket: return updates(e->args[1], v, e->args[0], rank);
+    case OP_add:
+    case OP_sub: return updates(e->args[0], v, cond, rank) || updates(e->args[1], v, cond, rank);
+    case OP_gen: return updates(e->args[0], v, cond, rank + 1);
+    case OP_at: {
+        const Node *a = e->args[0];
+        bool own = false;
+        for (int k = 1; k < e->nargs; k++) own |= e->args[k] == v;
+        if (own && a->op == OP_gen && a->rank == rank) return updates(a->args[0], ir_var(a->u.var), cond, rank);
+        if (!own || !cond || a->op != OP_var) return false;
+        return a->rank > rank || (node_has_var(cond, v->u.var) && cond->fv->n > 1);
+    }
+    default: return false;
+    }
+}
+
+// An array of loops stays: they may be one loop that scatters or adds up all elements. So does an array that a loop updates
+// in places.
 static Node *unroll_gen(Ir *m, Node *e) {
     Map seen = {0};
-    bool keep = loops(e->args[0], &seen);
+    bool keep = loops(e->args[0], &seen) || updates(e->args[0], ir_var(e->u.var), NULL, 1);
     map_free(&seen);
     if (keep) return e;
     Node **out = ARENA_ARRAY(m->arena, Node *, MAX_ELEMENTS);
