@@ -92,8 +92,12 @@ bool parts_of_step(Ir *m, Node *base, Node *step, TraceParts *t) {
     *t = (TraceParts){.base = base, .rank = base->rank};
     if (base->rank == 0 || base->rank > PART_RANK) return false;
     Node *body = step;
+    if (step == base) {
+        for (int d = 0; d < base->rank; d++) t->v[d] = ir_index(m, "k", base->shape[d]);
+        return true;
+    }
     for (int d = 0; d < base->rank; d++, body = body->args[0]) {
-        if (body->op != OP_gen) return step == base;
+        if (body->op != OP_gen) return false;
         t->v[d] = body->u.var;
     }
     t->body = body;
