@@ -45,10 +45,23 @@ static Node *counted(Ir *m, Node *loop) {
     return last(m, &g);
 }
 
+static void note(Ir *m, const Node *e, Node *loop, const Node *out) {
+    if (!explain_wants(m->explain, EXPLAIN_LOOPS)) return;
+    Node *bytes = ir_int(m, (int64_t)kind_size(e->kind));
+    for (int d = 0; d < e->rank; d++) bytes = ir_mul(m, bytes, e->shape[d]);
+    Str size = {0};
+    ir_print_size(&size, bytes);
+    const char *what = out->op == OP_var ? arena_printf(m->arena, "the state `%s`", out->u.var->name) : ir_quote(m, out);
+    explain(m->explain, EXPLAIN_LOOPS, loop->span, "store: %s: the values of %s in all iterations take %s bytes", ir_quote(m, loop),
+            what, size.data);
+    str_free(&size);
+}
+
 // Iteration i sets row `at(i)`, or row i if at is NULL.
 static Node *stored(Ir *m, Node *e, Node *loop, Node *at) {
     Longer g = longer(m, loop);
     Node *out = loop_output(loop, (int)e->u.num), *i = g.l.index ? ir_var(g.l.index) : add_counter(m, &g);
+    note(m, e, loop, out);
     Node **shape = ARENA_ARRAY(m->arena, Node *, e->rank);
     Node *zero = e->kind == KIND_BOOL ? ir_bool(m, false) : ir_zero(m, e->kind);
     shape[0] = loop->op == OP_while ? counted(m, loop) : ir_count(m, loop);

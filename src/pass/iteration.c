@@ -32,6 +32,12 @@ Node *iteration_in_loop(Ir *m, const Iteration *x, Node *e) {
     return x->inverse ? ir_subst1(m, e, ir_var(x->t), x->inverse) : e;
 }
 
+bool loop_varies(const Loop *l, const Node *e) {
+    for (int k = -(l->index != NULL); k < l->n; k++)
+        if (node_has_var(e, l->state[k])) return true;
+    return false;
+}
+
 static bool is_bound_by(const Loop *l, const Var *v) {
     if (l->index == v) return true;
     for (int k = 0; k < l->n; k++)

@@ -44,17 +44,11 @@ static void collect(Keeper *k) {
     }
 }
 
-static bool speaks_of(const Loop *l, const Node *e) {
-    for (int j = -(l->index != NULL); j < l->n; j++)
-        if (node_has_var(e, l->state[j])) return true;
-    return false;
-}
-
 static void collect_closed(Keeper *k, const Iteration *x) {
     for (int i = 0; i < k->nodes.all.len; i++) {
         Node *e = k->nodes.all.data[i], *array;
         Var *w[PART_RANK];
-        if (!is_dear(e) || !speaks_of(ir_loop(x->loop), e)) continue;
+        if (!is_dear(e) || !loop_varies(ir_loop(x->loop), e)) continue;
         int n = iteration_inner(x, e, w);
         if (n > 0) array = iteration_array(k->f->ir, e, n, w), map_put(&k->closed, array, array);
     }
@@ -71,7 +65,7 @@ static bool is_small(const Iteration *x, const Node *e, int nw) {
     int rank = 0;
     for (int j = 0; j < l->n; j++) rank = l->state[j]->rank > rank ? l->state[j]->rank : rank;
     for (int d = 0; d < e->rank; d++)
-        if (speaks_of(l, e->shape[d])) return false;
+        if (loop_varies(l, e->shape[d])) return false;
     return nw + e->rank <= rank + (e->op == OP_trace);
 }
 
@@ -137,11 +131,12 @@ static bool keep(Keeper *k, const Iteration *x, Node *e) {
     Var *w[PART_RANK];
     if (e->partial || !node_has_var(e, x->t)) return false;
     Node *own = iteration_in_loop(m, x, e), *longer;
-    if (own->op != e->op || own->partial || !speaks_of(ir_loop(x->loop), own)) return false;
+    if (own->op != e->op || own->partial || !loop_varies(ir_loop(x->loop), own)) return false;
     int nw = iteration_inner(x, own, w), q;
     if (nw < 0 || nw + e->rank >= PART_RANK || !is_small(x, own, nw)) return false;
     Node *array = iteration_array(m, own, nw, w);
     if (!computes(k, own, nw, array)) return false;
+    Span before = ir_from(m, x->loop);
     Node *kept = next_state(k, x, array, nw, w, &longer);
     if (!kept) {
         Node *cond = needed(m, x, map_get(&k->facts, e), nw, w);
@@ -152,6 +147,7 @@ static bool keep(Keeper *k, const Iteration *x, Node *e) {
             ir_quote(m, e));
     replace(k, e, kept);
     replace(k, x->loop, longer);
+    m->span = before;
     return true;
 }
 

@@ -121,7 +121,7 @@ static bool find_kept(Planner *p, Read *r) {
 
 // ---- undoing
 
-// The index of a part in dimension d is had in the iteration `t` of the reading loop from the index alone.
+// Can an index be computed in another loop, from the number of the iteration?
 static bool recomputes(const Planner *p, const Node *a) {
     for (int k = 0; k < p->l->n; k++)
         if (node_has_var(a, p->l->state[k])) return false;
@@ -238,12 +238,21 @@ static Node *restored(Planner *p, const Undo *u, Node *after, Node *t, Node **id
     return e;
 }
 
-// In place of a read that may fail: something that fails alike.
+static bool implied(Planner *p, const Read *r, Node *cond) {
+    Node *c[2 * PART_RANK];
+    int n = 0;
+    if (!ir_conjuncts(cond, c, &n, 2 * PART_RANK)) return false;
+    for (int i = 0; i < n; i++)
+        if (!facts_refute(p->m, map_get(&p->facts, r->e), ir_not(p->m, c[i]))) return false;
+    return true;
+}
+
+// In place of a read whose indices may be out of range: something that fails alike.
 static Node *failing(Planner *p, const Read *r, Node *e) {
     Ir *m = p->m;
-    if (!r->e->partial || e->partial) return e;
-    Node *else_ = ir_at(m, ir_final(m, p->longer, p->k), p->state->rank, operand_index(r->e));
-    return ir_select(m, in_range(m, operand_index(r->e), p->state->rank, p->state->shape), e, else_);
+    Node *cond = in_range(m, operand_index(r->e), p->state->rank, p->state->shape);
+    if (implied(p, r, cond)) return e;
+    return ir_select(m, cond, e, ir_at(m, ir_final(m, p->longer, p->k), p->state->rank, operand_index(r->e)));
 }
 
 static Node *instead(Planner *p, const Undo *u, const Read *r, Node *after) {
@@ -323,8 +332,12 @@ static void carry_out(Planner *p, const Undo *u) {
 
 // ---- the plan
 
+static bool reads_in_range(const Planner *p, const Read *r) {
+    return ir_index_in_range(p->m, r->e->nargs - 1, r->e->args + 1, 0, p->trace->shape[0]);
+}
+
 static bool find_how(Planner *p, Read *r) {
-    if (!ir_index_in_range(p->m, r->e->nargs - 1, r->e->args + 1, 0, p->trace->shape[0])) return false;
+    if (!reads_in_range(p, r)) return false;
     r->at = iteration_of(p->m, r->e);
     if (find_untouched(p, r)) return true;
     r->how = HOW_KEEP;
@@ -360,7 +373,7 @@ static void note(const Planner *p) {
 static bool open_trace(Planner *p, Node *trace) {
     p->trace = trace, p->loop = trace->args[0], p->l = ir_loop(p->loop);
     p->state = loop_output(p->loop, (int)trace->u.num);
-    if (p->state->op != OP_var || p->state->rank == 0 || p->state->rank >= PART_RANK) return false;
+    if (p->state->op != OP_var || p->state->rank >= PART_RANK) return false;
     for (p->k = 0; p->k < p->l->n && p->l->state[p->k] != p->state->u.var;) p->k++;
     if (p->k == p->l->n) return false;
     p->has_parts = parts_of_step(p->m, p->state, loop_step(p->loop, p->k), &p->parts);
@@ -370,10 +383,28 @@ static bool open_trace(Planner *p, Node *trace) {
     return collect_reads(p);
 }
 
+// An Int that grows by the same number in each iteration is what it was, plus so many times that (of a fold, the rules know
+// that already).
+static bool plan_counter(Planner *p) {
+    Ir *m = p->m;
+    Poly more;
+    int64_t c;
+    if (p->state->kind != KIND_INT || p->state->rank) return false;
+    if (!poly_linear(m, poly_of(m, loop_step(p->loop, p->k)), p->state, &c, &more) || c != 1) return false;
+    Node *by = poly_node(m, more);
+    if (by->partial || loop_varies(p->l, by)) return false;
+    for (int i = 0; i < p->nreads; i++)
+        if (!reads_in_range(p, &p->read[i])) return false;
+    for (int i = 0; i < p->nreads; i++)
+        replace(p, p->read[i].e, ir_add(m, loop_init(p->loop, p->k), ir_mul(m, by, operand_iteration(p->read[i].e))));
+    return true;
+}
+
 static bool plan_one(Planner *p, Node *trace) {
     Undo u;
     bool undoes = false;
     if (!open_trace(p, trace)) return false;
+    if (p->state->rank == 0) return plan_counter(p);
     for (int i = 0; i < p->nreads; i++)
         if (!find_how(p, &p->read[i])) return false;
     read_restored(p);
@@ -385,9 +416,11 @@ static bool plan_one(Planner *p, Node *trace) {
         add_output(p, r->kept);
     }
     if (undoes && !add_undo(p, &u)) return false;
+    Span before = ir_from(p->m, p->loop);
     make_longer(p);
     note(p);
     carry_out(p, &u);
+    p->m->span = before;
     return true;
 }
 

@@ -48,6 +48,8 @@ typedef struct Iteration {
 Iteration iteration_of(Ir *m, Node *read);
 // e, which a loop computes that reads, as `loop` computes it.
 Node *iteration_in_loop(Ir *m, const Iteration *x, Node *e);
+// Does e mention the index or a state of the loop?
+bool loop_varies(const Loop *l, const Node *e);
 // The variables of e, in terms of `loop`, that are bound further in; returns how many, or -1 if there are others or their
 // extents change.
 int iteration_inner(const Iteration *x, const Node *e, Var **w);

@@ -1,6 +1,6 @@
 # sh growth.sh FILE ENTRY NAME=KIND...
 # Prints what a call costs at n = 10, 20 and 40, and how each count grows: it must be linear in n. A KIND is n (the
-# number), vector (of n elements), vector+K (of n + K elements), square (n rows of n), or a JSON value.
+# number), vector (of n elements), vector+K (of n + K elements), square (n rows of n), indices (n numbers below n), or a JSON value.
 file=$1
 entry=$2
 shift 2
@@ -28,6 +28,7 @@ costs() {
         vector) value=$(vector "$n") ;;
         vector+*) value=$(vector $((n + ${kind#vector+}))) ;;
         square) value=$(square "$n") ;;
+        indices) value=$(awk -v n="$n" 'BEGIN { for (i = 0; i < n; i++) printf "%s%d", i ? "," : "[", (i * 7 + 3) % n; print "]" }') ;;
         *) value=$kind ;;
         esac
         shift
