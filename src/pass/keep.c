@@ -37,6 +37,7 @@ static void collect(Keeper *k) {
     map_free(&k->plain);
     map_free(&k->closed);
     nodes_collect(k->f, &k->nodes);
+    if (!nodes_have(&k->nodes, OP_trace)) return;
     facts_collect(m, k->nodes.all.len, k->nodes.all.data, &k->facts);
     for (int i = 0; i < k->nodes.all.len; i++) {
         Node *e = k->nodes.all.data[i];

@@ -18,6 +18,12 @@ void nodes_free(Nodes *n) {
     vec_free(&n->binders);
 }
 
+bool nodes_have(const Nodes *n, Op op) {
+    for (int i = 0; i < n->all.len; i++)
+        if (n->all.data[i]->op == op) return true;
+    return false;
+}
+
 // Looks for e among the parts of x that mention v.
 static bool reached(Node *x, Node *e, const Var *v, Map *seen) {
     if (x == e) return true;

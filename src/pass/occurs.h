@@ -15,6 +15,7 @@ typedef struct Nodes {
 void nodes_of(int n, Node *const *roots, Nodes *out);
 void nodes_collect(const Func *f, Nodes *out);
 void nodes_free(Nodes *n);
+bool nodes_have(const Nodes *n, Op op);
 // Is e inside binder b's body with b's variable free on the way, so that each pass of b may evaluate e?
 bool binder_repeats(Node *b, Node *e);
 
