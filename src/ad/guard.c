@@ -108,6 +108,7 @@ static void lift_level(Guards *gs, Shares *level, Map *index, Shares *above, Map
         }
         Share *other = level->len > 1 ? opposite(gs, level, index, s) : NULL;
         lift(gs->m, share_at(above, above_index, s->guard->up), s, other, risk);
+        s->value = NULL; // a condition need not be the opposite of its opposite: it must not go a second time
         if (other) {
             other->value = NULL;
         }

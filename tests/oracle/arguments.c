@@ -29,7 +29,7 @@ static void fill(Tensor *t, const OracleOptions *o, int64_t largest, Random *r) 
     int64_t low = any ? 0 : o->int_low, high = any ? (largest > 1 ? largest - 1 : 1) : o->int_high;
     for (int64_t i = 0; i < tensor_count(t); i++) {
         if (kind_is_float(t->kind))
-            tensor_set(t, i, random_real(r, o->low, o->high));
+            tensor_set(t, i, o->ties ? (double)random_int(r, (int64_t)(2 * o->low), (int64_t)(2 * o->high)) / 2 : random_real(r, o->low, o->high));
         else if (t->kind == KIND_INT || t->kind == KIND_INT32)
             tensor_set(t, i, (double)random_int(r, low, high));
         else
@@ -40,7 +40,7 @@ static void fill(Tensor *t, const OracleOptions *o, int64_t largest, Random *r) 
 Tensor *arguments_make(Arena *a, const Func *f, int nvalue_inputs, const OracleOptions *o, int trial, Random *r) {
     Tensor *in = ARENA_ARRAY(a, Tensor, f->ninputs + 1);
     OracleOptions unit = *o;
-    unit.low = -1, unit.high = 1;
+    unit.low = -1, unit.high = 1, unit.ties = false;
     int64_t largest = 0, shape[16];
     for (int k = 0; k < f->ninputs; k++) {
         const Node *e = f->inputs[k];

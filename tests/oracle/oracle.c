@@ -551,6 +551,7 @@ static bool read_line(OracleOptions *o, const char *line) {
     if (!strcmp(word, "identity")) return sscanf(line, "%lf", &o->identity) == 1;
     if (!strcmp(word, "eager")) return o->eager_states = true;
     if (!strcmp(word, "precise")) return o->precise = true;
+    if (!strcmp(word, "ties")) return o->ties = !(o->differences = false);
     if (!strcmp(word, "kinks")) return !(o->differences = false);
     if (!strcmp(word, "trials")) return sscanf(line, "%d", &o->trials) == 1;
     if (!strcmp(word, "groups")) return sscanf(line, "%d", &o->groups) == 1;

@@ -26,6 +26,7 @@ typedef struct OracleOptions {
     unsigned second;           // those of them at which second derivatives are compiled too
     int groups;                // check the first so many of OracleGroup
     bool differences;          // the entries are smooth where they are called
+    bool ties;         // floating arguments are multiples of 1/2, so that they meet kinks: no differences
     bool precise;      // by --fp=precise: values that are NaN or infinite agree too; derivatives may have some where they
                        // are not compared
     bool eager_states; // compiled code may fail where a loop's state is computed that turns out not to be needed
@@ -36,7 +37,7 @@ typedef struct OracleOptions {
 
 void oracle_options_init(OracleOptions *o);
 // Reads lines `// oracle: WORD VALUE…` from a source: `sizes 1 2 5`, `range LOW HIGH`, `ints LOW HIGH`, `trials N`,
-// `seed N`, `groups N`, `levels 0123` (digits of -O), `kinks` (no differences), `eager`, `precise`,
+// `seed N`, `groups N`, `levels 0123` (digits of -O), `kinks` (no differences), `eager`, `precise`, `ties`,
 // `tolerance X`, `identity X`. False if one is not understood.
 bool oracle_options_read(OracleOptions *o, const char *text);
 

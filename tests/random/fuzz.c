@@ -137,6 +137,7 @@ OracleOptions fuzz_oracle(const FuzzOptions *o, uint64_t seed) {
     x.trials = 6;
     x.tolerance = 1e-7, x.identity = 1e-8;
     x.precise = sample_has_poles(seed);
+    x.ties = o->ties, x.differences &= !o->ties;
     x.int_low = -1, x.int_high = 4;
     if (o->level >= 0) x.levels = 1u | 1u << (1 + seed % 3);
     return x;

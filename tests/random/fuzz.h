@@ -11,6 +11,7 @@ typedef struct FuzzOptions {
     int shrink;  // attempts to make a failing program smaller
     int level;   // -1: all levels of optimisation; else one of them, by the seed
     bool verbose;
+    bool ties;   // arguments at kinks (oracle.h)
 } FuzzOptions;
 
 // Runs the programs of `count` seeds and prints what fails, with its seed and a small program. Returns the number of
