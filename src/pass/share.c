@@ -23,12 +23,28 @@ static int loops_over(const Nodes *n, const Var *v, Node *e, Node **out, int max
     return count;
 }
 
+// Does e change whenever u does? All variables of a sequential loop change together.
+static bool changes_with(const Nodes *n, const Node *e, const Var *u) {
+    if (node_has_var(e, u)) return true;
+    for (int i = 0; i < n->all.len; i++) {
+        const Node *loop = n->all.data[i];
+        if (!ir_is_loop(loop)) continue;
+        bool binds = ir_loop(loop)->index == u, with = ir_loop(loop)->index && node_has_var(e, ir_loop(loop)->index);
+        for (int k = 0; k < ir_loop(loop)->n; k++) {
+            binds |= ir_loop(loop)->state[k] == u;
+            with |= node_has_var(e, ir_loop(loop)->state[k]);
+        }
+        if (binds && with) return true;
+    }
+    return false;
+}
+
 // Would the loops over v compute e again? Either they run inside something that e does not depend on, or one needs
 // another's result.
-static bool recomputes(Node *const *loop, int n, const Node *e) {
+static bool recomputes(const Nodes *nodes, Node *const *loop, int n, const Node *e) {
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < loop[i]->fv->n; k++)
-            if (!node_has_var(e, loop[i]->fv->v[k])) return true;
+            if (!changes_with(nodes, e, loop[i]->fv->v[k])) return true;
         for (int j = 0; j < n; j++)
             if (i != j && ir_reaches(loop[i]->args[0], loop[j])) return true;
     }
@@ -100,7 +116,7 @@ static bool share_one(Func *f, Map *refused) {
         Lift lift = {0};
         for (int k = 0; k < e->fv->n; k++) {
             int count = loops_over(&n, e->fv->v[k], e, loop, 64);
-            if (!e->fv->v[k]->is_state && recomputes(loop, count, e)) lift.v[lift.n++] = e->fv->v[k];
+            if (!e->fv->v[k]->is_state && recomputes(&n, loop, count, e)) lift.v[lift.n++] = e->fv->v[k];
         }
         if (lift.n == 0) continue;
         while (lift.n < e->fv->n && add_inner(&n, e, &lift)) continue;
