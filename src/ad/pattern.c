@@ -151,6 +151,14 @@ static void need(Finder *f, Node *operand, Node *cond, bool vague) {
     f->needed[k] = true;
 }
 
+// Is perhaps not all of what e is made of needed where e is?
+static bool may_skip(const Node *e) {
+    int64_t n;
+    if (e->op == OP_sum) return !ir_is_int_lit(e->u.var->extent, &n) || n < 1;
+    if (e->op == OP_fold) return !ir_is_int_lit(e->u.loop->index->extent, &n) || n < 1;
+    return e->op == OP_gen || e->op == OP_while || e->op == OP_custom;
+}
+
 static void pass_on(Finder *f, const AdNode *p) {
     Node *cond = f->cond[p->order], *c = p->args[0];
     bool vague = f->vague[p->order];
@@ -162,6 +170,7 @@ static void pass_on(Finder *f, const AdNode *p) {
         break;
     case OP_bracket: need(f, p->args[1], ad_and(f->m, cond, c), vague); break;
     default:
+        vague |= may_skip(p->e);
         for (int k = 0; k < n; k++) need(f, p->args[k], cond, vague);
     }
 }
@@ -278,11 +287,8 @@ static Node *flatten(const Finder *f, const Reads *r, Node *const *at) {
 
 // The number of the block at these places, which is read where cond holds; -1: nowhere, -2: there would be too many.
 static int add_block(const Finder *f, Reads *r, Node **at, Node *cond, bool vague) {
-    bool partial = false;
     cond = weaken(f, cond, varset_empty, false, &vague);
     if (cond && ir_is_lit(cond, 0)) return -1;
-    for (int k = 0; k < r->naddr; k++) partial |= at[k]->partial;
-    if (partial && vague) return -2; // the index may fail where nothing is read
     for (int i = 0; i < r->n; i++) {
         Block *b = &r->block[i];
         if (memcmp(b->at, at, sizeof *at * (size_t)r->naddr)) continue;
@@ -355,17 +361,37 @@ static Node *in_range(const Finder *f, Node *i, Node *n, Node *cond) {
     return needed && ir_is_lit(needed, 1) ? NULL : needed;
 }
 
-static void check_places(const Finder *f, Reads *r) {
+// Adds to *cond what evaluating e needs in order not to fail; false if that cannot be said.
+static bool safety(const Finder *f, Node *e, Node **cond) {
     Ir *m = f->m;
-    for (int i = 0; i < r->n; i++) {
+    if (!e->partial) return true;
+    if (e->op != OP_at && !op_is_elementwise(e->op)) return false;
+    for (int k = e->op == OP_at; k < e->nargs; k++)
+        if (!safety(f, e->args[k], cond)) return false;
+    if (e->op == OP_at && e->args[0]->partial) return false;
+    for (int k = 1; e->op == OP_at && k < e->nargs; k++)
+        *cond = ad_and(m, *cond, in_range(f, e->args[k], e->args[0]->shape[k - 1], *cond));
+    if (e->op == OP_idiv || e->op == OP_irem) *cond = ad_and(m, *cond, ir_ne(m, e->args[1], ir_int(m, 0)));
+    return true;
+}
+
+// False if a block is perhaps not read, and it cannot be said where its index has a value.
+static bool check_places(const Finder *f, Reads *r) {
+    Ir *m = f->m;
+    for (int i = 0; i < r->n && !r->length; i++) {
         Block *b = &r->block[i];
-        if (r->length) continue;
+        for (int k = 0; k < r->naddr; k++)
+            if (b->vague && !safety(f, b->at[k], &b->cond)) return false;
         for (int k = 0; k < r->naddr; k++)
             b->needed = ad_and(m, b->needed, in_range(f, b->at[k], r->x->shape[r->first + k], b->cond));
+        b->guard = b->cond || b->vague ? b->needed : NULL;
+        for (int k = 0; k < r->naddr; k++)
+            if (b->at[k]->partial && b->cond) b->guard = ad_and(m, b->cond, b->needed);
         if (!b->vague) continue;
-        b->cond = ad_and(m, b->cond, b->needed); // who does not read need not be in range
+        b->cond = ad_and(m, b->cond, b->needed); // what is not read need not be in range
         b->needed = NULL;
     }
+    return true;
 }
 
 static void find_blocks(const Finder *f, Reads *r) {
@@ -384,10 +410,10 @@ static void find_blocks(const Finder *f, Reads *r) {
     } else if (l.n) {
         choose_dimensions(f, &l, r);
         bool found = list_blocks(f, &l, r) || (r->naddr == 1 && list_range(f, &l, r));
-        if (!found)
-            read_all(f, r);
+        if (found && check_places(f, r))
+            r->read = l.at, r->nread = l.n, list_whole(f, r);
         else
-            r->read = l.at, r->nread = l.n, list_whole(f, r), check_places(f, r);
+            read_all(f, r);
     }
 }
 
@@ -456,7 +482,9 @@ static void replace_reads(Row *r, const Reads *of) {
     if (of->nread == 0 && of->n) r->e = ir_subst1(m, r->e, of->x, block_of(m, of, of->block->scalars, of->block->param));
 }
 
-// The elements of x that the placeholders stand for.
+static Node *inside(Ir *m, Node *i, Node *n) { return ir_and(m, ir_le(m, ir_int(m, 0), i), ir_lt(m, i, n)); }
+
+// The elements of x that the placeholders stand for; zero where they are not read and not there.
 static void actual_params(Ir *m, const Reads *r, const Block *b, Node **to) {
     Node *whole[16], *idx[16];
     Var *v[16];
@@ -471,6 +499,9 @@ static void actual_params(Ir *m, const Reads *r, const Block *b, Node **to) {
             else idx[d] = r->length ? ir_add(m, b->at[0], whole[r->nwhole - 1]) : b->at[a++];
         }
         to[i] = ir_at(m, r->x, r->x->rank, idx);
+        Node *guard = b->guard;
+        if (r->length) guard = inside(m, idx[r->first], r->x->shape[r->first]);
+        if (guard) to[i] = ir_bracket(m, guard, to[i]);
         for (int k = r->nwhole; k-- > 0 && !b->scalars;) to[i] = ir_gen(m, v[k], to[i]);
     }
 }

@@ -12,6 +12,7 @@ typedef struct Block {
     Node *cond;   // where it is read, as far as that does not depend on what is differentiated by; NULL: always
     Node *needed; // what must hold for the index to be in range; NULL: it is
     bool vague;   // or not everywhere where cond holds
+    Node *guard;  // where its elements have values, if something might evaluate them elsewhere; NULL: nothing does
     bool scalars; // its elements have placeholders of their own
     int nparam;
     Node **param; // these, or that of the array

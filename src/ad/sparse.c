@@ -65,6 +65,29 @@ static int outer_dimensions(const Node *y) {
     return n;
 }
 
+// What rows of a kind read, for the user.
+static void explain_row(const Sparse *s, int leaf, const Row *r) {
+    if (!explain_wants(s->m->explain, EXPLAIN_DERIVATIVES)) return;
+    Str text = {0};
+    const char *sep = " has entries for ";
+    str_puts(&text, "`jacobianSparse`: a row of the result");
+    if (s->ny > 1) str_printf(&text, "'s part %d", leaf + 1);
+    for (int j = 0; j < s->nx; j++) {
+        const Reads *a = &r->reads[j];
+        if (!a->n) continue;
+        str_puts(&text, sep);
+        if (a->length) str_puts(&text, "a range of ");
+        else if (a->naddr) str_printf(&text, "%d block%s of ", a->n, a->n == 1 ? "" : "s");
+        else if (a->x->rank) str_puts(&text, "all of ");
+        str_puts(&text, "the argument");
+        if (s->nx > 1) str_printf(&text, "'s part %d", j + 1);
+        sep = ", ";
+    }
+    if (sep[1] == 'h') str_puts(&text, " has no entries");
+    explain(s->m->explain, EXPLAIN_DERIVATIVES, s->m->span, "%s", str_text(&text));
+    str_free(&text);
+}
+
 static bool make_leaf(Sparse *s, Node *y, Leaf *l) {
     Ir *m = s->m;
     Arena *arena = m->arena;
@@ -85,6 +108,7 @@ static bool make_leaf(Sparse *s, Node *y, Leaf *l) {
         ad_unflatten(m, y->rank - l->nvars, y->shape + l->nvars, i, idx + l->nvars);
         *r = (Row){.m = m, .vars = vars, .nx = s->nx, .e = ad_element(m, y, y->rank, idx)};
         ad_row_reads(r, s->x);
+        explain_row(s, (int)(l - s->leaf), r);
         if (!ad_row_derive(r, s->error)) return false;
     }
     return true;

@@ -4,6 +4,7 @@
 
 #include "driver/file.h"
 #include "front/ast.h"
+#include "front/builtins.h"
 #include "fsmc/runtime.h"
 #include "lower/lower.h"
 
@@ -145,8 +146,14 @@ static json_t *entries_of(const Compilation *c, const char *function) {
     return j;
 }
 
-static json_t *derivative(const Compilation *c, const char *entry) {
-    const Decl *d = entry_decl(c, entry);
+// Which results are the arrays of a sparse matrix in compressed rows.
+static json_t *pattern(const Func *f, const char *const *names) {
+    const char *const *out = names + f->ninputs;
+    return json_pack("{s:s, s:s, s:s, s:s}", "format", "csr", "starts", out[0], "columns", out[1], "values", out[2]);
+}
+
+static json_t *derivative(const Compilation *c, const Func *f, const char *const *names) {
+    const Decl *d = entry_decl(c, f->name);
     const Expr *e = d ? bare(d->body) : NULL;
     if (!e || e->kind != EX_APP || e->nargs < 3) return json_null();
     const Expr *operator= bare(e->args[0]);
@@ -154,7 +161,9 @@ static json_t *derivative(const Compilation *c, const char *entry) {
     if (operator->kind != EX_NAME || !is_operator(c, d, operator->name) || !of || is_parameter(d, of)) return json_null();
     json_t *by = json_array();
     append_names(by, d, e->args[2]);
-    return json_pack("{s:s, s:s, s:o, s:o}", "operator", operator->name, "of", of, "by", by, "entries", entries_of(c, of));
+    json_t *j = json_pack("{s:s, s:s, s:o, s:o}", "operator", operator->name, "of", of, "by", by, "entries", entries_of(c, of));
+    if (!strcmp(operator->name, builtin_info[BI_JACSPARSE].name)) json_object_set_new(j, "pattern", pattern(f, names));
+    return j;
 }
 
 // ---- the whole
@@ -176,7 +185,7 @@ static json_t *entry(const Compilation *c, const Func *f) {
                      "functions", functions(c, f),
                      "doc", f->doc ? json_string(f->doc) : json_null(), "sizes", sizes, "parameters", parameters(f, names),
                      "result", f->result ? type(f->result, names) : json_null(), "c_parameters", c_parameters(f, names),
-                     "derivative", derivative(c, f->name));
+                     "derivative", derivative(c, f, names));
 }
 
 void manifest_print(Str *out, const Compilation *c, const char *name, const FuncList *funcs) {
