@@ -74,6 +74,22 @@ static Node *look(Node *e, void *data) {
     return to;
 }
 
+typedef struct Still {
+    const Row *r;
+    Map seen;
+} Still;
+
+// Puts r->still for the arguments in conditions, indices and stopped values, which are not read in the sense of a Block.
+static Node *keep_still(Node *e, void *data) {
+    Still *s = data;
+    const Row *r = s->r;
+    Node *known = map_get(&s->seen, e);
+    if (known || e->nargs == 0) return known ? known : e;
+    Node *out = ad_carries(e) ? ir_map(r->m, e, keep_still, s) : ir_subst(r->m, e, r->nx, (Node **)r->x, (Node **)r->still);
+    map_put(&s->seen, e, out);
+    return out;
+}
+
 // ---- where values are needed
 
 typedef struct Finder {
@@ -94,7 +110,7 @@ static bool within(const VarSet *a, const VarSet *b, const VarSet *c) {
 
 static bool varies_with_x(const Finder *f, Node *e) {
     for (int j = 0; j < f->r->nx; j++)
-        if (ir_reaches(e, f->x[j])) return true;
+        if (ir_reaches(e, f->r->still[j])) return true;
     return false;
 }
 
@@ -417,10 +433,13 @@ static void find_blocks(const Finder *f, Reads *r) {
     }
 }
 
-void ad_row_reads(Row *r, Node *const *x) {
+void ad_row_reads(Row *r) {
+    Node *const *x = r->x;
     Look s = {.r = r};
-    r->e = look(r->e, &s);
+    Still still = {.r = r};
+    r->e = keep_still(look(r->e, &s), &still);
     map_free(&s.seen);
+    map_free(&still.seen);
     Finder f = {.r = r, .m = r->m, .x = x, .scope = varset_union(r->m, r->e->fv, r->vars)};
     r->reads = ARENA_ARRAY(r->m->arena, Reads, r->nx + 1);
     find_needed(&f);

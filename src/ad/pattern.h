@@ -49,12 +49,14 @@ typedef struct Row {
     const VarSet *vars; // index variables of the row
     Node *e;            // the value, a scalar
     int nx;
-    Reads *reads; // of each argument
+    Node *const *x;     // the arguments
+    Node *const *still; // what stands for them where nothing is differentiated: in conditions and indices
+    Reads *reads;       // of each argument
 } Row;
 
-// Finds r->reads from the other members, e included, in which arrays indexed by the row's variables are replaced by their
-// elements. The conditions of a Block may fail only outside of the conditions before them.
-void ad_row_reads(Row *r, Node *const *x);
+// Finds r->reads from the other members. In e, arrays indexed by the row's variables are replaced by their elements, and
+// arguments by `still` where nothing is differentiated: what is found may be in terms of that, too.
+void ad_row_reads(Row *r);
 // Replaces what e reads by the blocks' placeholders and differentiates by them: sets Block.adj.
 bool ad_row_derive(Row *r, AdError *error);
 // The derivative of the row by the element of the block at these places in Reads.whole.

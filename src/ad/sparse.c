@@ -37,6 +37,7 @@ typedef struct Sparse {
     Kind kind;
     int nx;
     Node *const *x;
+    Node **still; // see Row
     Node **column; // the first of each argument
     int ny;
     Leaf *leaf;
@@ -106,8 +107,8 @@ static bool make_leaf(Sparse *s, Node *y, Leaf *l) {
     for (int i = 0; i < l->nkinds; i++) {
         Row *r = &l->kind[i].row;
         ad_unflatten(m, y->rank - l->nvars, y->shape + l->nvars, i, idx + l->nvars);
-        *r = (Row){.m = m, .vars = vars, .nx = s->nx, .e = ad_element(m, y, y->rank, idx)};
-        ad_row_reads(r, s->x);
+        *r = (Row){.m = m, .vars = vars, .nx = s->nx, .x = s->x, .still = s->still, .e = ad_element(m, y, y->rank, idx)};
+        ad_row_reads(r);
         explain_row(s, (int)(l - s->leaf), r);
         if (!ad_row_derive(r, s->error)) return false;
     }
@@ -346,7 +347,14 @@ bool ad_sparse(Ir *m, Kind kind, int ny, Node *const *y, int nx, Node *const *x,
     m->raw = false; // the pattern is that of the program after the rules
     Node **z = ARENA_ARRAY(arena, Node *, ny + 1);
     for (int i = 0; i < ny; i++) z[i] = raw ? ir_copy(m, y[i]) : y[i];
+    s.still = ARENA_ARRAY(arena, Node *, nx + 1);
+    for (int j = 0; j < nx; j++) s.still[j] = ir_param(m, x[j]->kind, x[j]->rank, x[j]->shape);
     bool ok = build(&s, z, out);
+    if (ok) {
+        out->starts = ir_subst(m, out->starts, nx, s.still, (Node **)x);
+        out->columns = ir_subst(m, out->columns, nx, s.still, (Node **)x);
+        out->values = ir_subst(m, out->values, nx, s.still, (Node **)x);
+    }
     m->raw = raw;
     return ok;
 }
