@@ -244,10 +244,38 @@ static bool nonneg_terms(Poly p) {
     return constant >= 0;
 }
 
+static bool nonneg_rec(Ir *m, Poly p, int fuel);
+
+// The extreme or select created last among the terms: it may mention others. NULL if there is none.
+static const Term *last_choice(Poly p) {
+    const Term *found = NULL;
+    for (int i = 0; i < p.n; i++) {
+        const Node *e = p.term[i].n == 1 ? p.term[i].atom[0] : NULL;
+        if (!e || (e->op != OP_min && e->op != OP_max && e->op != OP_select)) continue;
+        if (!found || e->id > found->atom[0]->id) found = &p.term[i];
+    }
+    return found;
+}
+
+// A minimum is one of its operands, and at most either.
+static bool nonneg_choice(Ir *m, Poly p, int fuel) {
+    const Term *t = last_choice(p);
+    if (!t) return false;
+    const Node *e = t->atom[0];
+    bool either = e->op != OP_select && (e->op == OP_max) == (t->coeff > 0), ok = false;
+    Poly one = {1, arena_copy(m->arena, t, sizeof *t)}, rest = poly_add(m, p, poly_scale(m, one, -1));
+    for (int k = 0; k < 2 && (k == 0 || ok != either); k++) {
+        Poly by = opaque(m, poly_of(m, e->args[(e->op == OP_select) + k]));
+        ok = nonneg_rec(m, poly_add(m, rest, poly_scale(m, by, t->coeff)), fuel - 1);
+    }
+    return ok;
+}
+
 static bool nonneg_rec(Ir *m, Poly p, int fuel) {
     if (nonneg_terms(p)) return true;
     Node *v = last_index(p);
-    if (!v || fuel == 0) return false;
+    if (fuel == 0) return false;
+    if (!v) return nonneg_choice(m, p, fuel);
     Poly a, b;
     if (!split(m, p, v, &a, &b)) return false;
     if (nonneg_rec(m, a, fuel - 1)) return nonneg_rec(m, b, fuel - 1); // least at v = 0

@@ -19,6 +19,8 @@ void pass_keep(Func *f);
 void pass_prune(Func *f);
 // Lets a loop that adds to zeros what is then added to an array add to that array.
 void pass_thread(Func *f);
+// Lets loops whose traces would be large run again in blocks while they are reversed.
+void pass_checkpoint(Func *f);
 // Turns traces into array states, and counts into states that count.
 void pass_store(Func *f);
 // Unrolls sums and arrays of a few elements, where the number is known.

@@ -1,0 +1,634 @@
+// Checkpointing by redundant execution ([NP] section 4; Griewank and Walther's Revolve). The reverse R of a loop L reads
+// what L's iterations had from the last to the first. L's n iterations are taken as blocks of K:
+//
+//   sweep:   L runs up to its last block; on the way states at the beginnings of blocks are kept (*checkpoints*)
+//   tape:    the last block runs with the trace that R reads, and is reversed
+//   unwind:  until all is reversed: from the last checkpoint L runs to the last block that is left, perhaps keeping more
+//            checkpoints on the way; this block runs with its trace, and is reversed
+//
+// K, and for how many checkpoints there is room, are values, so the choice can be made by the size. If K is n there is one
+// block, and nothing runs twice. Everything is ordinary loops.
+#include "ir/join.h"
+#include "pass/pass.h"
+
+#include <string.h>
+
+enum {
+    BUDGET = 32 << 20, // bytes of a trace that is kept as a whole
+    COUNTERS = 24      // bytes of what is kept of a checkpoint besides the states
+};
+
+// ---- traces and who reads them
+
+typedef struct Trace {
+    Node *e;
+    bool whole;       // something else than a reverse reads it
+    VEC(Var *) reader; // the indices of the reverses
+} Trace;
+
+typedef struct Scan {
+    Ir *m;
+    VEC(Trace) traces;
+    VEC(Node *) finals;
+    Map folds, binders, traced; // index variables: of folds, of binders, of folds with traces
+} Scan;
+
+static Node *before_last(Ir *m, Node *n, Node *i) { return ir_sub(m, ir_sub(m, n, ir_int(m, 1)), i); }
+
+// The loop's number of iterations as its reverse knows it.
+static Node *trip(Ir *m, Node *loop) { return loop->op == OP_fold ? ir_loop(loop)->index->extent : ir_count(m, loop); }
+
+// The index t of a loop of n iterations such that e is n - 1 - t.
+static Var *backwards(Ir *m, const Node *e, Node *n) {
+    for (int i = 0; i < e->fv->n; i++) {
+        Var *t = e->fv->v[i];
+        if (!t->is_state && t->extent == n && before_last(m, n, ir_var(t)) == e) return t;
+    }
+    return NULL;
+}
+
+static Trace *trace_of(Scan *s, Node *e) {
+    for (int i = 0; i < s->traces.len; i++)
+        if (s->traces.data[i].e == e) return &s->traces.data[i];
+    vec_push(&s->traces, ((Trace){.e = e}));
+    return &vec_last(&s->traces);
+}
+
+static bool has_var(Var *const *v, int n, const Var *w) {
+    for (int i = 0; i < n; i++)
+        if (v[i] == w) return true;
+    return false;
+}
+
+static void look_at(Node *e, void *data) {
+    Scan *s = data;
+    if (e->op == OP_final) vec_push(&s->finals, e);
+    if (e->op == OP_fold) map_put(&s->folds, ir_loop(e)->index, e);
+    if (e->op == OP_trace && e->args[0]->op == OP_fold) map_put(&s->traced, ir_loop(e->args[0])->index, e);
+    if (ir_is_binder(e)) map_put(&s->binders, e->u.var, e);
+    for (int i = 0; i < e->nargs; i++) {
+        if (e->args[i]->op != OP_trace) continue;
+        Trace *t = trace_of(s, e->args[i]);
+        Var *v = e->op == OP_at && i == 0 ? backwards(s->m, e->args[1], trip(s->m, t->e->args[0])) : NULL;
+        if (!v) t->whole = true;
+        else if (!has_var(t->reader.data, t->reader.len, v)) vec_push(&t->reader, v);
+    }
+}
+
+// Only reverses in `known`, a map of their indices, if that is not NULL.
+static void scan(Scan *s, const Func *f, const Map *known) {
+    *s = (Scan){.m = f->ir};
+    ir_walk(f->noutputs, f->outputs, look_at, s);
+    for (int i = 0; i < f->noutputs; i++)
+        if (f->outputs[i]->op == OP_trace) trace_of(s, f->outputs[i])->whole = true;
+    for (int i = 0; i < s->traces.len; i++) {
+        Trace *t = &s->traces.data[i];
+        for (int k = 0; k < t->reader.len; k++) {
+            const Var *v = t->reader.data[k];
+            t->whole |= !map_get(&s->folds, v) || map_get(&s->binders, v) || map_get(&s->traced, v);
+            t->whole |= known && !map_get(known, v);
+        }
+    }
+}
+
+static void scan_close(Scan *s) {
+    for (int i = 0; i < s->traces.len; i++) vec_free(&s->traces.data[i].reader);
+    vec_free(&s->traces);
+    vec_free(&s->finals);
+    map_free(&s->folds);
+    map_free(&s->binders);
+    map_free(&s->traced);
+}
+
+// The loops whose index is t, as one; false if they cannot be.
+static bool join_readers(JoinedLoop *u, const Scan *s, const Var *t) {
+    *u = (JoinedLoop){0};
+    for (int i = 0; i < s->finals.len; i++) {
+        Node *loop = s->finals.data[i]->args[0];
+        if (loop->op != OP_fold || ir_loop(loop)->index != t) continue;
+        if (!u->loop) ir_join_open(u, s->m, loop);
+        else if (!ir_join(u, loop, false)) return false;
+    }
+    return u->loop != NULL;
+}
+
+// ---- a loop and its reverses
+
+typedef struct Job {
+    Ir *m;
+    JoinedLoop u;      // the loop
+    VEC(Node *) trace; // its traces
+    VEC(Node *) out;   // what they are of, in terms of u
+    VEC(Var *) reader;
+    bool *need;        // states on which the traces depend
+    Node *trip, *n;    // as in the loops; never negative
+    // The plan: the iterations of a block, how many blocks there are, for how many checkpoints there is room (at least
+    // one), how often a block is run before it is taped, and C(slots + repeats, repeats).
+    Node *rows, *blocks, *slots, *repeats, *reach;
+} Job;
+
+static void job_close(Job *j) {
+    ir_join_close(&j->u);
+    vec_free(&j->trace);
+    vec_free(&j->out);
+    vec_free(&j->reader);
+}
+
+static bool shares_reader(const Job *j, const Trace *t) {
+    for (int i = 0; i < t->reader.len; i++)
+        if (has_var(j->reader.data, j->reader.len, t->reader.data[i])) return true;
+    return false;
+}
+
+static void add_trace(Job *j, const Trace *t) {
+    const JoinedMember *mb = NULL;
+    for (int i = 0; i < j->u.members.len; i++)
+        if (j->u.members.data[i].loop == t->e->args[0]) mb = &j->u.members.data[i];
+    vec_push(&j->trace, t->e);
+    vec_push(&j->out, ir_join_term(&j->u, mb, loop_output(mb->loop, (int)t->e->u.num)));
+    for (int i = 0; i < t->reader.len; i++)
+        if (!has_var(j->reader.data, j->reader.len, t->reader.data[i])) vec_push(&j->reader, t->reader.data[i]);
+}
+
+static bool has_trace(const Job *j, const Node *e) {
+    for (int i = 0; i < j->trace.len; i++)
+        if (j->trace.data[i] == e) return true;
+    return false;
+}
+
+static void mark_needed(Job *j, const Node *e) {
+    for (int k = 0; k < j->u.state.len; k++) {
+        if (j->need[k] || !node_has_var(e, j->u.state.data[k])) continue;
+        j->need[k] = true;
+        mark_needed(j, j->u.step.data[k]);
+    }
+}
+
+// e, of which time does not permit more than a certain number: so proofs need not fear overflow.
+static Node *bounded(Ir *m, Node *e) { return e->bounded_above ? e : ir_min(m, e, ir_int(m, INT64_C(1) << 48)); }
+
+// The loop of trace t with all traces and results that belong to it.
+static void job_open(Job *j, const Scan *s, const Trace *t) {
+    *j = (Job){.m = s->m, .trip = trip(s->m, t->e->args[0])};
+    ir_join_open(&j->u, s->m, t->e->args[0]);
+    add_trace(j, t);
+    for (bool again = true; again;) {
+        again = false;
+        for (int i = 0; i < s->traces.len; i++) {
+            const Trace *o = &s->traces.data[i];
+            if (o->whole || has_trace(j, o->e) || !ir_join(&j->u, o->e->args[0], !shares_reader(j, o))) continue;
+            add_trace(j, o);
+            again = true;
+        }
+    }
+    for (int i = 0; i < s->finals.len; i++) ir_join(&j->u, s->finals.data[i]->args[0], true);
+    j->need = ARENA_ARRAY(s->m->arena, bool, j->u.state.len);
+    for (int i = 0; i < j->out.len; i++) mark_needed(j, j->out.data[i]);
+    j->n = bounded(s->m, ir_max(s->m, ir_int(s->m, 0), j->trip));
+}
+
+// ---- plans
+
+static Node *bytes_of(Ir *m, const Node *e) {
+    Node *n = ir_int(m, (int64_t)kind_size(e->kind));
+    for (int d = 0; d < e->rank; d++) n = ir_mul(m, n, e->shape[d]);
+    return n;
+}
+
+// Of a row of the traces, and of a checkpoint.
+static Node *row_bytes(const Job *j) {
+    Node *n = ir_int(j->m, 0);
+    for (int i = 0; i < j->out.len; i++) n = ir_add(j->m, n, bytes_of(j->m, j->out.data[i]));
+    return n;
+}
+
+static Node *checkpoint_bytes(const Job *j) {
+    Node *n = ir_int(j->m, COUNTERS);
+    for (int k = 0; k < j->u.state.len; k++)
+        if (j->need[k]) n = ir_add(j->m, n, bytes_of(j->m, ir_var(j->u.state.data[k])));
+    return n;
+}
+
+// a / b, rounded up, of b >= 1.
+static Node *quotient_up(Ir *m, Node *a, Node *b) { return ir_idiv(m, ir_add(m, a, ir_sub(m, b, ir_int(m, 1))), b); }
+
+static Node *real(Ir *m, Node *e) { return ir_conv(m, KIND_DOUBLE, e); }
+
+static Node *root(Ir *m, Node *x) {
+    return ir_conv(m, KIND_INT, ir_op(m, OP_ceil, ir_op(m, OP_sqrt, x, NULL), NULL));
+}
+
+// False if the trace is to be kept as a whole, for certain. In two levels of blocks of K iterations, n/K checkpoints are
+// kept and the trace of one block: their bytes are least if both take as many, and less than those of the trace if a
+// checkpoint takes less than a quarter of that.
+static bool plan(Job *j) {
+    Ir *m = j->m;
+    Node *one = ir_int(m, 1), *row = ir_max(m, one, row_bytes(j)), *state = checkpoint_bytes(j), *bytes = ir_mul(m, j->n, row);
+    Node *whole = ir_le(m, bytes, ir_max(m, ir_int(m, BUDGET), ir_mul(m, ir_int(m, 4), state)));
+    if (whole->op == OP_lit && whole->u.num) return false;
+    for (int k = 0; k < j->trace.data[0]->fv->n; k++)
+        if (j->trace.data[0]->fv->v[k]->is_state) return false;
+    Node *square = ir_div(m, ir_mul(m, real(m, j->n), real(m, state)), real(m, row));
+    j->rows = ir_max(m, one, ir_select(m, whole, j->n, bounded(m, root(m, square))));
+    j->blocks = quotient_up(m, j->n, j->rows);
+    j->slots = ir_max(m, one, ir_sub(m, j->blocks, one));
+    j->repeats = one;
+    j->reach = real(m, ir_add(m, j->slots, one));
+    return true;
+}
+
+// ---- pieces of the loop
+
+static Node *zeros(Ir *m, Kind kind, Node *rows, const Node *row) {
+    Node *e = kind == KIND_BOOL ? ir_bool(m, false) : ir_zero(m, kind);
+    for (int d = row->rank; d-- > 0;) e = ir_gen(m, ir_index(m, "k", row->shape[d]), e);
+    return ir_gen(m, ir_index(m, "k", rows), e);
+}
+
+static Var *rows_state(Ir *m, const char *name, Node *rows, const Node *row) {
+    Node **shape = ARENA_ARRAY(m->arena, Node *, row->rank + 1);
+    shape[0] = rows;
+    for (int d = 0; d < row->rank; d++) shape[d + 1] = row->shape[d];
+    return ir_state(m, name, row->kind, row->rank + 1, shape);
+}
+
+// `rows` with `value` in place of row i where cond holds.
+static Node *with_row(Ir *m, Node *rows, Node *cond, Node *i, Node *value) {
+    Var *k = ir_index(m, "k", rows->shape[0]);
+    Node *at = ir_var(k);
+    return ir_gen(m, k, ir_select(m, ir_and(m, cond, ir_eq(m, at, i)), value, ir_at1(m, rows, at)));
+}
+
+// Where a run of blocks starts, and how many iterations it has: they lie in the loop, and a proof sees that.
+typedef struct Run {
+    Node *start, *count;
+} Run;
+
+static Run run_of(const Job *j, Node *block, Node *nblocks) {
+    Ir *m = j->m;
+    Node *zero = ir_int(m, 0);
+    Run r = {.start = ir_max(m, zero, ir_min(m, ir_mul(m, block, j->rows), j->n))};
+    r.count = ir_max(m, zero, ir_min(m, ir_mul(m, nblocks, j->rows), ir_sub(m, j->n, r.start)));
+    return r;
+}
+
+// The loop's iterations of run r, from the states x on; what is NULL in x is not computed. With tape, the rows of the
+// traces go there.
+static void run(const Job *j, Run r, Node **x, Node **out, Node **tape) {
+    Ir *m = j->m;
+    int n = j->u.state.len, count = 0, nvars = 0, max = n + (tape ? j->out.len : 0);
+    Var *index = ir_index(m, ir_loop(j->u.loop)->index->name, r.count), **state = ARENA_ARRAY(m->arena, Var *, max + 1);
+    Node **init = ARENA_ARRAY(m->arena, Node *, max), **step = ARENA_ARRAY(m->arena, Node *, max);
+    Node **from = ARENA_ARRAY(m->arena, Node *, n + 1), **to = ARENA_ARRAY(m->arena, Node *, n + 1);
+    for (int k = 0; k < n; k++) {
+        Var *s = j->u.state.data[k];
+        if (!x[k]) continue;
+        state[count] = ir_state(m, s->name, s->kind, s->rank, s->shape), init[count] = x[k];
+        from[nvars] = ir_var(s), to[nvars++] = ir_var(state[count++]);
+    }
+    from[nvars] = ir_var(ir_loop(j->u.loop)->index), to[nvars++] = ir_add(m, r.start, ir_var(index));
+    for (int k = 0, at = 0; k < n; k++)
+        if (x[k]) step[at++] = ir_subst(m, j->u.step.data[k], nvars, from, to);
+    for (int q = 0; tape && q < j->out.len; q++, count++) {
+        Node *row = ir_subst(m, j->out.data[q], nvars, from, to);
+        state[count] = rows_state(m, "trace", r.count, row), init[count] = zeros(m, row->kind, r.count, row);
+        step[count] = with_row(m, ir_var(state[count]), ir_bool(m, true), ir_var(index), row);
+    }
+    Node *loop = ir_fold(m, index, count, state, init, step);
+    int at = 0;
+    for (int k = 0; k < n; k++) out[k] = x[k] ? ir_final(m, loop, at++) : NULL;
+    for (int q = 0; tape && q < j->out.len; q++) tape[q] = ir_final(m, loop, at++);
+}
+
+// ---- the schedule ([Revolve])
+//
+// A *segment* is the blocks from a checkpoint to the last that is not reversed yet. With room for g checkpoints, its own
+// included, C(g + t, t) blocks can be reversed while none is run more than t times before it is taped. So a segment knows g,
+// t and reach = C(g + t, t), at least its length. It is divided such that the left part can do with t - 1, and the right
+// part with g - 1. If the reach is inexact that costs time only.
+
+typedef struct Division {
+    Node *left, *left_repeats, *left_reach; // the left part: its blocks, of `len`; its t and its reach
+    Node *right_reach;
+} Division;
+
+static Node *share(Ir *m, Node *reach, Node *part, Node *whole) {
+    whole = ir_max(m, ir_int(m, 1), whole);
+    return ir_op(m, OP_round, ir_div(m, ir_mul(m, reach, real(m, part)), real(m, whole)), NULL);
+}
+
+// The least left part is run least often. All but one block are left if there is no room for a checkpoint, none if there
+// is one block.
+static Division divide(Ir *m, Node *len, Node *room, Node *repeats, Node *reach) {
+    Node *one = ir_int(m, 1), *zero = ir_int(m, 0), *both = ir_add(m, room, repeats), *rest = ir_sub(m, len, one);
+    Division d = {.left_repeats = ir_sub(m, repeats, one), .right_reach = share(m, reach, room, both)};
+    d.left_reach = share(m, reach, repeats, both);
+    Node *least = share(m, d.left_reach, d.left_repeats, ir_sub(m, both, one)); // C(g + t - 2, t - 2)
+    Node *over = ir_sub(m, real(m, len), d.right_reach);
+    Node *left = ir_conv(m, KIND_INT, ir_max(m, ir_real(m, KIND_DOUBLE, 1), ir_max(m, least, over)));
+    d.left = ir_max(m, zero, ir_select(m, ir_lt(m, one, room), ir_min(m, left, rest), rest));
+    return d;
+}
+
+// ---- checkpoints
+
+// A stack of them: arrays of each needed state, of the blocks that they are the beginnings of, and of what the segments
+// that begin there know.
+typedef struct Stack {
+    int n, blocks; // arrays; those of states come before `blocks`, which is followed by that of t and of the reach
+    Var **state;
+    Node **now, **step;
+} Stack;
+
+static Stack stack_new(const Job *j) {
+    Ir *m = j->m;
+    int n = j->u.state.len;
+    Stack s = {.state = ARENA_ARRAY(m->arena, Var *, n + 3)};
+    s.now = ARENA_ARRAY(m->arena, Node *, n + 3), s.step = ARENA_ARRAY(m->arena, Node *, n + 3);
+    for (int k = 0; k < n; k++)
+        if (j->need[k]) s.state[s.n++] = rows_state(m, "kept", j->slots, ir_var(j->u.state.data[k]));
+    s.blocks = s.n;
+    s.state[s.n++] = rows_state(m, "blocks", j->slots, ir_int(m, 0));
+    s.state[s.n++] = rows_state(m, "repeats", j->slots, ir_int(m, 0));
+    s.state[s.n++] = rows_state(m, "reach", j->slots, ir_zero(m, KIND_DOUBLE));
+    for (int i = 0; i < s.n; i++) s.now[i] = s.step[i] = ir_var(s.state[i]);
+    return s;
+}
+
+static void put(Ir *m, Stack *s, int k, Node *cond, Node *i, Node *value) { s->step[k] = with_row(m, s->now[k], cond, i, value); }
+
+// What a segment knows.
+typedef struct Segment {
+    Node *block, *repeats, *reach;
+} Segment;
+
+// Keeps x in place i where cond holds.
+static void push_states(const Job *j, Stack *s, Node *cond, Node *i, Node *const *x) {
+    for (int k = 0, at = 0; k < j->u.state.len; k++)
+        if (j->need[k]) put(j->m, s, at++, cond, i, x[k]);
+}
+
+static void push_segment(const Job *j, Stack *s, Node *cond, Node *i, Segment g) {
+    put(j->m, s, s->blocks, cond, i, g.block);
+    put(j->m, s, s->blocks + 1, cond, i, g.repeats);
+    put(j->m, s, s->blocks + 2, cond, i, g.reach);
+}
+
+// A place on the stack, for certain.
+static Node *place(const Job *j, Node *i) {
+    return ir_max(j->m, ir_int(j->m, 0), ir_min(j->m, i, ir_sub(j->m, j->slots, ir_int(j->m, 1))));
+}
+
+static Segment segment_at(const Job *j, Node *const *stack, Node *i) {
+    i = place(j, i);
+    return (Segment){ir_at1(j->m, stack[0], i), ir_at1(j->m, stack[1], i), ir_at1(j->m, stack[2], i)};
+}
+
+static Segment choose(Ir *m, Node *cond, Segment a, Segment b) {
+    return (Segment){ir_select(m, cond, a.block, b.block), ir_select(m, cond, a.repeats, b.repeats), ir_select(m, cond, a.reach, b.reach)};
+}
+
+typedef struct Actions { // a loop over actions
+    Var *index;
+    int n;
+    Var **state;
+    Node **init, **step;
+} Actions;
+
+static Actions actions_new(const Job *j, int n, Node *count) {
+    Actions b = {.index = ir_index(j->m, "action", count), .state = ARENA_ARRAY(j->m->arena, Var *, n)};
+    b.init = ARENA_ARRAY(j->m->arena, Node *, n), b.step = ARENA_ARRAY(j->m->arena, Node *, n);
+    return b;
+}
+
+static void add_state(Actions *b, Var *s, Node *init, Node *step) {
+    b->state[b->n] = s, b->init[b->n] = init, b->step[b->n++] = step;
+}
+
+static Node *add_like(Ir *m, Actions *b, const Var *s, Node *init) {
+    add_state(b, ir_state(m, s->name, s->kind, s->rank, s->shape), init, NULL);
+    return ir_var(b->state[b->n - 1]);
+}
+
+static Node *add_counter(Ir *m, Actions *b, const char *name, Node *init) {
+    add_state(b, ir_state(m, name, init->kind, 0, NULL), init, NULL);
+    return ir_var(b->state[b->n - 1]);
+}
+
+// What the forward sweep leaves.
+typedef struct Swept {
+    Node **x;     // the states before the last block
+    Node *used;   // how many checkpoints are kept
+    Node **stack;
+} Swept;
+
+// Each action keeps a checkpoint, so there are at most as many as there is room for.
+static Swept sweep(const Job *j) {
+    Ir *m = j->m;
+    int n = j->u.state.len;
+    Node *one = ir_int(m, 1), *zero = ir_int(m, 0);
+    Stack s = stack_new(j);
+    Actions b = actions_new(j, n + s.n + 4, j->slots);
+    Node **x = ARENA_ARRAY(m->arena, Node *, n), **init = ARENA_ARRAY(m->arena, Node *, s.n);
+    for (int k = 0; k < n; k++) x[k] = add_like(m, &b, j->u.state.data[k], j->u.init.data[k]);
+    Node *block = add_counter(m, &b, "block", zero), *used = add_counter(m, &b, "used", zero);
+    Node *reach = add_counter(m, &b, "reach", j->reach), *len = ir_sub(m, j->blocks, block), *more = ir_lt(m, one, len);
+    Division d = divide(m, len, ir_sub(m, j->slots, used), j->repeats, reach);
+    push_states(j, &s, more, used, x);
+    push_segment(j, &s, more, used, (Segment){block, d.left_repeats, d.left_reach});
+    run(j, run_of(j, block, d.left), x, b.step, NULL);
+    b.step[n] = ir_add(m, block, d.left);
+    b.step[n + 1] = ir_add(m, used, ir_bracket(m, more, one));
+    b.step[n + 2] = d.right_reach;
+    for (int i = 0; i < s.n; i++) {
+        const Var *v = s.state[i];
+        Node *e = v->kind == KIND_BOOL ? ir_bool(m, false) : ir_zero(m, v->kind);
+        for (int k = v->rank; k-- > 0;) e = ir_gen(m, ir_index(m, "k", v->shape[k]), e);
+        add_state(&b, s.state[i], e, s.step[i]);
+    }
+    Node *loop = ir_fold(m, b.index, b.n, b.state, b.init, b.step);
+    for (int k = 0; k < n; k++) x[k] = ir_final(m, loop, k);
+    for (int i = 0; i < s.n; i++) init[i] = ir_final(m, loop, n + 3 + i);
+    return (Swept){.x = x, .used = ir_final(m, loop, n + 1), .stack = init};
+}
+
+// ---- reverses
+
+typedef struct Reverse {
+    const Job *j;
+    JoinedLoop u;
+    Node **row;  // stand for the rows of the traces in its iteration
+    Node **step; // in terms of them
+    Map memo;
+} Reverse;
+
+// e with the rows of traces that it reads replaced by what stands for them.
+static Node *put_rows(Node *e, void *data) {
+    Reverse *r = data;
+    const Job *j = r->j;
+    if (e->nargs == 0) return e;
+    Node *known = map_get(&r->memo, e);
+    if (known) return known;
+    Node *out = ir_map(j->m, e, put_rows, r);
+    for (int q = 0; e->op == OP_at && q < j->trace.len; q++) {
+        if (e->args[0] != j->trace.data[q] || e->args[1] != before_last(j->m, j->trip, ir_var(ir_loop(r->u.loop)->index))) continue;
+        out = ir_at(j->m, r->row[q], out->nargs - 2, out->args + 2);
+        break;
+    }
+    map_put(&r->memo, e, out);
+    return out;
+}
+
+static bool reverse_open(Reverse *r, const Job *j, const Scan *s, const Var *t) {
+    *r = (Reverse){.j = j};
+    if (!join_readers(&r->u, s, t)) return false;
+    r->row = ARENA_ARRAY(j->m->arena, Node *, j->out.len), r->step = ARENA_ARRAY(j->m->arena, Node *, r->u.state.len);
+    for (int q = 0; q < j->out.len; q++) {
+        const Node *o = j->out.data[q];
+        r->row[q] = ir_param(j->m, o->kind, o->rank, o->shape);
+    }
+    for (int k = 0; k < r->u.state.len; k++) r->step[k] = put_rows(r->u.step.data[k], r);
+    map_free(&r->memo);
+    return true;
+}
+
+// The states of the reverse after those of its iterations that belong to run r of the loop, whose traces are on tape.
+static void reverse_run(const Reverse *v, Run r, Node *const *tape, Node *const *in, Node **out) {
+    const Job *j = v->j;
+    Ir *m = j->m;
+    int n = v->u.state.len, count = n + 1 + j->out.len;
+    Var *index = ir_index(m, "t", r.count), **state = ARENA_ARRAY(m->arena, Var *, n);
+    Node **from = ARENA_ARRAY(m->arena, Node *, count), **to = ARENA_ARRAY(m->arena, Node *, count);
+    Node **step = ARENA_ARRAY(m->arena, Node *, n), **init = ARENA_ARRAY(m->arena, Node *, n);
+    for (int k = 0; k < n; k++) {
+        Var *s = v->u.state.data[k];
+        state[k] = ir_state(m, s->name, s->kind, s->rank, s->shape), init[k] = in[k];
+        from[k] = ir_var(s), to[k] = ir_var(state[k]);
+    }
+    Node *row = before_last(m, r.count, ir_var(index));
+    from[n] = ir_var(ir_loop(v->u.loop)->index), to[n] = before_last(m, j->trip, ir_add(m, r.start, row));
+    for (int q = 0; q < j->out.len; q++) from[n + 1 + q] = v->row[q], to[n + 1 + q] = ir_at1(m, tape[q], row);
+    for (int k = 0; k < n; k++) step[k] = ir_subst(m, v->step[k], count, from, to);
+    Node *loop = ir_fold(m, index, n, state, init, step);
+    for (int k = 0; k < n; k++) out[k] = ir_final(m, loop, k);
+}
+
+// The reverse of all blocks but the last, which has left `in`: a loop whose first states are those of the reverse. A
+// checkpoint goes when its block has been taped, and each block is taped once, so there are at most two actions for each
+// block: one that tapes it, and one that keeps its beginning.
+static Node *unwind(const Reverse *v, const Swept *swept, Node *const *in) {
+    const Job *j = v->j;
+    Ir *m = j->m;
+    int n = v->u.state.len, nx = j->u.state.len, at = 0;
+    Node *one = ir_int(m, 1), *zero = ir_int(m, 0), *before = ir_sub(m, j->blocks, one);
+    Node *each = ir_select(m, ir_lt(m, j->slots, before), ir_int(m, 2), one);
+    Stack s = stack_new(j);
+    Actions b = actions_new(j, n + s.n + 5, ir_max(m, zero, ir_mul(m, each, before)));
+    Node **r = ARENA_ARRAY(m->arena, Node *, n), **x = ARENA_ARRAY(m->arena, Node *, nx), **ahead = ARENA_ARRAY(m->arena, Node *, nx);
+    Node **done = ARENA_ARRAY(m->arena, Node *, nx), **tape = ARENA_ARRAY(m->arena, Node *, j->out.len);
+    Segment first = segment_at(j, swept->stack + s.blocks, ir_sub(m, swept->used, one)), g;
+    for (int k = 0; k < n; k++) r[k] = add_like(m, &b, v->u.state.data[k], in[k]);
+    Node *left = add_counter(m, &b, "left", before), *used = add_counter(m, &b, "used", swept->used);
+    g.block = add_counter(m, &b, "block", first.block), g.repeats = add_counter(m, &b, "repeats", first.repeats);
+    g.reach = add_counter(m, &b, "reach", first.reach);
+    Node *top = place(j, ir_sub(m, used, one)), *len = ir_sub(m, left, g.block), *more = ir_lt(m, zero, left);
+    for (int k = 0; k < nx; k++) x[k] = j->need[k] ? ir_at1(m, s.now[at++], top) : NULL;
+    Division d = divide(m, len, ir_sub(m, j->slots, top), g.repeats, g.reach);
+    Node *here = ir_add(m, g.block, d.left), *taped = ir_and(m, more, ir_eq(m, ir_sub(m, left, here), one));
+    Node *kept = ir_and(m, more, ir_not(m, taped)), *gone = ir_and(m, taped, ir_eq(m, d.left, zero));
+    run(j, run_of(j, g.block, ir_bracket(m, more, d.left)), x, ahead, NULL);
+    Run run_taped = run_of(j, here, ir_bracket(m, taped, one));
+    run(j, run_taped, ahead, done, tape);
+    reverse_run(v, run_taped, tape, r, b.step);
+    Segment part = {g.block, d.left_repeats, d.left_reach}, fresh = {here, g.repeats, d.right_reach};
+    push_states(j, &s, kept, used, ahead);
+    push_segment(j, &s, kept, top, part);
+    g = choose(m, kept, fresh, choose(m, gone, segment_at(j, s.now + s.blocks, ir_sub(m, used, ir_int(m, 2))), part));
+    b.step[n] = ir_select(m, taped, here, left);
+    b.step[n + 1] = ir_sub(m, ir_add(m, used, ir_bracket(m, kept, one)), ir_bracket(m, gone, one));
+    b.step[n + 2] = g.block, b.step[n + 3] = g.repeats, b.step[n + 4] = g.reach;
+    for (int i = 0; i < s.n; i++) add_state(&b, s.state[i], swept->stack[i], s.step[i]);
+    return ir_fold(m, b.index, b.n, b.state, b.init, b.step);
+}
+
+// ---- the pass
+
+static void replace(Func *f, Node *from, Node *to) {
+    for (int i = 0; i < f->noutputs; i++) f->outputs[i] = ir_replace(f->ir, f->outputs[i], from, to);
+}
+
+// The results of loops that are members of u are those of one loop with its states, `to`.
+static void put_results(Func *f, const Scan *s, const JoinedLoop *u, Node *const *to) {
+    for (int i = 0; i < s->finals.len; i++) {
+        Node *e = s->finals.data[i];
+        for (int k = 0; k < u->members.len; k++)
+            if (u->members.data[k].loop == e->args[0]) replace(f, e, to[u->members.data[k].at[e->u.num]]);
+    }
+}
+
+static void reverse(Func *f, const Job *j, const Swept *swept, Run last, Node *const *tape, const Var *t) {
+    Ir *m = j->m;
+    Scan s;
+    Reverse v;
+    scan(&s, f, NULL);
+    if (!reverse_open(&v, j, &s, t)) fatal_bug("the reverses of a loop cannot be joined any more");
+    int n = v.u.state.len;
+    Node **in = ARENA_ARRAY(m->arena, Node *, n);
+    reverse_run(&v, last, tape, v.u.init.data, in);
+    Node *loop = unwind(&v, swept, in);
+    for (int k = 0; k < n; k++) in[k] = ir_final(m, loop, k);
+    put_results(f, &s, &v.u, in);
+    ir_join_close(&v.u);
+    scan_close(&s);
+}
+
+static void apply(Func *f, const Scan *s, Job *j) {
+    Ir *m = j->m;
+    Node *one = ir_int(m, 1), **x = ARENA_ARRAY(m->arena, Node *, j->u.state.len);
+    Node **tape = ARENA_ARRAY(m->arena, Node *, j->out.len);
+    Swept swept = sweep(j);
+    Run last = run_of(j, ir_sub(m, j->blocks, one), one);
+    run(j, last, swept.x, x, tape);
+    put_results(f, s, &j->u, x);
+    for (int i = 0; i < j->reader.len; i++) reverse(f, j, &swept, last, tape, j->reader.data[i]);
+}
+
+// The innermost trace that is only read backwards, by loops that can be joined, and that is not to be kept; Job j is its.
+static bool next_job(const Scan *s, Job *j) {
+    uint32_t before = UINT32_MAX;
+    for (;;) {
+        const Trace *best = NULL;
+        for (int i = 0; i < s->traces.len; i++) {
+            const Trace *t = &s->traces.data[i];
+            if (!t->whole && t->e->args[0]->op == OP_fold && t->e->id < before && (!best || t->e->id > best->e->id)) best = t;
+        }
+        if (!best) return false;
+        before = best->e->id;
+        job_open(j, s, best);
+        bool ok = plan(j);
+        for (int i = 0; i < j->reader.len && ok; i++) {
+            JoinedLoop u;
+            ok = join_readers(&u, s, j->reader.data[i]);
+            ir_join_close(&u);
+        }
+        if (ok) return true;
+        job_close(j);
+    }
+}
+
+void pass_checkpoint(Func *f) {
+    Scan all;
+    scan(&all, f, NULL); // the reverses that are made here are none to be divided again
+    for (bool more = true; more;) {
+        Scan s;
+        Job j;
+        scan(&s, f, &all.folds);
+        more = next_job(&s, &j);
+        if (more) {
+            apply(f, &s, &j);
+            job_close(&j);
+        }
+        scan_close(&s);
+    }
+    scan_close(&all);
+}
