@@ -56,6 +56,7 @@ static void exec_op(Exec *x, const Stmt *s) {
         fatal_bug("the loop tree of '%s' divides by zero", x->t->func->name);
     x->temp[s->dst] = scalar_op(s->op, k, a, b);
     if (!kind_is_float(temp_kind(x, s->dst))) return;
+    x->counts.work += op_info[s->op].cost;
     switch (op_info[s->op].count) {
     case COUNT_ADD: x->counts.add++; break;
     case COUNT_MUL: x->counts.mul++; break;
@@ -126,7 +127,7 @@ static void exec_array(Exec *x, const Stmt *s) {
         at = place(x, s->buf, t, s->args + 1);
         tensor_put(t, at, scalar_op(OP_add, t->kind, tensor_scalar(t, at), x->temp[s->args[0]]));
         x->counts.loads++, x->counts.stores++;
-        if (kind_is_float(t->kind)) x->counts.add++;
+        if (kind_is_float(t->kind)) x->counts.add++, x->counts.work++;
     }
 }
 
@@ -143,7 +144,7 @@ static Scalar exec_extern(Exec *x, const Stmt *s) {
         args[k] = s->in[k] ? whole(x, s->in[k], &x->counts.loads)
                            : (ExternArg){.kind = temp_kind(x, t), .value = x->temp[t]};
     }
-    x->counts.call++;
+    x->counts.call++, x->counts.work += op_info[OP_extern].cost;
     if (!s->buf) return extern_call(s->u.name, temp_kind(x, s->dst), s->nin, args);
     args[s->nin] = whole(x, s->buf, &x->counts.stores);
     return (Scalar){.i = extern_fill(s->u.name, s->nin + 1, args)};

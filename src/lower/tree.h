@@ -93,6 +93,7 @@ typedef struct Tree {
 // What running a tree did, besides the counters of [TL] Fig. 6.
 typedef struct Counts {
     int64_t add, mul, call;            // floating-point work
+    int64_t work;                      // the same of a tree, weighted by the costs in ops.def
     int64_t iterations, loads, stores; // of loops; of array elements (ST_ADDTO is one load and one store)
     int64_t bytes;                     // the most memory held by ST_NEW buffers at any moment
 } Counts;

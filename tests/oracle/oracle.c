@@ -440,6 +440,75 @@ static void run_pass(Oracle *x, Batch *p, const Pass *pass, Func *const *funcs, 
     run_interpreter(x, p, funcs, stage);
 }
 
+// ---- the cost of derivatives
+
+static int depth_of(Node *e, Map *memo) {
+    if (e->nargs == 0) return 0;
+    void *known = map_get(memo, e);
+    if (known) return (int)(intptr_t)known - 1;
+    int inner = 0, outer = 0;
+    for (int k = 0; k < e->nargs; k++) {
+        int d = depth_of(e->args[k], memo), *to = ir_is_loop(e) && k >= e->u.loop->n ? &inner : &outer;
+        *to = d > *to ? d : *to;
+    }
+    if (ir_is_loop(e) && ++inner > outer) outer = inner;
+    map_put(memo, e, (void *)(intptr_t)(outer + 1));
+    return outer;
+}
+
+// How deep sequential loops are nested.
+static int loop_depth(const Func *f) {
+    Map memo = {0};
+    int depth = 0;
+    for (int k = 0; k < f->noutputs; k++) {
+        int d = depth_of(f->outputs[k], &memo);
+        depth = d > depth ? d : depth;
+    }
+    map_free(&memo);
+    return depth;
+}
+
+static int64_t elements(int n, Tensor *const t) {
+    int64_t count = 0;
+    for (int k = 0; k < n; k++) count += tensor_count(&t[k]);
+    return count;
+}
+
+// What a call costs: the operations of its loop tree, weighted by the costs in ops.def. -1 if it fails.
+static int64_t work_of(Oracle *x, const Batch *p, Tree *const *trees, int i, int t, Tensor *out) {
+    Counts c = {0};
+    const char *error;
+    return tree_exec(x->arena, trees[i], p->entry[i]->in[t], out, &c, &error) ? -1 : c.work;
+}
+
+// The guarantee of the design: a derivative costs at most (4 + D) times what the primal and its arguments and results do,
+// D being the depth of sequential loops. [TL] Theorems 6.1 and 6.35 are the case D = 0.
+static void check_costs(Oracle *x, const Batch *p, Tree *const *trees, int value) {
+    Entry *e = p->entry[value];
+    const Func *f = p->funcs.f[value];
+    int bound = 4 + loop_depth(f);
+    for (int t = 0; t < e->ntrials; t++) {
+        Tensor *out = ARENA_ARRAY(x->arena, Tensor, f->noutputs + 1);
+        int64_t primal = e->in[t] ? work_of(x, p, trees, value, t, out) : -1;
+        if (primal < 0) continue;
+        double base = (double)(primal + elements(f->ninputs, e->in[t]) + elements(f->noutputs, out));
+        for (int i = 0; i < p->funcs.n; i++) {
+            Form form = p->form[i];
+            const Func *g = p->funcs.f[i];
+            if (p->entry[i] != e || (form != FORM_TANGENT && form != FORM_ADJOINT)) continue;
+            int64_t work = work_of(x, p, trees, i, t, ARENA_ARRAY(x->arena, Tensor, g->noutputs + 1));
+            double ratio = (double)work / (base > 1 ? base : 1);
+            if (x->o->cost && ratio / bound > x->o->cost->ratio / (x->o->cost->bound + 1e-9)) {
+                x->o->cost->ratio = ratio, x->o->cost->bound = bound;
+                snprintf(x->o->cost->what, sizeof x->o->cost->what, "%s, %s", e->name, form_names[form]);
+            }
+            if (ratio > bound)
+                wrong(x, e, form, "it costs %lld, %.2f times what the primal and its data do (%.0f); the bound is %d: %s",
+                      (long long)work, ratio, base, bound, describe(x, g, e->in[t]));
+        }
+    }
+}
+
 // The pipeline of compile_passes, with the interpreter after every pass.
 static void run_passes(Oracle *x, Batch *p) {
     const Pass *pass = pass_table;
@@ -509,6 +578,8 @@ static bool run_pipeline(Oracle *x) {
     snprintf(where, sizeof where, "lowering");
     Tree **trees = compile_trees(x->c, p.funcs);
     run_trees(x, &p, trees, "loop tree");
+    for (int i = 0; i < p.funcs.n; i++)
+        if (p.form[i] == FORM_VALUE && x->o->groups > 1) check_costs(x, &p, trees, i);
     for (int level = 1; level <= 3; level++) run_compiled(x, &p, trees, level);
     return true;
 }

@@ -33,7 +33,14 @@ typedef struct OracleOptions {
     double tolerance;  // between engines, relative to the largest element
     bool *reached;     // if not NULL: becomes true for the operations and structural kinds of the entries as written
     double identity;   // of the dot-product identity and between second derivatives
+    struct OracleCost *cost; // if not NULL: what the derivatives cost
 } OracleOptions;
+
+// The largest cost of a derivative so far, in terms of the bound: see check_costs.
+typedef struct OracleCost {
+    double ratio, bound;
+    char what[160]; // entry and form
+} OracleCost;
 
 void oracle_options_init(OracleOptions *o);
 // Reads lines `// oracle: WORD VALUE…` from a source: `sizes 1 2 5`, `range LOW HIGH`, `ints LOW HIGH`, `trials N`,

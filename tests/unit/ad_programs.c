@@ -11,6 +11,7 @@ typedef struct Job {
     Arena *arena;
     const char *path, *name; // without directories and suffix
     int failures;
+    OracleCost *cost;
 } Job;
 
 static void on_report(void *data, const char *entry, OracleGroup group, const char *why) {
@@ -29,6 +30,7 @@ static int check(void *data) {
     OracleOptions o;
     Diag *diag = diag_new(j->arena);
     oracle_options_init(&o);
+    o.cost = j->cost;
     Source *src = file_read(j->arena, diag, j->path);
     bool ok = src && oracle_options_read(&o, src->text) && oracle_check(src, &o, on_report, j);
     diag_delete(diag);
@@ -36,8 +38,8 @@ static int check(void *data) {
     return j->failures + !ok;
 }
 
-static int run(const char *folder, const char *file) {
-    Job j = {.arena = arena_new()};
+static int run(const char *folder, const char *file, OracleCost *cost) {
+    Job j = {.arena = arena_new(), .cost = cost};
     j.path = arena_printf(j.arena, "%s/%s", folder, file);
     j.name = arena_strndup(j.arena, file, strlen(file) - 4);
     int failures = 1;
@@ -61,15 +63,23 @@ int main(int argc, char **argv) {
     char folder[4096];
     struct dirent **list;
     int failures = 0;
+    OracleCost worst = {0};
+    char worst_file[256] = "";
     snprintf(folder, sizeof folder, "%s/tests/ad", root ? root : "../..");
     int n = scandir(folder, &list, is_program, alphasort);
     if (n <= 0) printf("not ok ad: no programs in %s\n", folder);
     for (int i = 0; i < n; i++) {
         bool wanted = argc < 2;
         for (int k = 1; k < argc; k++) wanted |= strstr(list[i]->d_name, argv[k]) != NULL;
-        if (wanted) failures += run(folder, list[i]->d_name);
+        OracleCost one = {0};
+        if (wanted) failures += run(folder, list[i]->d_name, &one);
+        if (one.ratio > worst.ratio) {
+            worst = one;
+            snprintf(worst_file, sizeof worst_file, "%s", list[i]->d_name);
+        }
         free(list[i]);
     }
     if (n > 0) free(list);
+    printf("# the dearest derivative costs %.2f times its primal (bound %g): %s %s\n", worst.ratio, worst.bound, worst_file, worst.what);
     return failures > 0 || n <= 0;
 }
