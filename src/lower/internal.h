@@ -42,6 +42,7 @@ typedef struct Scope {
     Map in_arm;     // Node -> an arm of a branch of this scope that may need it
     Map in_arms;    // Node: several such arms may need it
     Map demanded;   // Node: evaluated whenever this scope is entered
+    Map checked;    // Node: a condition that was checked
     VEC(Node *) loops;    // sums and arrays whose home this is and that its tasks need: candidates for sharing a loop
     VEC(Node *) folds;    // the same for sequential loops
     VEC(Task) tasks;    // not yet done
@@ -58,6 +59,8 @@ typedef struct Lower {
     VEC(int) temp_depth; // of each temp: the depth of the scope that defines it
     VEC(Scope *) bound; // indexed by Var.id: the scope that binds it
     Map cost;           // Node -> cost, saturated
+    Map total, not_total; // Node -> its total value; those that have none
+    Map checks;         // Node -> what it checks (total.c)
     Map copies;         // Node -> how often a branch has computed it for itself
     Buf **inputs, **outputs; // of the function, by number; NULL for scalar inputs
 } Lower;
@@ -141,6 +144,15 @@ void lower_zero(Lower *l, Task *t); // stores zeros everywhere in the task's pla
 void lower_announce(Lower *l, int n, Node *const *e);
 // Computes values in the current scope, those that can share a loop in one. (loops.c)
 void lower_now(Lower *l, int n, Node *const *e);
+
+// ---- total values (total.c)
+
+// e with zeros where it would fail; e itself if it cannot; NULL if it cannot be taken apart.
+Node *lower_total(Lower *l, Node *e);
+// Checks that e, which has a total value, does not fail in the current scope.
+void lower_total_checks(Lower *l, Node *e);
+// The check of an assertion, a division, or index number dim of a read, whose operands are checked. (lower.c)
+void lower_check_self(Lower *l, Node *e, int dim);
 
 // ---- regions (region.c)
 

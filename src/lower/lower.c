@@ -125,7 +125,7 @@ Block *scope_close(Lower *l) {
     for (int i = 0; i < s->rebound.len; i++) l->bound.data[s->rebound.data[i].var->id] = s->rebound.data[i].before;
     vec_free(&s->rebound);
     map_free(&s->values), map_free(&s->arrays), map_free(&s->demanded), map_free(&s->lazy);
-    map_free(&s->in_arm), map_free(&s->in_arms);
+    map_free(&s->in_arm), map_free(&s->in_arms), map_free(&s->checked);
     vec_free(&s->loops), vec_free(&s->folds), vec_free(&s->tasks);
     return s->block;
 }
@@ -186,6 +186,8 @@ static void walk_arm(Lower *l, Node *e, void *arm, Map *seen) {
     if (first && first != arm) map_put(&s->in_arms, e, e);
     else if (!first) map_put(&s->in_arm, e, arm);
     if (ir_is_binder(e) && lower_active(l, e->u.var)) return;
+    Node *total = e->rank == 0 && e->partial ? lower_total(l, e) : NULL;
+    if (total) walk_arm(l, total, arm, seen);
     for (int i = 0; i < e->nargs; i++) walk_arm(l, e->args[i], arm, seen);
 }
 
@@ -414,6 +416,13 @@ Temp lower_value(Lower *l, Node *e) {
     Temp t = known_value(l, e);
     if (t >= 0) return t;
     Scope *here = l->scope, *home, *at = place(l, e, &home);
+    Node *total = at != home && e->partial && lower_dear(l, e) ? lower_total(l, e) : NULL;
+    if (total && !(total->op == OP_select && total->args[1] == e)) {
+        lower_total_checks(l, e);
+        t = lower_value(l, total);
+        remember(here, e, t);
+        return t;
+    }
     count_copy(l, e, at, home);
     if (at == home || !crosses_loop(at, home) || !keep_by_need(l, e)) {
         l->scope = at;
@@ -459,16 +468,27 @@ static void check_index(Lower *l, Node *e, Node *i, Node *extent) {
     lower_check(l, lower_value(l, cond), FSM_ERROR_BOUNDS, text, e->span, n, values);
 }
 
+static void check_divisor(Lower *l, Node *e, Node *by) {
+    Node *nonzero = ir_ne(l->ir, by, ir_int(l->ir, 0));
+    if (nonzero->op != OP_lit || !nonzero->u.num)
+        lower_check(l, lower_value(l, nonzero), FSM_ERROR_DIVIDE, "division by zero", e->span, 0, NULL);
+}
+
+void lower_check_self(Lower *l, Node *e, int dim) {
+    Span before = lower_at(l, e);
+    if (e->op == OP_at) check_index(l, e, lower_total(l, e->args[dim]), e->args[0]->shape[dim - 1]);
+    if (e->op == OP_idiv || e->op == OP_irem) check_divisor(l, e, lower_total(l, e->args[1]));
+    if (e->op == OP_assert)
+        lower_check(l, lower_value(l, lower_total(l, e->args[0])), FSM_ERROR_ASSERT, e->u.text, e->span, 0, NULL);
+    l->span = before;
+}
+
 // ---- scalar values
 
 static Temp emit_op(Lower *l, Node *e) {
     Temp args[2];
     lower_values(l, e->nargs, e->args, args);
-    if ((e->op == OP_idiv || e->op == OP_irem) && e->partial) {
-        Node *nonzero = ir_ne(l->ir, e->args[1], ir_int(l->ir, 0));
-        if (nonzero->op != OP_lit || !nonzero->u.num)
-            lower_check(l, lower_value(l, nonzero), FSM_ERROR_DIVIDE, "division by zero", e->span, 0, NULL);
-    }
+    if ((e->op == OP_idiv || e->op == OP_irem) && e->partial) check_divisor(l, e, e->args[1]);
     Temp t = lower_temp(l, e->kind, NULL);
     lower_stmt(l, ST_OP, t, e->nargs, args)->op = e->op;
     if (l->ir->debug_nan && ir_makes_nan(e)) {
@@ -703,6 +723,7 @@ static Tree *lower_version(Arena *arena, const Func *func) {
     vec_free(&l->bound), vec_free(&l->busy);
     vec_free(&l->temp_depth);
     map_free(&l->cost);
+    map_free(&l->total), map_free(&l->not_total), map_free(&l->checks);
     map_free(&l->copies);
     return t;
 }

@@ -128,18 +128,19 @@ static Node *outer_sum(Interchange *x, Node *guard, bool guarded, Node *sum, Var
     Var *own = ir_index(x->m, sum->u.var->name, sum->u.var->extent);
     Summand s = {own, ir_subst1(x->m, sum->args[0], ir_var(sum->u.var), ir_var(own))};
     if (guard) s.e = ir_bracket(x->m, guard, s.e);
-    Node *fixed[MAX_RANK];
-    if (ir_scatters(x->m, s.e, k, n, fixed) || !widen(x->m, &s, k, n)) return NULL;
-    int first = 0;
-    while (first < n && !(node_has_var(s.e, k[first]) &&
-                          (repeats(s.e, s.v, k[first]) || runs_along(s.e, s.v, k[first]))))
-        first++;
-    Node *idx[MAX_RANK];
-    int count;
-    Node *array = gens_over(x->m, s.e, k + first, n - first, idx, &count);
-    if (!array || count == 0 || may_fail(array, guarded, count, n)) return NULL;
-    array = ir_binder_plain(x->m, OP_sum, s.v, interchange(array, x));
-    return ir_at(x->m, array, count, idx);
+    Node *fixed[MAX_RANK], *idx[MAX_RANK];
+    if (ir_scatters(x->m, s.e, k, n, fixed)) return NULL;
+    for (int first = 0; first < n; first++) { // the loops outside of it stay there
+        if (!node_has_var(s.e, k[first]) || !(repeats(s.e, s.v, k[first]) || runs_along(s.e, s.v, k[first]))) continue;
+        Summand wide = s;
+        int count;
+        if (!widen(x->m, &wide, k + first, n - first)) continue;
+        Node *array = gens_over(x->m, wide.e, k + first, n - first, idx, &count);
+        if (!array || count == 0 || may_fail(array, guarded, count, n)) continue;
+        array = ir_binder_plain(x->m, OP_sum, wide.v, interchange(array, x));
+        return ir_at(x->m, array, count, idx);
+    }
+    return NULL;
 }
 
 // A sum that lowering can scatter if it is an array of its own: gen k (sum i ([k = f i] * e)), indexed.
