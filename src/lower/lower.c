@@ -411,13 +411,20 @@ static bool keep_by_need(Lower *l, Node *e) {
     return fresh_cost(l, e, PASS_COST_DEAR) > PASS_COST_DEAR;
 }
 
+// Would e be emitted further out than `at`?
+static bool leaves(Lower *l, Node *e, const Scope *at) {
+    Scope *home, *to = place(l, e, &home);
+    if (to == at) count_copy(l, e, to, home);
+    return to != at;
+}
+
 Temp lower_value(Lower *l, Node *e) {
     if (e->rank) fatal_bug("an array where a scalar is expected");
     Temp t = known_value(l, e);
     if (t >= 0) return t;
     Scope *here = l->scope, *home, *at = place(l, e, &home);
     Node *total = at != home && e->partial && lower_dear(l, e) ? lower_total(l, e) : NULL;
-    if (total && !(total->op == OP_select && total->args[1] == e)) {
+    if (total && !(total->op == OP_select && total->args[1] == e) && leaves(l, total, at)) {
         lower_total_checks(l, e);
         t = lower_value(l, total);
         remember(here, e, t);

@@ -486,7 +486,7 @@ static int64_t work_of(Oracle *x, const Batch *p, Tree *const *trees, int i, int
 static void check_costs(Oracle *x, const Batch *p, Tree *const *trees, int value) {
     Entry *e = p->entry[value];
     const Func *f = p->funcs.f[value];
-    int bound = 4 + loop_depth(f);
+    int bound = x->o->cost_bound ? x->o->cost_bound : 4 + loop_depth(f);
     for (int t = 0; t < e->ntrials; t++) {
         Tensor *out = ARENA_ARRAY(x->arena, Tensor, f->noutputs + 1);
         int64_t primal = e->in[t] ? work_of(x, p, trees, value, t, out) : -1;
@@ -621,6 +621,7 @@ static bool read_line(OracleOptions *o, const char *line) {
     if (!strcmp(word, "tolerance")) return sscanf(line, "%lf", &o->tolerance) == 1;
     if (!strcmp(word, "identity")) return sscanf(line, "%lf", &o->identity) == 1;
     if (!strcmp(word, "eager")) return o->eager_states = true;
+    if (!strcmp(word, "cost")) return sscanf(line, "%d", &o->cost_bound) == 1;
     if (!strcmp(word, "precise")) return o->precise = true;
     if (!strcmp(word, "ties")) return o->ties = !(o->differences = false);
     if (!strcmp(word, "kinks")) return !(o->differences = false);

@@ -33,6 +33,7 @@ typedef struct OracleOptions {
     double tolerance;  // between engines, relative to the largest element
     bool *reached;     // if not NULL: becomes true for the operations and structural kinds of the entries as written
     double identity;   // of the dot-product identity and between second derivatives
+    int cost_bound;          // of derivatives, if not 0: known to be above the bound of check_costs
     struct OracleCost *cost; // if not NULL: what the derivatives cost
 } OracleOptions;
 
@@ -45,7 +46,7 @@ typedef struct OracleCost {
 void oracle_options_init(OracleOptions *o);
 // Reads lines `// oracle: WORD VALUE…` from a source: `sizes 1 2 5`, `range LOW HIGH`, `ints LOW HIGH`, `trials N`,
 // `seed N`, `groups N`, `levels 0123` (digits of -O), `kinks` (no differences), `eager`, `precise`, `ties`,
-// `tolerance X`, `identity X`. False if one is not understood.
+// `tolerance X`, `identity X`, `cost N`. False if one is not understood.
 bool oracle_options_read(OracleOptions *o, const char *text);
 
 // Called for every group of every entry; why is NULL if all is well, and begins with "skip: " if it cannot be checked.
