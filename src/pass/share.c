@@ -56,14 +56,19 @@ typedef struct Lift {
     Var *v[MAX_VARS];
 } Lift;
 
+static bool is_lifted(const Lift *lift, const Var *v) {
+    for (int k = 0; k < lift->n; k++)
+        if (lift->v[k] == v) return true;
+    return false;
+}
+
 // Adds the variables of loops that run inside a lifted one.
 static bool add_inner(const Nodes *n, Node *e, Lift *lift) {
     Node *loop[64];
     for (int i = 0; i < e->fv->n; i++) {
         Var *v = e->fv->v[i];
-        bool in = false, under = false;
-        for (int k = 0; k < lift->n; k++) in |= lift->v[k] == v;
-        if (in) continue;
+        bool under = false;
+        if (is_lifted(lift, v)) continue;
         int count = loops_over(n, v, e, loop, 64);
         for (int j = 0; j < count; j++)
             for (int k = 0; k < lift->n; k++) under |= node_has_var(loop[j], lift->v[k]);
@@ -71,6 +76,19 @@ static bool add_inner(const Nodes *n, Node *e, Lift *lift) {
             lift->v[lift->n++] = v;
             return true;
         }
+    }
+    return false;
+}
+
+// Is a variable of e that is not lifted bound inside a loop that is, by a sequential loop? The array would be made there,
+// whole for each element that is read.
+static bool inside_loop(const Nodes *n, Node *e, const Lift *lift) {
+    Node *loop[64];
+    for (int k = 0; k < lift->n; k++) {
+        int count = loops_over(n, lift->v[k], e, loop, 64);
+        for (int j = 0; j < count; j++)
+            for (int i = 0; i < e->fv->n; i++)
+                if (!is_lifted(lift, e->fv->v[i]) && !node_has_var(loop[j], e->fv->v[i])) return true;
     }
     return false;
 }
@@ -120,7 +138,7 @@ static bool share_one(Func *f, Map *refused) {
         }
         if (lift.n == 0) continue;
         while (lift.n < e->fv->n && add_inner(&n, e, &lift)) continue;
-        Node *at = lifted(f->ir, e, &lift);
+        Node *at = inside_loop(&n, e, &lift) ? NULL : lifted(f->ir, e, &lift);
         if (!at) continue;
         for (int k = 0; k < f->noutputs; k++) f->outputs[k] = ir_replace(f->ir, f->outputs[k], e, at);
         explain(f->ir->explain, EXPLAIN_LOOPS, e->span, "share: %s is stored: loops that cannot be one would compute it again",
