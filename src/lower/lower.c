@@ -627,8 +627,10 @@ Buf *lower_array(Lower *l, Node *e) {
     Scope *here = l->scope, *home, *at = place(l, e, &home);
     count_copy(l, e, at, home);
     l->scope = at;
-    bool shape_outside = true; // the extents can be computed where the buffer is to live
-    for (int k = 0; k < e->rank; k++) shape_outside &= simple(l, e->shape[k]);
+    bool shape_outside = true; // the extents can be computed where the buffer is to live, or are there
+    l->scope = home;
+    for (int k = 0; k < e->rank; k++) shape_outside &= simple(l, e->shape[k]) || known_value(l, e->shape[k]) >= 0;
+    l->scope = at;
     if (at != home && crosses_loop(at, home) && shape_outside) b = emit_by_need(l, e, home)->buf;
     else b = lower_fill(l, e);
     l->scope = here;
