@@ -150,7 +150,8 @@ static void open_states(Reversal *r) {
         b->x[b->nx++] = s;
         if (s->rank == 0 && risk != AD_SAFE) {
             Node *first = ir_bool(m, r->io->result_adj[k] != NULL);
-            needed = ir_var(r->state.data[add_state(r, "needed", KIND_BOOL, 0, NULL, first)]);
+            int new = add_state(r, "needed", KIND_BOOL, 0, NULL, first); // this may move r->state.data
+            needed = ir_var(r->state.data[new]);
         }
         add_y(b, step, ir_var(r->state.data[at++]), needed);
     }
