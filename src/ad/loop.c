@@ -288,7 +288,7 @@ static void put_primal(Reversal *r) {
     int n = r->l->n, count = 0, nout = r->l->nout, nbodies = r->step.len + r->out.len;
     Node **from = ARENA_ARRAY(m->arena, Node *, n + 1), **to = ARENA_ARRAY(m->arena, Node *, n + 1);
     Node **out = ARENA_ARRAY(m->arena, Node *, n + nout + 1);
-    memcpy(out, r->args + r->steps + n, sizeof(Node *) * (size_t)nout);
+    if (nout) memcpy(out, r->args + r->steps + n, sizeof(Node *) * (size_t)nout);
     Loop traced = *r->l;
     for (int k = 0; k < n; k++) {
         bool mentioned = false;

@@ -65,7 +65,7 @@ static Node *stored(Ir *m, Node *e, Node *loop, Node *at) {
     Node **shape = ARENA_ARRAY(m->arena, Node *, e->rank);
     Node *zero = e->kind == KIND_BOOL ? ir_bool(m, false) : ir_zero(m, e->kind);
     shape[0] = loop->op == OP_while ? counted(m, loop) : ir_count(m, loop);
-    memcpy(shape + 1, out->shape, sizeof(Node *) * out->rank);
+    if (out->rank) memcpy(shape + 1, out->shape, sizeof(Node *) * out->rank);
     Var *s = ir_state(m, "trace", e->kind, e->rank, shape);
     Var *row = ir_index(m, "k", shape[0]);
     Node *k = ir_var(row), *old = ir_at(m, ir_var(s), 1, &k), *init = zero;

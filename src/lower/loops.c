@@ -15,24 +15,26 @@ static bool is_reduction(const Node *e) { return e->op == OP_sum || e->op == OP_
 static bool held(Lower *l, Node *e) { return e->rank ? map_get(&l->scope->arrays, e) : map_get(&l->scope->values, e); }
 
 // Collects the loops that the current scope's tasks need, whatever they loop over, and that live in this scope. Branches
-// are not entered: what stands there may not be needed.
-static void find_loops(Lower *l, Node *e, bool inside, Map *seen) {
+// are not entered: what stands there may not be needed. Of what only the steps of a sequential loop need, just such loops,
+// and not inside of loops: the reverse of a loop needs the trace of one whose result may be needed, too. (Inside of loops
+// the gradient of an LU decomposition gets dearer by it: what is joined there is no more updated in place.)
+static void find_loops(Lower *l, Node *e, bool inside, bool in_step, Map *seen) {
     if (e->nargs == 0 || map_get(seen, e)) return;
     map_put(seen, e, e);
     bool here = scope_of_vars(l, e->fv) == l->scope;
     bool loops = e->op == OP_sum || e->op == OP_gen;
     bool safe = !e->partial || map_get(&l->scope->demanded, e);
-    if (loops && inside && here && safe && !ir_has_scatter(l->ir, e)) vec_push(&l->scope->loops, e);
-    if ((e->op == OP_fold || e->op == OP_while) && here && safe) vec_push(&l->scope->folds, e);
+    if (loops && inside && !in_step && here && safe && !ir_has_scatter(l->ir, e)) vec_push(&l->scope->loops, e);
+    if (ir_is_loop(e) && here && safe) vec_push(&l->scope->folds, e);
     bool guards = e->op == OP_bracket || e->op == OP_select;
     if (ir_is_binder(e) && lower_active(l, e->u.var)) return; // its body speaks of another variable
-    int first = guards && !lower_likely(e->args[0]) ? 1 : e->nargs;
-    if (e->op == OP_fold || e->op == OP_while) first = e->u.loop->n;
+    int first = guards && !lower_likely(e->args[0]) ? 1 : e->nargs, init = ir_is_loop(e) ? e->u.loop->n : first;
+    if (l->scope != l->root) first = init;
     for (int i = 0; i < first; i++) {
         Node *a = e->args[i];
         // an array is a loop of its own only where something indexes it
         bool read = (e->op == OP_at && i == 0) || e->op == OP_extern;
-        find_loops(l, a, a->op == OP_sum || read, seen);
+        find_loops(l, a, a->op == OP_sum || read, in_step || i >= init, seen);
     }
 }
 
@@ -411,7 +413,7 @@ void lower_tasks(Lower *l, int n, Task *tasks) {
         vec_push(&s->tasks, t);
         lower_demand(l, t.e);
         for (int k = 0; k < t.nidx; k++) lower_demand(l, t.idx[k]);
-        find_loops(l, t.e, t.e->op == OP_sum && t.e->rank == 0 && t.kind != TASK_ACC, &seen);
+        find_loops(l, t.e, t.e->op == OP_sum && t.e->rank == 0 && t.kind != TASK_ACC, false, &seen);
     }
     map_free(&seen);
     for (int i = first; i < first + n; i++) {
@@ -424,13 +426,13 @@ void lower_tasks(Lower *l, int n, Task *tasks) {
 
 void lower_announce(Lower *l, int n, Node *const *e) {
     Map seen = {0};
-    for (int i = 0; i < n; i++) find_loops(l, e[i], e[i]->op == OP_sum && e[i]->rank == 0, &seen);
+    for (int i = 0; i < n; i++) find_loops(l, e[i], e[i]->op == OP_sum && e[i]->rank == 0, false, &seen);
     map_free(&seen);
 }
 
 void lower_now(Lower *l, int n, Node *const *e) {
     Map seen = {0};
-    for (int i = 0; i < n; i++) find_loops(l, e[i], true, &seen);
+    for (int i = 0; i < n; i++) find_loops(l, e[i], true, false, &seen);
     map_free(&seen);
     for (int i = 0; i < n; i++) {
         if (e[i]->rank) lower_array(l, e[i]);

@@ -482,7 +482,10 @@ static int64_t work_of(Oracle *x, const Batch *p, Tree *const *trees, int i, int
 }
 
 // The guarantee of the design: a derivative costs at most (4 + D) times what the primal and its arguments and results do,
-// D being the depth of sequential loops. [TL] Theorems 6.1 and 6.35 are the case D = 0.
+// D being the depth of sequential loops. [TL] Theorems 6.1 and 6.35 are the case D = 0. A call itself costs something, too:
+// what does not depend on a loop may be computed before it, even if the loop turns out to be empty.
+enum { CALL_COST = 16 };
+
 static void check_costs(Oracle *x, const Batch *p, Tree *const *trees, int value) {
     Entry *e = p->entry[value];
     const Func *f = p->funcs.f[value];
@@ -491,13 +494,13 @@ static void check_costs(Oracle *x, const Batch *p, Tree *const *trees, int value
         Tensor *out = ARENA_ARRAY(x->arena, Tensor, f->noutputs + 1);
         int64_t primal = e->in[t] ? work_of(x, p, trees, value, t, out) : -1;
         if (primal < 0) continue;
-        double base = (double)(primal + elements(f->ninputs, e->in[t]) + elements(f->noutputs, out));
+        double base = (double)(CALL_COST + primal + elements(f->ninputs, e->in[t]) + elements(f->noutputs, out));
         for (int i = 0; i < p->funcs.n; i++) {
             Form form = p->form[i];
             const Func *g = p->funcs.f[i];
             if (p->entry[i] != e || (form != FORM_TANGENT && form != FORM_ADJOINT)) continue;
             int64_t work = work_of(x, p, trees, i, t, ARENA_ARRAY(x->arena, Tensor, g->noutputs + 1));
-            double ratio = (double)work / (base > 1 ? base : 1);
+            double ratio = (double)work / base;
             if (x->o->cost && ratio / bound > x->o->cost->ratio / (x->o->cost->bound + 1e-9)) {
                 x->o->cost->ratio = ratio, x->o->cost->bound = bound;
                 snprintf(x->o->cost->what, sizeof x->o->cost->what, "%s, %s", e->name, form_names[form]);
