@@ -483,7 +483,8 @@ static int64_t work_of(Oracle *x, const Batch *p, Tree *const *trees, int i, int
 
 // The guarantee of the design: a derivative costs at most (4 + D) times what the primal and its arguments and results do,
 // D being the depth of sequential loops. [TL] Theorems 6.1 and 6.35 are the case D = 0. A call itself costs something, too:
-// what does not depend on a loop may be computed before it, even if the loop turns out to be empty.
+// what does not depend on a loop may be computed before it, even if the loop turns out to be empty. Calls with empty arrays
+// are left out for that reason.
 enum { CALL_COST = 16 };
 
 static void check_costs(Oracle *x, const Batch *p, Tree *const *trees, int value) {
@@ -492,7 +493,7 @@ static void check_costs(Oracle *x, const Batch *p, Tree *const *trees, int value
     int bound = x->o->cost_bound ? x->o->cost_bound : 4 + loop_depth(f);
     for (int t = 0; t < e->ntrials; t++) {
         Tensor *out = ARENA_ARRAY(x->arena, Tensor, f->noutputs + 1);
-        int64_t primal = e->in[t] ? work_of(x, p, trees, value, t, out) : -1;
+        int64_t primal = e->in[t] && sizes_positive(f, e->in[t]) ? work_of(x, p, trees, value, t, out) : -1;
         if (primal < 0) continue;
         double base = (double)(CALL_COST + primal + elements(f->ninputs, e->in[t]) + elements(f->noutputs, out));
         for (int i = 0; i < p->funcs.n; i++) {
