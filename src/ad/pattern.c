@@ -114,23 +114,27 @@ static bool varies_with_x(const Finder *f, Node *e) {
     return false;
 }
 
-// a or b; NULL: always. What both say is said once, and the branches of an `if` come together again, even if evaluating
-// its condition may fail.
+// a or b; NULL: always. What both say is said once, before the rest: what both begin with, and what cannot fail. The
+// branches of an `if` come together again, even if evaluating its condition may fail.
 static Node *either_of(Ir *m, Node *a, Node *b) {
     enum { MAX = 32 };
     Node *p[MAX], *q[MAX], *both = NULL, *left = NULL, *right = NULL;
-    int np = 0, nq = 0;
+    int np = 0, nq = 0, first = 0;
     if (!a || !b) return NULL;
     if (!ir_conjuncts(a, p, &np, MAX) || !ir_conjuncts(b, q, &nq, MAX)) return ir_or(m, a, b);
-    for (int i = 0; i < np; i++) {
-        bool shared = false;
-        for (int k = 0; k < nq; k++)
-            if (q[k] && q[k] == p[i]) shared = true, q[k] = NULL;
-        if (shared) both = ad_and(m, both, p[i]);
-        else left = ad_and(m, left, p[i]);
+    for (; first < np && first < nq && p[first] == q[first]; first++) both = ad_and(m, both, p[first]);
+    for (int i = first; i < np; i++) {
+        int k = first;
+        while (k < nq && q[k] != p[i]) k++;
+        if (k < nq && !p[i]->partial) {
+            both = ad_and(m, both, p[i]);
+            q[k] = ir_bool(m, true);
+        } else {
+            left = ad_and(m, left, p[i]);
+        }
     }
-    for (int k = 0; k < nq; k++)
-        if (q[k]) right = ad_and(m, right, q[k]);
+    for (int k = first; k < nq; k++)
+        if (!ir_is_lit(q[k], 1)) right = ad_and(m, right, q[k]);
     if (!left || !right || ir_not(m, left) == right || ir_not(m, right) == left) return both;
     return ad_and(m, both, ir_or(m, left, right));
 }
@@ -142,6 +146,7 @@ static Node *weaken(const Finder *f, Node *cond, const VarSet *vars, bool any, b
     if (cond->op == OP_and || cond->op == OP_or) {
         Node *a = weaken(f, cond->args[0], vars, any, vague), *b = weaken(f, cond->args[1], vars, any, vague);
         if (a == cond->args[0] && b == cond->args[1]) return cond;
+        if (cond->op == OP_and && a != cond->args[0] && b && b->partial) b = NULL, *vague = true; // a may have kept it safe
         return cond->op == OP_and ? ad_and(f->m, a, b) : either_of(f->m, a, b);
     }
     if (within(cond->fv, f->scope, vars) && (any || !varies_with_x(f, cond))) return cond;

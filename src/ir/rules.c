@@ -244,6 +244,13 @@ static bool holds_beside(Ir *m, Node *p, const Node *e) {
 
 enum { MAX_CONJUNCTS = 64 };
 
+// Does something that may fail stand between conjunct j and the later i, which says as much? It may need j.
+static bool guards(Node *const *c, int j, int i) {
+    for (int k = j + 1; k <= i; k++)
+        if (c[k] && c[k]->partial) return true;
+    return false;
+}
+
 static Node *rule_and(Ir *m, Node *a, Node *b) {
     if (a->op == OP_lit) return a->u.num ? b : a;
     if (b->op == OP_lit && (b->u.num || !a->partial)) return b->u.num ? a : b;
@@ -258,7 +265,8 @@ static Node *rule_and(Ir *m, Node *a, Node *b) {
             int r = implies(m, c[i], c[j]);
             // a partial conjunct may only be dropped if its error is not needed: it stands to the right of its cause
             if (r < 0 && !c[i]->partial && !c[j]->partial) return ir_bool(m, false);
-            if (r > 0 ? c[i] != c[j] || i < j : holds_beside(m, c[j], c[i])) c[j] = NULL, dropped = true;
+            bool implied = r > 0 ? c[i] != c[j] || i < j : holds_beside(m, c[j], c[i]);
+            if (implied && !guards(c, j, i)) c[j] = NULL, dropped = true;
         }
     if (!dropped) return NULL;
     Node *e = NULL;

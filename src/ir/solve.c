@@ -53,11 +53,13 @@ static bool unit_affine(Poly p) {
     return true;
 }
 
-// Does p hold an index variable of its own (not inside an atom)? Then an enclosing array could scatter through it.
+// Does p hold an index variable of its own, once (not inside an atom)? Then an enclosing array could scatter through it.
 static bool has_index(Poly p) {
-    for (int i = 0; i < p.n; i++)
-        for (int k = 0; k < p.term[i].n; k++)
-            if (p.term[i].atom[k]->op == OP_var && !p.term[i].atom[k]->u.var->is_state) return true;
+    for (int i = 0; i < p.n; i++) {
+        const Term *t = &p.term[i];
+        bool unit = t->n == 1 && (t->coeff == 1 || t->coeff == -1);
+        if (unit && t->atom[0]->op == OP_var && !t->atom[0]->u.var->is_state) return true;
+    }
     return false;
 }
 
@@ -288,14 +290,23 @@ static int addends(Ir *m, Node *e, bool negative, Node **out, int max) {
     return 1;
 }
 
-enum { MAX_TERMS = 256, MAX_RANK = 16 };
+// Not more than max.
+static int count_addends(const Node *e, int max) {
+    if (e->op == OP_neg) return count_addends(e->args[0], max);
+    if ((e->op != OP_add && e->op != OP_sub) || max < 2) return 1;
+    int n = count_addends(e->args[0], max - 1);
+    return n + count_addends(e->args[1], max - n);
+}
+
+enum { MAX_TERMS = 10000, MAX_RANK = 16 };
 
 int ir_terms(Ir *m, Node *e, Var **v, int *n, Node ***term) {
     *n = 0;
     for (; e->op == OP_gen && *n < MAX_RANK; e = e->args[0]) v[(*n)++] = e->u.var;
     if (*n == 0 || e->rank || e->kind == KIND_BOOL || e->kind == KIND_INT32) return 0;
-    *term = ARENA_ARRAY(m->arena, Node *, MAX_TERMS);
-    return addends(m, e, false, *term, MAX_TERMS);
+    int count = count_addends(e, MAX_TERMS);
+    *term = ARENA_ARRAY(m->arena, Node *, count);
+    return addends(m, e, false, *term, count);
 }
 
 bool ir_has_scatter(Ir *m, Node *e) {
