@@ -29,9 +29,10 @@ typedef struct OracleOptions {
     bool ties;         // floating arguments are multiples of 1/2, so that they meet kinks: no differences
     bool precise;      // by --fp=precise: values that are NaN or infinite agree too; derivatives may have some where they
                        // are not compared
-    bool eager_states; // compiled code may fail where a loop's state is computed that turns out not to be needed
+    bool eager_states; // compiled code, and reverse-mode derivatives by any engine, may fail where a loop's state is
+                       // computed that turns out not to be needed
     double tolerance;  // between engines, relative to the largest element
-    bool *reached;     // if not NULL: becomes true for the operations and structural kinds of the entries as written
+    bool *reached;     // if not NULL: becomes true for the operations and structural kinds of the entries as written and of their derivatives
     double identity;   // of the dot-product identity and between second derivatives
     int cost_bound;          // of derivatives, if not 0: known to be above the bound of check_costs
     struct OracleCost *cost; // if not NULL: what the derivatives cost

@@ -10,6 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef FSMC_COVERAGE // the preset of that name
+enum { COVERAGE = 1 };
+#else
+enum { COVERAGE = 0 };
+#endif
+
 // What became of one program: "" if all is well or interpreting it takes too long, "compile" if the front end refuses
 // it, else what is wrong.
 typedef struct Verdict {
@@ -102,6 +108,7 @@ static void child(const char *text, const OracleOptions *opt, int out, bool quie
         snprintf(why, sizeof why, "crash: a broken invariant at %s", oracle_where());
         send(out, why);
     }
+    if (COVERAGE) exit(0); // which writes the counts
     _exit(0);
 }
 
@@ -139,6 +146,8 @@ OracleOptions fuzz_oracle(const FuzzOptions *o, uint64_t seed) {
     x.precise = sample_has_poles(seed);
     x.ties = o->ties, x.differences &= !o->ties;
     x.int_low = -1, x.int_high = 4;
+    for (const uint64_t *s = o->dear; s && *s; s++)
+        if (*s == seed) x.cost_bound = 30;
     if (o->level >= 0) x.levels = 1u | 1u << (1 + seed % 3);
     return x;
 }
