@@ -59,6 +59,7 @@ bool ad_reverse_body(Ir *m, const AdBody *b, AdError *error);
 typedef struct AdReversal {
     const AdNode *loop;
     Node **result_adj; // of its states after it, then of its outputs; NULL for zero
+    Node **result_needed; // Bool, or NULL for true: which of these matter
     int n;
     Node **capture;    // active values of the surroundings that its body uses
     Node **init_adj;   // set: of the initial values; NULL for zero

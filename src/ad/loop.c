@@ -128,6 +128,12 @@ static void add_y(AdBody *b, Node *y, Node *adj, Node *needed) {
     b->y[b->ny] = y, b->y_adj[b->ny] = adj, b->y_needed[b->ny++] = needed;
 }
 
+// Where the adjoint of result k, if there is one, matters.
+static Node *adj_needed(const Reversal *r, int k) {
+    Node *needed = r->io->result_needed[k];
+    return r->io->result_adj[k] && needed ? needed : ir_bool(r->m, r->io->result_adj[k] != NULL);
+}
+
 // The states of the reverse for those of the loop: first their adjoints, in order.
 static void open_states(Reversal *r) {
     Ir *m = r->m;
@@ -149,7 +155,7 @@ static void open_states(Reversal *r) {
         b->risk[b->nx] = s->rank ? AD_SAFE : risk;
         b->x[b->nx++] = s;
         if (s->rank == 0 && risk != AD_SAFE) {
-            Node *first = ir_bool(m, r->io->result_adj[k] != NULL);
+            Node *first = adj_needed(r, k);
             int new = add_state(r, "needed", KIND_BOOL, 0, NULL, first); // this may move r->state.data
             needed = ir_var(r->state.data[new]);
         }
@@ -169,7 +175,7 @@ static void open_body(Reversal *r) {
     for (int q = 0; q < r->l->nout; q++) {
         Node *adj = r->io->result_adj[r->l->n + q];
         if (adj) {
-            add_y(b, r->args[r->steps + r->l->n + q], ir_at1(r->m, adj, r->at), NULL);
+            add_y(b, r->args[r->steps + r->l->n + q], ir_at1(r->m, adj, r->at), r->io->result_needed[r->l->n + q]);
         }
     }
     for (int i = 0; i < r->io->n; i++) {

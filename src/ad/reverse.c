@@ -252,8 +252,9 @@ static void keep_result(Reverse *r, const AdNode *p, Share adj) {
     (*results)[p->e->u.num + (p->e->op == OP_trace ? of->loop->n : 0)] = any_element(r, p, adj);
 }
 
-// Where any of the results is needed. With one result its own guard stays as it is; else a condition is made of them.
-static Guard *any_result(Reverse *r, int n, Share *results) {
+// Where any of the results is needed. With one result its own guard stays as it is; else a condition is made of them,
+// and needed says where each is.
+static Guard *any_result(Reverse *r, int n, Share *results, Node **needed) {
     Share *only = NULL;
     Node *cond = NULL;
     int count = 0;
@@ -274,6 +275,7 @@ static Guard *any_result(Reverse *r, int n, Share *results) {
         }
         Node *c = guard_value(&r->guards, covered(r, results[k]).guard);
         always |= !c;
+        needed[k] = c;
         cond = cond && c ? ir_or(r->m, cond, c) : c;
         results[k].value = guard_bracket(&r->guards, results[k].guard, results[k].value);
     }
@@ -296,13 +298,13 @@ static void contribute_result(Reverse *r, const AdNode *p, const AdNode *e, Guar
 }
 
 // The adjoints of the results of a custom or loop, and where they are needed; NULL if they are zero.
-static Node **taken_results(Reverse *r, const AdNode *p, int n, Guard **guard) {
+static Node **taken_results(Reverse *r, const AdNode *p, int n, Guard **guard, Node **needed) {
     Share *results = r->results[p->order];
     if (!results || r->failed) {
         return NULL;
     }
     Node **in = ARENA_ARRAY(r->m->arena, Node *, n);
-    *guard = any_result(r, n, results);
+    *guard = any_result(r, n, results, needed);
     for (int k = 0; k < n; k++) {
         in[k] = results[k].value;
     }
@@ -313,7 +315,8 @@ static Node **taken_results(Reverse *r, const AdNode *p, int n, Guard **guard) {
 static void custom(Reverse *r, const AdNode *p) {
     const Loop *l = p->loop;
     Guard *guard;
-    Node **in = taken_results(r, p, l->ny, &guard), **out = ARENA_ARRAY(r->m->arena, Node *, l->nx);
+    Node **needed = ARENA_ARRAY(r->m->arena, Node *, l->ny);
+    Node **in = taken_results(r, p, l->ny, &guard, needed), **out = ARENA_ARRAY(r->m->arena, Node *, l->nx);
     if (in && !ad_custom_adjoints(r->m, p, in, out, r->error)) {
         r->failed = true;
     }
@@ -327,7 +330,9 @@ static void custom(Reverse *r, const AdNode *p) {
 
 static void loop(Reverse *r, const AdNode *p) {
     Guard *guard;
-    AdReversal back = {.loop = p, .result_adj = taken_results(r, p, p->loop->n + p->loop->nout, &guard)};
+    int n = p->loop->n + p->loop->nout;
+    AdReversal back = {.loop = p, .result_needed = ARENA_ARRAY(r->m->arena, Node *, n)};
+    back.result_adj = taken_results(r, p, n, &guard, back.result_needed);
     if (!back.result_adj) {
         return;
     }
