@@ -71,7 +71,8 @@ static Node *loop_tan(const Forward *f, const AdNode *a) {
     const Loop *loop = a->loop;
     Arena *arena = f->m->arena;
     int n = loop->n, steps = loop_steps(a->e), nout = loop->nout;
-    Loop both = {.index = loop->index, .n = n, .state = ARENA_ARRAY(arena, Var *, 2 * n), .nout = 2 * nout};
+    Loop both = {.index = loop->index, .n = n, .state = ARENA_ARRAY(arena, Var *, 2 * n), .nout = 2 * nout,
+                 .levels = loop->levels, .limit = loop->limit, .block = loop->block};
     Node **inits = ARENA_ARRAY(arena, Node *, 2 * n), **next = ARENA_ARRAY(arena, Node *, 2 * n);
     Node **out = ARENA_ARRAY(arena, Node *, 2 * nout + 1);
     for (int k = 0; k < n; k++) {

@@ -335,7 +335,8 @@ static Node *as_bool(Ir *m, Node *count) {
 static void results(Reversal *r, const CaptureSums *captures) {
     Ir *m = r->m;
     AdReversal *io = r->io;
-    Loop l = {.index = r->j, .n = r->state.len, .state = r->state.data, .nout = r->out.len};
+    Loop l = {.index = r->j, .n = r->state.len, .state = r->state.data, .nout = r->out.len,
+              .levels = r->l->levels, .limit = r->l->limit, .block = r->l->block};
     Node *back = ir_fold_out(m, &l, r->init.data, r->step.data, r->out.data);
     int at = 0;
     for (int k = 0; k < r->l->n; k++) {

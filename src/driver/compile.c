@@ -158,6 +158,7 @@ bool compile_funcs(Compilation *c, bool raw, FuncList *out) {
     m->bounds = c->opt->check_bounds == WHEN_ALWAYS ? BOUNDS_ALWAYS : BOUNDS_AUTO;
     if (c->opt->check_bounds == WHEN_NEVER && c->opt->engine != ENGINE_EXEC) m->bounds = BOUNDS_NEVER;
     m->strict_nan = c->opt->strict_nan;
+    m->tape_limit = c->opt->tape_limit;
     if (!raw) m->explain = c->explain;
     if (c->program) {
         compile_stage(c, "elaborate");

@@ -212,6 +212,18 @@ static bool read_count(OptionReader *r, const OptionRow *row, const char *value,
     return *out > 0 || wrong(r, "--%s: expected a number above 0, not `%s`", row->name, value);
 }
 
+static bool read_bytes(OptionReader *r, const OptionRow *row, const char *value, int64_t *out) {
+    static const char units[] = "KMG";
+    char *end;
+    long long n = strtoll(value, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (*value < '0' || *value > '9' || (*end && (!unit || end[1])) || n < 1 || n > INT64_MAX >> shift)
+        return wrong(r, "--%s: expected a number of bytes, not `%s`", row->name, value);
+    *out = (int64_t)n << shift;
+    return true;
+}
+
 static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
     Options *o = r->o;
     int k = 0;
@@ -261,6 +273,7 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
         o->check_bounds = (When)k;
         return true;
     case OPTION_DEBUG_NAN: return o->debug_nan = true;
+    case OPTION_TAPE_LIMIT: return read_bytes(r, row, value, &o->tape_limit);
     case OPTION_STRICT_NAN: return o->strict_nan = true;
     case OPTION_DEBUG: return o->debug = true;
     case OPTION_SEED: return read_number(r, row, value, INT_MAX, &o->seed);

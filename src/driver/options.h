@@ -59,6 +59,7 @@ typedef struct Options {
     int error_limit; // 0: none
     unsigned explain; // topics
     bool warn[WARNING_COUNT], warn_error[WARNING_COUNT];
+    int64_t tape_limit; // 0: none
     bool werror, time_passes, verify, debug, debug_nan, strict_nan;
     bool in_place, fmt_check;
     int seed;

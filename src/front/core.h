@@ -115,6 +115,7 @@ struct Core {
     int nargs;
     int dim;
     bool unroll; // build, sum, fold: as often as its trip count, a constant, says
+    int64_t levels, limit; // fold, while: see Loop
     int64_t ival;
     double rval;
     BinOp binop;

@@ -225,7 +225,8 @@ Value elab_fold(Elab *el, const Core *c) {
     if (!keeps_shape(el, c, c->args[2], index, states, init, &next)) return value_dummy(el, c->type);
     int64_t times = unrolled(el, c, n);
     if (times >= 0) return unroll_fold(el, index, states, (int)times, init, next);
-    Node *loop = ir_fold(el->m, index, init.n, states, init.leaf, next.leaf);
+    Loop l = {.index = index, .n = init.n, .state = states, .levels = (int)c->levels, .limit = c->limit};
+    Node *loop = ir_fold_out(el->m, &l, init.leaf, next.leaf, NULL);
     for (int k = 0; k < init.n; k++) out.leaf[k] = ir_final(el->m, loop, k);
     return out;
 }
@@ -238,7 +239,8 @@ Value elab_while(Elab *el, const Core *c) {
     elab_at(el, c);
     if (!init.n) return out;
     if (!keeps_shape(el, c, c->args[2], NULL, states, init, &next)) return value_dummy(el, c->type);
-    Node *loop = ir_while(el->m, init.n, states, init.leaf, cond, next.leaf);
+    Loop l = {.n = init.n, .state = states, .levels = (int)c->levels, .limit = c->limit};
+    Node *loop = ir_while_out(el->m, &l, init.leaf, cond, next.leaf, NULL);
     for (int k = 0; k < init.n; k++) out.leaf[k] = ir_final(el->m, loop, k);
     return out;
 }

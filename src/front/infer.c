@@ -278,13 +278,21 @@ static Val infer_annotated(Infer *in, const Expr *e) {
     return (Val){NULL, f};
 }
 
-// `#[unroll]` marks the loop that the expression is; a function like `map` is a block around one.
+// `#[unroll]`, `#[stripmine]` and `#[tapeLimit]` mark the loop that the expression is; a function like `map` is a block
+// around one.
 static Val infer_attribute(Infer *in, const Expr *e) {
     Val v = infer(in, e->args[0]);
-    if (strcmp(e->name, "unroll")) return v;
+    bool unroll = !strcmp(e->name, "unroll"), levels = !strcmp(e->name, "stripmine");
+    if (!unroll && !levels && strcmp(e->name, "tapeLimit")) return v;
     Core *c = v.core;
     while (c && c->kind == CORE_BLOCK) c = c->args[0];
-    if (c && (c->kind == CORE_BUILD || c->kind == CORE_SUM || c->kind == CORE_FOLD))
+    if (!unroll) {
+        if (c && (c->kind == CORE_FOLD || c->kind == CORE_WHILE))
+            *(levels ? &c->levels : &c->limit) = e->attr_args[0]->ival;
+        else if (!c || c->kind != CORE_ERROR)
+            diag_warning(in->diag, WARN_IDLE_ATTRIBUTE, e->op_span,
+                         "`%s` has no effect here: this is no `ifold` or `whileLoop`", e->name);
+    } else if (c && (c->kind == CORE_BUILD || c->kind == CORE_SUM || c->kind == CORE_FOLD))
         c->unroll = true;
     else if (!c || c->kind != CORE_ERROR)
         diag_warning(in->diag, WARN_UNROLL, e->op_span, "`unroll` has no effect here: this is no `build`, `sum` or `ifold`");

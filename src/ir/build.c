@@ -261,6 +261,8 @@ static Node *assert_scalar(Ir *m, void *data, Node *e, Node *b) {
     return ir_intern(m, &proto, as->nargs, as->args);
 }
 
+const char ir_tape_text[] = "the trace of this loop needs at least %d bytes, and its limit is %d";
+
 Node *ir_assert_values(Ir *m, Node *cond, const char *text, Node *value, int n, Node *const *values) {
     if (cond->op == OP_lit && cond->u.num) return value;
     Assertion as = {arena_strdup(m->arena, text), 2 + n, ARENA_ARRAY(m->arena, Node *, 2 + n)};
@@ -443,7 +445,8 @@ static Node *loop_plain(Ir *m, Op op, const Loop *like, Node **inits, Node *cond
     int n = like->n, nbodies = n + like->nout, extra = cond ? 1 : 0;
     Loop *l = ARENA_NEW(m->arena, Loop);
     Var **vars = ARENA_ARRAY(m->arena, Var *, n + 1), *index = like->index;
-    *l = (Loop){.n = n, .state = vars + 1, .nout = like->nout};
+    *l = (Loop){.n = n, .state = vars + 1, .nout = like->nout, .levels = like->levels, .limit = like->limit,
+                .block = like->block};
     memcpy(l->state, like->state, sizeof *vars * (size_t)n);
     Node **args = ARENA_ARRAY(m->arena, Node *, n + extra + nbodies), **bodies = args + n + extra;
     memcpy(args, inits, sizeof *args * (size_t)n);

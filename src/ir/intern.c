@@ -264,7 +264,8 @@ static bool same_key(const Node *a, const Node *b) {
     case OP_extern: return a->u.ext->decl == b->u.ext->decl && !strcmp(a->u.ext->name, b->u.ext->name);
     case OP_fold: case OP_while: case OP_custom: {
         const Loop *p = a->u.loop, *q = b->u.loop;
-        return p->n == q->n && p->nout == q->nout && p->nx == q->nx && p->ny == q->ny && p->adjoint == q->adjoint;
+        return p->n == q->n && p->nout == q->nout && p->nx == q->nx && p->ny == q->ny && p->adjoint == q->adjoint &&
+               p->levels == q->levels && p->limit == q->limit && p->block == q->block;
     }
     case OP_pack:
         for (int i = 0; i < a->rank; i++)

@@ -495,7 +495,8 @@ static Status fail_assert(Interp *m, Node *e) {
         TRY(scalar(m, e->args[2 + k], &x));
         values[k] = x.i;
     }
-    return fail_at(m, e->span, FSM_ERROR_ASSERT, check_text(m->arena, e->u.text, n, values));
+    int code = strcmp(e->u.text, ir_tape_text) ? FSM_ERROR_ASSERT : FSM_ERROR_TAPE;
+    return fail_at(m, e->span, code, check_text(m->arena, e->u.text, n, values));
 }
 
 static Status eval_bracket(Interp *m, Node *e, Slot *s, Scalar *out) {

@@ -100,6 +100,9 @@ typedef struct Loop {
     int n;
     Var **state;  // state[-1] is the index
     int nout;     // fold, while
+    int levels;    // #[stripmine], #[tapeLimit] of it: how its trace is kept (pass/checkpoint.c); 0: nothing is said
+    int64_t limit;
+    bool block; // a part of a loop that runs again from a checkpoint
     int nx, ny;   // custom
     bool adjoint; // custom
 } Loop;
@@ -168,6 +171,7 @@ struct Ir {
     Bounds bounds;
     bool strict;  // keep IEEE exceptions: 0*e is not 0 (--fp=precise)
     bool debug_nan; // an operation that makes a NaN of operands that are none is an error (--debug-nan)
+    int64_t tape_limit; // bytes for the trace of a loop (--tape-limit); 0: as much as it needs
     bool strict_nan; // derivatives at singular points are what the formula says, not 0 (--strict-nan)
     Explain *explain; // where decisions are noted; NULL: nowhere
     Span span;    // given to new nodes
@@ -224,6 +228,7 @@ static inline int ir_extern_end(const Node *e) { return e->nargs - e->rank; }
 Node *ir_select(Ir *m, Node *c, Node *a, Node *b); // a, b of the same kind and rank
 Node *ir_bracket(Ir *m, Node *p, Node *e);         // any numeric kind and rank
 Node *ir_assert(Ir *m, Node *cond, const char *text, Node *value); // any rank
+extern const char ir_tape_text[]; // of the error that a trace needs more than its limit; values: its bytes, the limit
 // The same with n Int values, the operands after the second: each " = %d" of the text shows the next of them.
 Node *ir_assert_values(Ir *m, Node *cond, const char *text, Node *value, int n, Node *const *values);
 const char *ir_assert_text(Arena *a, const Node *e); // without its values

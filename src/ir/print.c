@@ -233,6 +233,9 @@ static void print_binder(Scope *home, Scope *body, const Node *e) {
     int n = ir_is_loop(e) ? e->u.loop->n : 1, nout = ir_is_loop(e) ? e->u.loop->nout : 0;
     print_operands(out, body, "yield ", n, e->args + e->nargs - nout - n);
     if (nout) print_operands(out, body, " trace ", nout, e->args + e->nargs - nout);
+    if (ir_is_loop(e) && e->u.loop->levels) str_printf(out, " stripmine %d", e->u.loop->levels);
+    if (ir_is_loop(e) && e->u.loop->block) str_puts(out, " block");
+    if (ir_is_loop(e) && e->u.loop->limit) str_printf(out, " tapeLimit %lld", (long long)e->u.loop->limit);
     str_putc(out, '\n');
     str_indent(out, 2 * home->depth + 2);
     str_putc(out, '}');

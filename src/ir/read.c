@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdlib.h>
@@ -529,6 +530,14 @@ static Node *loop_out(Reader *r, const States *s, const Var *index) {
     return e;
 }
 
+static int64_t attribute(Reader *r, const char *word, int64_t max) {
+    if (!accept_word(r, word)) return 0;
+    Span at = r->at;
+    int64_t n = integer(r, "a number");
+    if (n < 1 || n > max) error(r, at, "expected a number from 1 to %lld", (long long)max);
+    return n;
+}
+
 static Node *loop_value(Reader *r, Op op) {
     States *s = ARENA_NEW(r->m->arena, States);
     Var *index = NULL;
@@ -561,8 +570,11 @@ static Node *loop_value(Reader *r, Op op) {
             s->out[s->nout++] = loop_out(r, s, index);
         } while (accept(r, ','));
     }
-    close_body(r, mark);
     Loop l = {.index = index, .n = s->n, .state = s->var, .nout = s->nout};
+    l.levels = (int)attribute(r, "stripmine", INT_MAX);
+    l.block = accept_word(r, "block");
+    l.limit = attribute(r, "tapeLimit", INT64_MAX);
+    close_body(r, mark);
     if (op == OP_fold) return ir_fold_out(r->m, &l, s->init, s->step, s->out);
     return ir_while_out(r->m, &l, s->init, cond, s->step, s->out);
 }

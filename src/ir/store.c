@@ -46,7 +46,7 @@ static Node *counted(Ir *m, Node *loop) {
 }
 
 static void note(Ir *m, const Node *e, Node *loop, const Node *out) {
-    if (!explain_wants(m->explain, EXPLAIN_LOOPS)) return;
+    if (!explain_wants(m->explain, EXPLAIN_LOOPS) || ir_loop(loop)->block) return;
     Node *bytes = ir_int(m, (int64_t)kind_size(e->kind));
     for (int d = 0; d < e->rank; d++) bytes = ir_mul(m, bytes, e->shape[d]);
     Str size = {0};

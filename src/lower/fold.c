@@ -136,6 +136,56 @@ static LoopResult *known_loop(Lower *l, Node *loop) {
     return NULL;
 }
 
+static void find_uses(Node *e, void *data) {
+    Lower *l = data;
+    if (ir_is_loop(e)) map_put(&l->loops, e, e);
+    for (int i = 0; i < e->nargs; i++)
+        if (e->args[i]->op == OP_final && e->args[i]->rank) vec_push(&l->uses, ((ResultUse){e->args[i], e}));
+}
+
+void lower_find_uses(Lower *l, const Func *f) {
+    ir_walk(f->noutputs, f->outputs, find_uses, l);
+    for (int i = 0; i < f->noutputs; i++)
+        if (f->outputs[i]->op == OP_final) vec_push(&l->uses, ((ResultUse){f->outputs[i], NULL}));
+}
+
+// Does nothing use result `e` but the members of u, as the initial value of state k?
+static bool only_starts(const Lower *l, const JoinedLoop *u, int k, const Node *e) {
+    for (int i = 0; i < l->uses.len; i++) {
+        const Node *user = l->uses.data[i].user;
+        const JoinedMember *mb = NULL;
+        if (l->uses.data[i].result != e) continue;
+        for (int j = 0; j < u->members.len; j++)
+            if (u->members.data[j].loop == user) mb = &u->members.data[j];
+        for (int j = 0; mb && j < user->nargs; j++)
+            if (user->args[j] == e && (j >= ir_loop(user)->n || mb->at[j] != k)) mb = NULL;
+        if (!mb) return false;
+    }
+    return true;
+}
+
+// The buffer of an array that a loop in this scope has left and that nothing needs but state k, which starts from it.
+static Buf *left_over(Lower *l, const JoinedLoop *u, int k) {
+    Node *init = u->init.data[k];
+    if (init->op != OP_final) return NULL;
+    Buf *b = lower_array(l, init);
+    LoopResult *r = map_get(&l->scope->arrays, init->args[0]);
+    if (!r || r->buf[init->u.num] != b || b->where != BUF_TEMP) return NULL;
+    for (int i = 0; i < r->nloops; i++) {
+        LoopResult *part = map_get(&l->scope->arrays, r->loop[i]);
+        if (!part || !map_get(&l->loops, r->loop[i])) return NULL; // made while lowering: its uses are not known
+        for (int j = 0; j < l->uses.len; j++) {
+            const Node *e = l->uses.data[j].result;
+            if (e->args[0] == r->loop[i] && part->buf[e->u.num] == b && !only_starts(l, u, k, e)) return NULL;
+        }
+    }
+    for (int i = 0; i < u->members.len; i++)
+        if (!map_get(&l->loops, u->members.data[i].loop)) return NULL;
+    for (int j = 0; j < u->init.len; j++)
+        if (j != k && u->init.data[j] == init) return NULL;
+    return b;
+}
+
 // The buffer for state k: that of a task which stores the state as a whole, if there is one.
 static Buf *state_buf(Lower *l, const JoinedLoop *u, int k) {
     for (int i = 0; i < l->scope->tasks.len; i++) {
@@ -144,7 +194,8 @@ static Buf *state_buf(Lower *l, const JoinedLoop *u, int k) {
         for (int j = 0; j < u->members.len; j++)
             if (u->members.data[j].loop == t->e->args[0] && u->members.data[j].at[t->e->u.num] == k) return t->buf;
     }
-    return lower_new_array(l, u->init.data[k]);
+    Buf *b = left_over(l, u, k);
+    return b ? b : lower_new_array(l, u->init.data[k]);
 }
 
 static void store_init(Lower *l, Buf *buf, Node *init) {
@@ -182,11 +233,14 @@ static LoopResult *emit_loop(Lower *l, const JoinedLoop *u, Node *loop) {
 
 static void emit_union(Lower *l, JoinedLoop *u) {
     LoopResult *r = emit_loop(l, u, ir_joined(u));
+    Node **loop = ARENA_ARRAY(l->arena, Node *, u->members.len);
+    for (int i = 0; i < u->members.len; i++) loop[i] = u->members.data[i].loop;
     for (int i = 0; i < u->members.len; i++) {
         const JoinedMember *mb = &u->members.data[i];
         int n = ir_loop(mb->loop)->n;
         LoopResult *part = result_new(l, n);
         for (int k = 0; k < n; k++) part->value[k] = r->value[mb->at[k]], part->buf[k] = r->buf[mb->at[k]];
+        part->nloops = u->members.len, part->loop = loop;
         map_put(&l->scope->arrays, mb->loop, part);
     }
 }

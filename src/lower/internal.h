@@ -49,6 +49,10 @@ typedef struct Scope {
     VEC(Rebound) rebound; // by this scope
 } Scope;
 
+typedef struct ResultUse {
+    Node *result, *user;
+} ResultUse;
+
 typedef struct Lower {
     Arena *arena;
     Ir *ir;
@@ -62,6 +66,8 @@ typedef struct Lower {
     Map total, not_total; // Node -> its total value; those that have none
     Map checks;         // Node -> what it checks (total.c)
     Map copies;         // Node -> how often a branch has computed it for itself
+    Map loops;          // those of the function: Node -> itself
+    VEC(ResultUse) uses; // of their array results, by what; NULL: the function's result
     Buf **inputs, **outputs; // of the function, by number; NULL for scalar inputs
 } Lower;
 
@@ -124,7 +130,11 @@ void lower_tasks(Lower *l, int n, Task *tasks);
 typedef struct LoopResult {
     Temp *value; // scalar states
     Buf **buf;   // array states
+    int nloops;  // those that have run as one
+    Node **loop;
 } LoopResult;
+// Collects what uses the array results of loops. (fold.c)
+void lower_find_uses(Lower *l, const Func *f);
 // A loop: fold or while; its final states become known in the scope. (fold.c)
 LoopResult *lower_loop(Lower *l, Node *e);
 // v, or a fresh variable in its place if v is bound already; *e (if not NULL) is rewritten to it. (loops.c)

@@ -577,7 +577,8 @@ static void emit_assert(Lower *l, Node *e) {
     int n = e->nargs - 2;
     Temp *values = ARENA_ARRAY(l->arena, Temp, n + 1);
     lower_values(l, n, e->args + 2, values);
-    lower_check(l, lower_value(l, e->args[0]), FSM_ERROR_ASSERT, e->u.text, e->span, n, values);
+    int code = strcmp(e->u.text, ir_tape_text) ? FSM_ERROR_ASSERT : FSM_ERROR_TAPE;
+    lower_check(l, lower_value(l, e->args[0]), code, e->u.text, e->span, n, values);
 }
 
 static Temp emit_node(Lower *l, Node *e) {
@@ -727,13 +728,15 @@ static Tree *lower_version(Arena *arena, const Func *func) {
     lower_inputs(l, f);
     lower_func_checks(l, f, true);
     make_outputs(l, f);
+    lower_find_uses(l, f);
     lower_outputs(l, f);
     scope_close(l);
     vec_free(&l->bound), vec_free(&l->busy);
     vec_free(&l->temp_depth);
     map_free(&l->cost);
     map_free(&l->total), map_free(&l->not_total), map_free(&l->checks);
-    map_free(&l->copies);
+    map_free(&l->copies), map_free(&l->loops);
+    vec_free(&l->uses);
     return t;
 }
 

@@ -75,18 +75,17 @@ static void look_at(Node *e, void *data) {
     }
 }
 
-// Only reverses in `known`, a map of their indices, if that is not NULL.
-static void scan(Scan *s, const Func *f, const Map *known) {
+static void scan(Scan *s, const Func *f) {
     *s = (Scan){.m = f->ir};
     ir_walk(f->noutputs, f->outputs, look_at, s);
     for (int i = 0; i < f->noutputs; i++)
         if (f->outputs[i]->op == OP_trace) trace_of(s, f->outputs[i])->whole = true;
     for (int i = 0; i < s->traces.len; i++) {
         Trace *t = &s->traces.data[i];
+        t->whole |= ir_loop(t->e->args[0])->block; // made here
         for (int k = 0; k < t->reader.len; k++) {
             const Var *v = t->reader.data[k];
             t->whole |= !map_get(&s->folds, v) || map_get(&s->binders, v) || map_get(&s->traced, v);
-            t->whole |= known && !map_get(known, v);
         }
     }
 }
@@ -125,6 +124,7 @@ typedef struct Job {
     // The plan: the iterations of a block, how many blocks there are, for how many checkpoints there is room (at least
     // one), how often a block is run before it is taped, and C(slots + repeats, repeats).
     Node *rows, *blocks, *slots, *repeats, *reach;
+    Node *possible, **values; // whether the limit permits any; the values of the error's text
 } Job;
 
 static void job_close(Job *j) {
@@ -218,32 +218,177 @@ static Node *root(Ir *m, Node *x) {
     return ir_conv(m, KIND_INT, ir_op(m, OP_ceil, ir_op(m, OP_sqrt, x, NULL), NULL));
 }
 
-// False if the trace is to be kept as a whole, for certain. In two levels of blocks of K iterations, n/K checkpoints are
-// kept and the trace of one block: their bytes are least if both take as many, and less than those of the trace if a
-// checkpoint takes less than a quarter of that.
-static bool plan(Job *j) {
+// The largest c >= 0 below 2^48 such that every smaller one satisfies `below`, by bisection.
+static Node *bisect(Ir *m, Node *(*below)(Ir *m, Node *c, const void *data), const void *data) {
+    Var *v[] = {ir_state(m, "c", KIND_INT, 0, NULL), ir_state(m, "bit", KIND_INT, 0, NULL)};
+    Node *c = ir_var(v[0]), *bit = ir_var(v[1]), *more = ir_add(m, c, bit);
+    Node *init[] = {ir_int(m, 0), ir_int(m, INT64_C(1) << 47)}, *two = ir_int(m, 2);
+    Node *step[] = {ir_select(m, below(m, ir_sub(m, more, ir_int(m, 1)), data), more, c), ir_idiv(m, bit, two)};
+    return ir_final(m, ir_fold(m, ir_index(m, "i", ir_int(m, 48)), 2, v, init, step), 0);
+}
+
+// C(c + t, t), by t factors.
+static Node *reach_of(Ir *m, Node *c, Node *t) {
+    Var *i = ir_index(m, "i", ir_min(m, c, t)), *b = ir_state(m, "reach", KIND_DOUBLE, 0, NULL);
+    Node *next = real(m, ir_add(m, ir_var(i), ir_int(m, 1))), *init = ir_real(m, KIND_DOUBLE, 1);
+    Node *step = ir_mul(m, ir_var(b), ir_add(m, real(m, ir_max(m, c, t)), next));
+    step = ir_op(m, OP_round, ir_div(m, step, next), NULL);
+    return ir_final(m, ir_fold(m, i, 1, &b, &init, &step), 0);
+}
+
+// Its logarithm, at once.
+static Node *log_reach(Ir *m, Node *c, Node *t) {
+    Node *one = ir_int(m, 1), *sum = real(m, ir_add(m, ir_add(m, c, t), one));
+    Node *both = ir_sub(m, ir_op(m, OP_lgamma, sum, NULL), ir_op(m, OP_lgamma, real(m, ir_add(m, c, one)), NULL));
+    return ir_sub(m, both, ir_op(m, OP_lgamma, real(m, ir_add(m, t, one)), NULL));
+}
+
+// What a plan is made of, and for.
+typedef struct Sizes {
+    Node *n, *row, *state; // iterations; bytes of a row of the traces, and of a checkpoint
+    Node *limit;
+    int levels;
+} Sizes;
+
+// With `levels`, blocks are run `levels` - 1 times before they are taped. The bytes are least if a block's trace and the
+// checkpoints take about as many. Do c + 1 checkpoints take fewer?
+static Node *rows_with(Ir *m, const Sizes *z, Node *c) {
+    Node *reach = ir_real(m, KIND_DOUBLE, 1);
+    for (int i = 1; i < z->levels; i++)
+        reach = ir_mul(m, reach, ir_div(m, real(m, ir_add(m, c, ir_int(m, i))), ir_real(m, KIND_DOUBLE, i)));
+    return ir_op(m, OP_ceil, ir_div(m, real(m, z->n), reach), NULL);
+}
+
+static Node *few_checkpoints(Ir *m, Node *c, const void *data) {
+    const Sizes *z = data;
+    c = ir_add(m, c, ir_int(m, 1));
+    return ir_lt(m, ir_mul(m, real(m, c), real(m, z->state)), ir_mul(m, rows_with(m, z, c), real(m, z->row)));
+}
+
+// Within a limit, a block's trace takes 1 / (t + 1) of it if blocks are run t times, which lets the most iterations be
+// reversed; twice, since the last block's is there as long as the others'.
+static Node *rows_within(Ir *m, const Sizes *z, Node *t) {
+    Node *one = ir_int(m, 1), *two = ir_mul(m, ir_int(m, 2), ir_max(m, one, z->row));
+    Node *part = ir_idiv(m, z->limit, ir_mul(m, ir_add(m, ir_max(m, ir_int(m, 0), bounded(m, t)), one), two));
+    return ir_max(m, one, ir_min(m, part, ir_idiv(m, ir_sub(m, z->limit, z->state), two)));
+}
+
+static Node *slots_within(Ir *m, const Sizes *z, Node *rows) {
+    Node *rest = ir_sub(m, z->limit, ir_mul(m, ir_mul(m, ir_int(m, 2), rows), z->row));
+    return ir_max(m, ir_int(m, 1), ir_idiv(m, rest, z->state));
+}
+
+// Can not all of the loop be reversed if blocks are run t + 1 times?
+static Node *few_repeats(Ir *m, Node *t, const void *data) {
+    const Sizes *z = data;
+    t = ir_add(m, t, ir_int(m, 1));
+    Node *rows = rows_within(m, z, t), *blocks = real(m, quotient_up(m, z->n, rows));
+    Node *most = ir_add(m, log_reach(m, slots_within(m, z, rows), t), ir_real(m, KIND_DOUBLE, 1e-9));
+    return ir_lt(m, most, ir_op(m, OP_log, ir_max(m, ir_real(m, KIND_DOUBLE, 1), blocks), NULL));
+}
+
+// The plan of blocks of `rows` iterations, at most `slots` checkpoints, and `repeats`; of one block if `whole`.
+static void set_plan(Job *j, Node *whole, Node *rows, Node *slots, Node *repeats) {
     Ir *m = j->m;
-    Node *one = ir_int(m, 1), *row = ir_max(m, one, row_bytes(j)), *state = checkpoint_bytes(j), *bytes = ir_mul(m, j->n, row);
-    Node *whole = ir_le(m, bytes, ir_max(m, ir_int(m, BUDGET), ir_mul(m, ir_int(m, 4), state)));
-    if (whole->op == OP_lit && whole->u.num) return false;
-    for (int k = 0; k < j->trace.data[0]->fv->n; k++)
-        if (j->trace.data[0]->fv->v[k]->is_state) return false;
-    Node *square = ir_div(m, ir_mul(m, real(m, j->n), real(m, state)), real(m, row));
-    j->rows = ir_max(m, one, ir_select(m, whole, j->n, bounded(m, root(m, square))));
+    Node *one = ir_int(m, 1);
+    j->rows = ir_max(m, one, ir_select(m, whole, j->n, bounded(m, rows)));
     j->blocks = quotient_up(m, j->n, j->rows);
-    j->slots = ir_max(m, one, ir_sub(m, j->blocks, one));
-    j->repeats = one;
-    j->reach = real(m, ir_add(m, j->slots, one));
+    j->slots = ir_max(m, one, ir_min(m, slots, ir_sub(m, j->blocks, one)));
+    j->repeats = repeats;
+    j->reach = reach_of(m, j->slots, repeats);
+}
+
+static const char *size_text(Ir *m, Node *e) {
+    Str s = {0};
+    ir_print_size(&s, e);
+    const char *text = arena_strdup(m->arena, str_text(&s));
+    str_free(&s);
+    return text;
+}
+
+// What a plan costs: `first` is what is tried before, `bytes` what is kept else.
+static void explain_plan(const Job *j, const Sizes *z, const char *first, const char *bytes, const char *times) {
+    Ir *m = j->m;
+    if (!explain_wants(m->explain, EXPLAIN_LOOPS)) return;
+    const char *row = size_text(m, z->row), *state = size_text(m, z->state), *n = size_text(m, j->trip);
+    explain(m->explain, EXPLAIN_LOOPS, j->u.loop->span,
+            "checkpoint: %s, n = %s iterations: %sblocks of it run again to be reversed, with rows of r = %s bytes from "
+            "checkpoints of c = %s: %s bytes, and an iteration runs %s",
+            ir_quote(m, j->u.loop), n, first, row, state, bytes, times);
+}
+
+static void explain_whole(const Job *j, const Sizes *z, const char *why) {
+    Ir *m = j->m;
+    if (!explain_wants(m->explain, EXPLAIN_LOOPS)) return;
+    explain(m->explain, EXPLAIN_LOOPS, j->u.loop->span, "checkpoint: %s: its trace is kept as a whole, %s bytes: %s",
+            ir_quote(m, j->u.loop), size_text(m, ir_mul(m, j->trip, z->row)), why);
+}
+
+static void plan_levels(Job *j, const Sizes *z) {
+    Ir *m = j->m;
+    Node *slots = bounded(m, ir_add(m, bisect(m, few_checkpoints, z), ir_int(m, 1)));
+    Node *rows = ir_conv(m, KIND_INT, rows_with(m, z, slots));
+    set_plan(j, ir_bool(m, false), rows, slots, ir_int(m, z->levels - 1));
+    static const char *const twice[] = {"about 3*(n*r*c)^(1/2)", "at most twice"};
+    const char *bytes = z->levels == 2 ? twice[0] : arena_printf(m->arena, "about n^(1/%d) times r and c", z->levels);
+    explain_plan(j, z, "", bytes, z->levels == 2 ? twice[1] : arena_printf(m->arena, "at most %d times", z->levels));
+}
+
+static void plan_limit(Job *j, const Sizes *z) {
+    Ir *m = j->m;
+    Node *whole = ir_le(m, ir_add(m, ir_mul(m, z->n, z->row), z->state), z->limit);
+    Node *least = ir_add(m, ir_mul(m, ir_int(m, 2), z->row), z->state), *values[] = {least, z->limit};
+    Node *repeats = ir_add(m, bisect(m, few_repeats, z), ir_int(m, 1)), *rows = rows_within(m, z, repeats);
+    set_plan(j, whole, rows, slots_within(m, z, rows), ir_select(m, whole, ir_int(m, 1), repeats));
+    j->possible = ir_or(m, ir_le(m, least, z->limit), whole);
+    j->values = arena_copy(m->arena, values, sizeof values);
+    explain_plan(j, z, "unless n*r + c is within its limit, ", arena_printf(m->arena, "at most %s", size_text(m, z->limit)),
+                 "as often as that requires");
+}
+
+// In two levels of blocks of K iterations, n/K checkpoints are kept and the trace of one block: their bytes are least if
+// both take as many, and less than those of the trace if a checkpoint takes less than a quarter of that. False if the trace
+// is to be kept as a whole, for certain.
+static bool plan_auto(Job *j, const Sizes *z) {
+    Ir *m = j->m;
+    Node *most = ir_max(m, ir_int(m, BUDGET), ir_mul(m, ir_int(m, 4), z->state));
+    Node *whole = ir_le(m, ir_mul(m, z->n, z->row), most);
+    if (whole->op == OP_lit && whole->u.num) {
+        explain_whole(j, z, "it is small");
+        return false;
+    }
+    for (int k = 0; k < j->trace.data[0]->fv->n; k++)
+        if (j->trace.data[0]->fv->v[k]->is_state) {
+            explain_whole(j, z, "it is a loop inside of a loop");
+            return false;
+        }
+    Node *square = ir_div(m, ir_mul(m, real(m, z->n), real(m, z->state)), real(m, ir_max(m, ir_int(m, 1), z->row)));
+    set_plan(j, whole, root(m, square), j->n, ir_int(m, 1));
+    explain_plan(j, z, arena_printf(m->arena, "unless n*r is at most %s, ", size_text(m, most)), "about 3*(n*r*c)^(1/2)",
+                 "at most twice");
+    return true;
+}
+
+static bool plan(Job *j) {
+    const Loop *l = ir_loop(j->trace.data[0]->args[0]);
+    Sizes z = {.n = j->n, .row = row_bytes(j), .state = checkpoint_bytes(j), .levels = l->levels};
+    int64_t limit = l->limit ? l->limit : j->m->tape_limit;
+    j->possible = ir_bool(j->m, true);
+    if (l->levels == 1) {
+        explain_whole(j, &z, "the attribute says so");
+        return false;
+    }
+    if (l->levels && !l->limit) {
+        plan_levels(j, &z);
+        return true;
+    }
+    if (!limit) return plan_auto(j, &z);
+    z.limit = ir_int(j->m, limit);
+    plan_limit(j, &z);
     return true;
 }
 
 // ---- pieces of the loop
-
-static Node *zeros(Ir *m, Kind kind, Node *rows, const Node *row) {
-    Node *e = kind == KIND_BOOL ? ir_bool(m, false) : ir_zero(m, kind);
-    for (int d = row->rank; d-- > 0;) e = ir_gen(m, ir_index(m, "k", row->shape[d]), e);
-    return ir_gen(m, ir_index(m, "k", rows), e);
-}
 
 static Var *rows_state(Ir *m, const char *name, Node *rows, const Node *row) {
     Node **shape = ARENA_ARRAY(m->arena, Node *, row->rank + 1);
@@ -272,32 +417,30 @@ static Run run_of(const Job *j, Node *block, Node *nblocks) {
     return r;
 }
 
-// The loop's iterations of run r, from the states x on; what is NULL in x is not computed. With tape, the rows of the
-// traces go there.
+// The loop's iterations of run r, from the states x on; what is NULL in x is not computed. tape, if not NULL, gets the
+// traces.
 static void run(const Job *j, Run r, Node **x, Node **out, Node **tape) {
     Ir *m = j->m;
-    int n = j->u.state.len, count = 0, nvars = 0, max = n + (tape ? j->out.len : 0);
-    Var *index = ir_index(m, ir_loop(j->u.loop)->index->name, r.count), **state = ARENA_ARRAY(m->arena, Var *, max + 1);
-    Node **init = ARENA_ARRAY(m->arena, Node *, max), **step = ARENA_ARRAY(m->arena, Node *, max);
+    int n = j->u.state.len, nvars = 0;
+    const Loop *like = ir_loop(j->u.loop);
+    Loop l = {.index = ir_index(m, like->index->name, r.count), .nout = tape ? j->out.len : 0, .block = true};
+    l.state = ARENA_ARRAY(m->arena, Var *, n + 1);
+    Node **init = ARENA_ARRAY(m->arena, Node *, n), **step = ARENA_ARRAY(m->arena, Node *, n);
     Node **from = ARENA_ARRAY(m->arena, Node *, n + 1), **to = ARENA_ARRAY(m->arena, Node *, n + 1);
+    Node **rows = ARENA_ARRAY(m->arena, Node *, j->out.len);
     for (int k = 0; k < n; k++) {
         Var *s = j->u.state.data[k];
         if (!x[k]) continue;
-        state[count] = ir_state(m, s->name, s->kind, s->rank, s->shape), init[count] = x[k];
-        from[nvars] = ir_var(s), to[nvars++] = ir_var(state[count++]);
+        l.state[l.n] = ir_state(m, s->name, s->kind, s->rank, s->shape), init[l.n] = x[k];
+        from[nvars] = ir_var(s), to[nvars++] = ir_var(l.state[l.n++]);
     }
-    from[nvars] = ir_var(ir_loop(j->u.loop)->index), to[nvars++] = ir_add(m, r.start, ir_var(index));
+    from[nvars] = ir_var(like->index), to[nvars++] = ir_add(m, r.start, ir_var(l.index));
     for (int k = 0, at = 0; k < n; k++)
         if (x[k]) step[at++] = ir_subst(m, j->u.step.data[k], nvars, from, to);
-    for (int q = 0; tape && q < j->out.len; q++, count++) {
-        Node *row = ir_subst(m, j->out.data[q], nvars, from, to);
-        state[count] = rows_state(m, "trace", r.count, row), init[count] = zeros(m, row->kind, r.count, row);
-        step[count] = with_row(m, ir_var(state[count]), ir_bool(m, true), ir_var(index), row);
-    }
-    Node *loop = ir_fold(m, index, count, state, init, step);
-    int at = 0;
-    for (int k = 0; k < n; k++) out[k] = x[k] ? ir_final(m, loop, at++) : NULL;
-    for (int q = 0; tape && q < j->out.len; q++) tape[q] = ir_final(m, loop, at++);
+    for (int q = 0; q < l.nout; q++) rows[q] = ir_subst(m, j->out.data[q], nvars, from, to);
+    Node *loop = ir_fold_out(m, &l, init, step, rows);
+    for (int k = 0, at = 0; k < n; k++) out[k] = x[k] ? ir_final(m, loop, at++) : NULL;
+    for (int q = 0; q < l.nout; q++) tape[q] = ir_trace(m, loop, q);
 }
 
 // ---- the schedule ([Revolve])
@@ -419,6 +562,7 @@ static Node *add_counter(Ir *m, Actions *b, const char *name, Node *init) {
 typedef struct Swept {
     Node **x;     // the states before the last block
     Node *used;   // how many checkpoints are kept
+    Segment top;  // what the last of them begins
     Node **stack;
 } Swept;
 
@@ -428,18 +572,24 @@ static Swept sweep(const Job *j) {
     int n = j->u.state.len;
     Node *one = ir_int(m, 1), *zero = ir_int(m, 0);
     Stack s = stack_new(j);
-    Actions b = actions_new(j, n + s.n + 4, j->slots);
+    Actions b = actions_new(j, n + s.n + 6, j->slots);
     Node **x = ARENA_ARRAY(m->arena, Node *, n), **init = ARENA_ARRAY(m->arena, Node *, s.n);
     for (int k = 0; k < n; k++) x[k] = add_like(m, &b, j->u.state.data[k], j->u.init.data[k]);
     Node *block = add_counter(m, &b, "block", zero), *used = add_counter(m, &b, "used", zero);
-    Node *reach = add_counter(m, &b, "reach", j->reach), *len = ir_sub(m, j->blocks, block), *more = ir_lt(m, one, len);
+    Node *reach = add_counter(m, &b, "reach", j->reach);
+    Segment top = {add_counter(m, &b, "block", zero), add_counter(m, &b, "repeats", zero),
+                   add_counter(m, &b, "reach", ir_zero(m, KIND_DOUBLE))};
+    Node *len = ir_sub(m, j->blocks, block), *more = ir_lt(m, one, len);
     Division d = divide(m, len, ir_sub(m, j->slots, used), j->repeats, reach);
+    Segment left = {block, d.left_repeats, d.left_reach};
     push_states(j, &s, more, used, x);
-    push_segment(j, &s, more, used, (Segment){block, d.left_repeats, d.left_reach});
+    push_segment(j, &s, more, used, left);
+    top = choose(m, more, left, top);
     run(j, run_of(j, block, d.left), x, b.step, NULL);
     b.step[n] = ir_add(m, block, d.left);
     b.step[n + 1] = ir_add(m, used, ir_bracket(m, more, one));
     b.step[n + 2] = d.right_reach;
+    b.step[n + 3] = top.block, b.step[n + 4] = top.repeats, b.step[n + 5] = top.reach;
     for (int i = 0; i < s.n; i++) {
         const Var *v = s.state[i];
         Node *e = v->kind == KIND_BOOL ? ir_bool(m, false) : ir_zero(m, v->kind);
@@ -448,8 +598,9 @@ static Swept sweep(const Job *j) {
     }
     Node *loop = ir_fold(m, b.index, b.n, b.state, b.init, b.step);
     for (int k = 0; k < n; k++) x[k] = ir_final(m, loop, k);
-    for (int i = 0; i < s.n; i++) init[i] = ir_final(m, loop, n + 3 + i);
-    return (Swept){.x = x, .used = ir_final(m, loop, n + 1), .stack = init};
+    for (int i = 0; i < s.n; i++) init[i] = ir_final(m, loop, n + 6 + i);
+    top = (Segment){ir_final(m, loop, n + 3), ir_final(m, loop, n + 4), ir_final(m, loop, n + 5)};
+    return (Swept){.x = x, .used = ir_final(m, loop, n + 1), .top = top, .stack = init};
 }
 
 // ---- reverses
@@ -523,10 +674,11 @@ static Node *unwind(const Reverse *v, const Swept *swept, Node *const *in) {
     Node *one = ir_int(m, 1), *zero = ir_int(m, 0), *before = ir_sub(m, j->blocks, one);
     Node *each = ir_select(m, ir_lt(m, j->slots, before), ir_int(m, 2), one);
     Stack s = stack_new(j);
-    Actions b = actions_new(j, n + s.n + 5, ir_max(m, zero, ir_mul(m, each, before)));
+    Node *count = ir_max(m, zero, ir_mul(m, each, before));
+    Actions b = actions_new(j, n + s.n + 5, ir_assert_values(m, j->possible, ir_tape_text, count, 2, j->values));
     Node **r = ARENA_ARRAY(m->arena, Node *, n), **x = ARENA_ARRAY(m->arena, Node *, nx), **ahead = ARENA_ARRAY(m->arena, Node *, nx);
     Node **done = ARENA_ARRAY(m->arena, Node *, nx), **tape = ARENA_ARRAY(m->arena, Node *, j->out.len);
-    Segment first = segment_at(j, swept->stack + s.blocks, ir_sub(m, swept->used, one)), g;
+    Segment first = swept->top, g;
     for (int k = 0; k < n; k++) r[k] = add_like(m, &b, v->u.state.data[k], in[k]);
     Node *left = add_counter(m, &b, "left", before), *used = add_counter(m, &b, "used", swept->used);
     g.block = add_counter(m, &b, "block", first.block), g.repeats = add_counter(m, &b, "repeats", first.repeats);
@@ -570,7 +722,7 @@ static void reverse(Func *f, const Job *j, const Swept *swept, Run last, Node *c
     Ir *m = j->m;
     Scan s;
     Reverse v;
-    scan(&s, f, NULL);
+    scan(&s, f);
     if (!reverse_open(&v, j, &s, t)) fatal_bug("the reverses of a loop cannot be joined any more");
     int n = v.u.state.len;
     Node **in = ARENA_ARRAY(m->arena, Node *, n);
@@ -617,12 +769,10 @@ static bool next_job(const Scan *s, Job *j) {
 }
 
 void pass_checkpoint(Func *f) {
-    Scan all;
-    scan(&all, f, NULL); // the reverses that are made here are none to be divided again
     for (bool more = true; more;) {
         Scan s;
         Job j;
-        scan(&s, f, &all.folds);
+        scan(&s, f);
         more = next_job(&s, &j);
         if (more) {
             apply(f, &s, &j);
@@ -630,5 +780,4 @@ void pass_checkpoint(Func *f) {
         }
         scan_close(&s);
     }
-    scan_close(&all);
 }

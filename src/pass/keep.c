@@ -26,8 +26,10 @@ static Node *plain(Ir *m, Node *loop) {
     Loop *l = ir_loop(loop);
     Node **steps = loop->args + loop_steps(loop);
     if (!l->nout) return loop;
-    return l->index ? ir_fold(m, l->index, l->n, l->state, loop->args, steps)
-                    : ir_while(m, l->n, l->state, loop->args, loop_cond(loop), steps);
+    Loop like = *l;
+    like.nout = 0;
+    return l->index ? ir_fold_out(m, &like, loop->args, steps, NULL)
+                    : ir_while_out(m, &like, loop->args, loop_cond(loop), steps, NULL);
 }
 
 static void collect(Keeper *k) {

@@ -639,6 +639,7 @@ static bool read_line(OracleOptions *o, const char *line) {
         for (line += strspn(line, " "); *line >= '0' && *line <= '3'; line++) o->levels |= 1u << (*line - '0');
         return o->levels != 0;
     }
+    if (!strcmp(word, "tape") && sscanf(line, "%lld", &a) == 1) return o->tape_limit = a, true;
     if (!strcmp(word, "seed") && sscanf(line, "%lld", &a) == 1) return o->seed = (uint64_t)a, true;
     if (strcmp(word, "ints") || sscanf(line, "%lld %lld", &a, &b) != 2) return false;
     o->int_low = a, o->int_high = b;
@@ -670,6 +671,7 @@ bool oracle_check(const Source *src, const OracleOptions *o, OracleReport *repor
     x->o = o;
     options_init(&x->opt);
     if (o->precise) x->opt.fp = CPU_FP_PRECISE;
+    x->opt.tape_limit = o->tape_limit;
     x->opt.command = COMMAND_RUN, x->opt.file = src->name;
     x->c = compile_new(&x->opt);
     x->c->keep_customs = true;

@@ -32,6 +32,7 @@ typedef struct OracleOptions {
     bool eager_states; // compiled code, and reverse-mode derivatives by any engine, may fail where a loop's state is
                        // computed that turns out not to be needed
     double tolerance;  // between engines, relative to the largest element
+    int64_t tape_limit; // --tape-limit
     bool *reached;     // if not NULL: becomes true for the operations and structural kinds of the entries as written and of their derivatives
     double identity;   // of the dot-product identity and between second derivatives
     int cost_bound;          // of derivatives, if not 0: known to be above the bound of check_costs
@@ -47,7 +48,7 @@ typedef struct OracleCost {
 void oracle_options_init(OracleOptions *o);
 // Reads lines `// oracle: WORD VALUE…` from a source: `sizes 1 2 5`, `range LOW HIGH`, `ints LOW HIGH`, `trials N`,
 // `seed N`, `groups N`, `levels 0123` (digits of -O), `kinks` (no differences), `eager`, `precise`, `ties`,
-// `tolerance X`, `identity X`, `cost N`. False if one is not understood.
+// `tape N`, `tolerance X`, `identity X`, `cost N`. False if one is not understood.
 bool oracle_options_read(OracleOptions *o, const char *text);
 
 // Called for every group of every entry; why is NULL if all is well, and begins with "skip: " if it cannot be checked.
