@@ -20,6 +20,7 @@ Value value_new(Elab *el, int n) { return (Value){n, ARENA_ARRAY(el->arena, Node
 
 Value value_dummy(Elab *el, Type *t) {
     type_default(t);
+    el->misshapen = true;
     Value v = value_new(el, type_leaves(t));
     Kind *kinds = ARENA_ARRAY(el->arena, Kind, v.n + 1);
     int *ranks = ARENA_ARRAY(el->arena, int, v.n + 1);

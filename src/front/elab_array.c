@@ -254,7 +254,7 @@ typedef struct Place { // one item of an index: the position, or a slice's index
 
 static void check_position(Elab *el, const Core *c, const CoreItem *item, Node *at, Node *extent) {
     int64_t i, n;
-    if (el->guarded || el->failed || !ir_is_int_lit(at, &i)) return; // after an error arrays may have the wrong extents
+    if (el->guarded || el->misshapen || !ir_is_int_lit(at, &i)) return;
     bool known = ir_is_int_lit(extent, &n);
     if (i < 0 || (known && i >= n))
         elab_error(el, c, item->span, "index %lld is out of range: the extent is %s", (long long)i,

@@ -201,7 +201,7 @@ static Func *elab_entry(Elab *el, const CoreEntry *e) {
     Func *f = ARENA_NEW(el->arena, Func);
     FuncBuilder b = {.el = el, .entry = e, .f = f};
     *f = (Func){.name = e->name, .doc = e->doc, .ir = el->m, .span = e->span};
-    el->failed = false;
+    el->failed = el->misshapen = false;
     el->guarded = 0;
     el->m->span = e->span;
     make_inputs(&b);

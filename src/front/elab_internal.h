@@ -27,6 +27,7 @@ typedef struct Elab {
     const Unit *unit;
     int guarded; // inside this many conditions: what is certain to fail may never be evaluated
     bool failed;
+    bool misshapen; // a value stands for one that failed: its extents may be wrong
     struct Deriv *deriv; // the derivative whose function is being built, or NULL
     Active *active;      // the innermost
     NameUse *uses;       // kept where keep_uses is set
