@@ -207,8 +207,9 @@ static void store_init(Lower *l, Buf *buf, Node *init) {
         lower_stmt(l, ST_FILL, -1, 1, &value)->buf = buf;
         return;
     }
-    Task t = {.kind = TASK_STORE, .buf = buf, .e = init, .scatters = ir_has_scatter(l->ir, init)};
-    lower_task(l, &t);
+    Task t = {.kind = TASK_STORE, .buf = buf, .e = init};
+    if (ir_has_scatter(l->ir, init)) lower_tasks(l, 1, &t);
+    else lower_task(l, &t);
 }
 
 static LoopResult *emit_loop(Lower *l, const JoinedLoop *u, Node *loop) {

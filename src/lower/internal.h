@@ -5,9 +5,11 @@
 #include "lower/lower.h"
 #include "support/map.h"
 
+struct Region;
+
 // Something to be done in a scope for its effect: value `e` is stored into or added to an element or a part of a buffer,
-// or added to a cell.
-typedef enum TaskKind { TASK_STORE, TASK_ADD, TASK_ACC } TaskKind;
+// added to a cell, or (scattered) a term of a part's element at v that is zero except at computed indices is added there.
+typedef enum TaskKind { TASK_STORE, TASK_ADD, TASK_ACC, TASK_SCATTER } TaskKind;
 typedef struct Task {
     TaskKind kind;
     Buf *buf;
@@ -16,8 +18,14 @@ typedef struct Task {
     Node **idx;
     Node *e;
     Node *shift; // added to the variable of the next loop to give the index; NULL: nothing
+    Node *guard; // it is done where this holds; NULL: always
     bool done;
-    bool scatters; // e has terms that are not zero at one computed index only
+    Var **v;       // TASK_SCATTER: the indices that follow
+    int nv;
+    bool negative; // TASK_SCATTER: it is subtracted
+    struct Region *region; // e is added in all of it; NULL: e is in terms of the scope
+    int after; // a task of the scope that comes before it, which fills the array; 0: none, else its number + 1
+    bool first, stored; // such a task; it has been done
 } Task;
 
 struct Scope;
@@ -147,8 +155,11 @@ void lower_task(Lower *l, Task *t);        // one task, now (loops.c)
 Temp lower_extent(Lower *l, Node *e, int k);
 // A buffer for e in the current scope, its extents checked. (loops.c)
 Buf *lower_new_array(Lower *l, Node *e);
-// Does a task with terms that scatter (ir_scatters): the dense rest first. (scatter.c)
-void lower_scatter(Lower *l, Task *t);
+// If the array of a task has terms that scatter (ir_scatters): how many tasks it is, one for the dense rest and one for each
+// such term; else 0. (scatter.c)
+int lower_split_scatter(Lower *l, const Task *t, Task **out);
+// A scattered term waits for the loop over its sum, if it is one; else it becomes an addition, or false if it is zero.
+bool lower_open_scatter(Lower *l, Task *t);
 void lower_zero(Lower *l, Task *t); // stores zeros everywhere in the task's place (loops.c)
 // Values that the current scope is about to need: what they loop over may share loops. (loops.c)
 void lower_announce(Lower *l, int n, Node *const *e);
@@ -161,6 +172,8 @@ void lower_now(Lower *l, int n, Node *const *e);
 Node *lower_total(Lower *l, Node *e);
 // Checks that e, which has a total value, does not fail in the current scope.
 void lower_total_checks(Lower *l, Node *e);
+// Has it been checked that cond holds?
+bool lower_is_checked(Lower *l, Node *cond);
 // The check of an assertion, a division, or index number dim of a read, whose operands are checked. (lower.c)
 void lower_check_self(Lower *l, Node *e, int dim);
 

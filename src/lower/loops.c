@@ -4,6 +4,7 @@
 #include "lower/internal.h"
 
 #include "fsmc/runtime.h"
+#include "ir/internal.h"
 #include "ir/tensor.h"
 
 #include <string.h>
@@ -87,8 +88,9 @@ static Task with_index(Lower *l, const Task *t, Node *i, Node *e) {
 
 // The variable over which a task loops first, or NULL if it is a scalar to be computed.
 static Var *loop_var(const Task *t) {
+    if (t->guard || t->region) return NULL;
     if (t->e->op == OP_gen) return t->e->u.var;
-    return t->e->op == OP_sum && (t->kind == TASK_ACC || t->e->rank) ? t->e->u.var : NULL;
+    return t->e->op == OP_sum && (t->kind == TASK_ACC || t->kind == TASK_SCATTER || t->e->rank) ? t->e->u.var : NULL;
 }
 
 // The task inside its first loop.
@@ -103,15 +105,6 @@ static Task inside(Lower *l, const Task *t) {
 }
 
 static void emit_scalar_task(Lower *l, Task *t) {
-    if (t->e->op == OP_bracket && t->kind != TASK_STORE) { // nothing to do where the bracket does not hold
-        Temp c = lower_value(l, t->e->args[0]);
-        Task u = *t;
-        u.e = t->e->args[1];
-        lower_begin_if(l, t->e->args[0]);
-        lower_tasks(l, 1, &u);
-        lower_end_if(l, c);
-        return;
-    }
     Temp *args = ARENA_ARRAY(l->arena, Temp, t->nidx + 1);
     args[0] = lower_value(l, t->e);
     if (t->kind == TASK_ACC) {
@@ -172,7 +165,8 @@ static void store_pack(Lower *l, Task *t) {
             rest /= e->shape[k]->u.num;
         }
         u.nidx += e->rank, u.e = e->args[i];
-        emit_scalar_task(l, &u);
+        if (u.kind == TASK_ADD) lower_tasks(l, 1, &u);
+        else emit_scalar_task(l, &u);
     }
 }
 
@@ -262,15 +256,19 @@ static void add_up(Lower *l, Task *t) {
     t->kind = TASK_ADD;
 }
 
+// Has the task been done that must come first?
+static bool may_start(const Lower *l, const Task *t) { return !t->after || l->scope->tasks.data[t->after - 1].stored; }
+
 static void gather(Lower *l, Var *v, Members *group) {
     Scope *s = l->scope;
     for (int i = 0; i < s->tasks.len; i++) {
         Task *t = &s->tasks.data[i];
-        Var *w = t->done || t->scatters ? NULL : loop_var(t);
+        Var *w = t->done || !may_start(l, t) ? NULL : loop_var(t);
         if (!w || w->extent != v->extent || !independent(l, t->e, group)) continue;
         t->done = true;
-        add_up(l, t);
-        vec_push(group, ((Member){.task = *t}));
+        Task u = *t;
+        add_up(l, &u);
+        vec_push(group, ((Member){.task = u}));
     }
     for (int i = 0; i < s->loops.len; i++) {
         Node *e = s->loops.data[i];
@@ -375,14 +373,23 @@ void lower_zero(Lower *l, Task *t) {
     emit_loop_task(l, &z);
 }
 
+static bool all_zero(const Node *e) {
+    while (e->op == OP_gen) e = e->args[0];
+    return ir_is_zero(e);
+}
+
 static void emit_task(Lower *l, Task *t) {
+    if (t->first && all_zero(t->e)) {
+        lower_zero(l, t);
+        return;
+    }
     if (copies(l, t)) return;
     if (t->e->rank && t->e->op == OP_pack) {
         store_pack(l, t);
         return;
     }
     add_up(l, t);
-    if (t->scatters) lower_scatter(l, t);
+    if (t->region) lower_region_task(l, t->region, &(Task){.kind = t->kind, .buf = t->buf, .nidx = t->nidx, .idx = t->idx, .e = t->e});
     else if (emit_guarded(l, t)) return;
     else if (loop_var(t)) emit_loop_task(l, t);
     else emit_scalar_task(l, t);
@@ -394,34 +401,86 @@ void lower_task(Lower *l, Task *t) {
     l->span = before;
 }
 
-// The form in which a task waits for its turn.
-static Task prepare(Lower *l, Task t) {
-    if (t.e->rank && t.e->op != OP_gen && t.e->op != OP_sum && t.e->op != OP_pack && (t.nidx || t.kind == TASK_ADD))
-        t.e = as_gen(l->ir, t.e); // only a whole array can be copied
-    t.scatters = ir_has_scatter(l->ir, t.e);
-    if (!t.scatters) narrow(l, &t);
-    t.done = false;
-    return t;
+// The form in which a task waits for its turn; false if there is nothing to do.
+static bool prepare(Lower *l, Task *t) {
+    if (t->kind == TASK_SCATTER && !lower_open_scatter(l, t)) return false;
+    if (t->kind == TASK_SCATTER || t->region) return true;
+    if (t->e->rank && t->e->op != OP_gen && t->e->op != OP_sum && t->e->op != OP_pack && (t->nidx || t->kind == TASK_ADD))
+        t->e = as_gen(l->ir, t->e); // only a whole array can be copied
+    narrow(l, t);
+    if (t->kind != TASK_STORE && !t->guard && t->e->rank == 0 && t->e->op == OP_bracket) // nothing to do where it does not hold
+        t->guard = t->e->args[0], t->e = t->e->args[1];
+    return true;
 }
+
+// Makes it, or the parts into which it splits, tasks of the scope.
+static void add_task(Lower *l, const Task *task) {
+    Scope *s = l->scope;
+    Task one = *task, *part = &one;
+    int n = one.kind == TASK_SCATTER || one.region ? 0 : lower_split_scatter(l, &one, &part), first = s->tasks.len + 1;
+    for (int i = 0; i < (n ? n : 1); i++) {
+        Task t = part[i];
+        t.done = t.stored = false;
+        t.after = n && i && part[0].kind != TASK_SCATTER ? first : 0;
+        t.first = n > 1 && !i && t.kind != TASK_SCATTER;
+        if (prepare(l, &t)) vec_push(&s->tasks, t);
+    }
+}
+
+static void find_needs(Lower *l, const Task *t, Map *seen) {
+    lower_demand(l, t->guard ? ir_bracket_plain(l->ir, t->guard, t->e) : t->e);
+    for (int k = 0; k < t->nidx && !t->guard && !t->region; k++) lower_demand(l, t->idx[k]);
+    if (t->guard) find_loops(l, t->guard, t->guard->op == OP_sum, false, seen);
+    if (!t->guard || lower_likely(t->guard))
+        find_loops(l, t->e, t->e->op == OP_sum && t->e->rank == 0 && t->kind != TASK_ACC && t->kind != TASK_SCATTER, false, seen);
+}
+
+// The tasks from number i to before the end that are done where the same holds as for i.
+static void emit_under_guard(Lower *l, int i, int end) {
+    Task *all = l->scope->tasks.data, *same = ARENA_ARRAY(l->arena, Task, end - i);
+    Node *guard = all[i].guard;
+    int n = 0;
+    for (int k = i; k < end; k++) {
+        if (all[k].done || all[k].guard != guard || !may_start(l, &all[k])) continue;
+        all[k].done = true;
+        same[n] = all[k];
+        same[n].guard = NULL, same[n++].after = 0;
+    }
+    if (lower_is_checked(l, guard)) {
+        lower_tasks(l, n, same);
+        return;
+    }
+    Temp c = lower_value(l, guard);
+    lower_begin_if(l, guard);
+    lower_tasks(l, n, same);
+    lower_end_if(l, c);
+}
+
+// Zeros for which others wait come first; what is done under a condition last, when much of what it needs may be known.
+enum { TURN_ZEROS, TURN_ALWAYS, TURN_GUARDED, TURNS };
+
+static int turn(const Task *t) { return t->first && all_zero(t->e) ? TURN_ZEROS : t->guard ? TURN_GUARDED : TURN_ALWAYS; }
 
 void lower_tasks(Lower *l, int n, Task *tasks) {
     Scope *s = l->scope;
     int first = s->tasks.len;
     Map seen = {0};
-    for (int i = 0; i < n; i++) {
-        Task t = prepare(l, tasks[i]);
-        vec_push(&s->tasks, t);
-        lower_demand(l, t.e);
-        for (int k = 0; k < t.nidx; k++) lower_demand(l, t.idx[k]);
-        find_loops(l, t.e, t.e->op == OP_sum && t.e->rank == 0 && t.kind != TASK_ACC, false, &seen);
+    for (int i = 0; i < n; i++) add_task(l, &tasks[i]);
+    int end = s->tasks.len;
+    for (int i = first; i < end; i++) {
+        Task t = s->tasks.data[i];
+        find_needs(l, &t, &seen);
     }
     map_free(&seen);
-    for (int i = first; i < first + n; i++) {
-        if (s->tasks.data[i].done) continue;
-        Task t = s->tasks.data[i];
-        s->tasks.data[i].done = true;
-        lower_task(l, &t);
-    }
+    for (int now = 0; now < TURNS; now++)
+        for (int i = first; i < end; i++) {
+            Task t = s->tasks.data[i];
+            if (t.done || turn(&t) != now) continue;
+            s->tasks.data[i].done = !t.guard;
+            if (t.guard) emit_under_guard(l, i, end);
+            else lower_task(l, &t);
+            for (int k = first; k < end; k++) s->tasks.data[k].stored = s->tasks.data[k].done;
+        }
 }
 
 void lower_announce(Lower *l, int n, Node *const *e) {
@@ -503,8 +562,9 @@ static Buf *fill_new(Lower *l, Node *e) {
         emit_shared(l, e);
         return map_get(&l->scope->arrays, e);
     }
-    Task t = {.kind = TASK_STORE, .buf = lower_new_array(l, e), .e = e, .scatters = scatters};
-    lower_task(l, &t);
+    Task t = {.kind = TASK_STORE, .buf = lower_new_array(l, e), .e = e};
+    if (scatters) lower_tasks(l, 1, &t);
+    else lower_task(l, &t);
     return t.buf;
 }
 

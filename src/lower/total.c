@@ -113,7 +113,7 @@ static CheckList *checks_of(Lower *l, Node *e) {
     return list;
 }
 
-static bool is_checked(Lower *l, Node *cond) {
+bool lower_is_checked(Lower *l, Node *cond) {
     for (Scope *s = l->scope; s; s = s->outer)
         if (map_get(&s->checked, cond)) return true;
     return cond->op == OP_lit && cond->u.num;
@@ -122,7 +122,7 @@ static bool is_checked(Lower *l, Node *cond) {
 void lower_total_checks(Lower *l, Node *e) {
     if (!e->partial) return;
     for (const Check1 *c = checks_of(l, e)->first; c; c = c->next) {
-        if (is_checked(l, c->cond)) continue;
+        if (lower_is_checked(l, c->cond)) continue;
         bool always = c->when->op == OP_lit;
         if (always && !c->when->u.num) continue;
         Temp when = always ? -1 : lower_value(l, c->when);

@@ -505,6 +505,7 @@ static void check_costs(Oracle *x, const Batch *p, Tree *const *trees, int value
             if (p->entry[i] != e || (form != FORM_TANGENT && form != FORM_ADJOINT)) continue;
             int64_t work = work_of(x, p, trees, i, t, ARENA_ARRAY(x->arena, Tensor, g->noutputs + 1));
             double ratio = (double)work / base;
+            if (x->o->print_costs) printf("# %5.2f %s, %s, trial %d: %lld for %.0f\n", ratio, e->name, form_names[form], t, (long long)work, base);
             if (x->o->cost && ratio / bound > x->o->cost->ratio / (x->o->cost->bound + 1e-9)) {
                 x->o->cost->ratio = ratio, x->o->cost->bound = bound;
                 snprintf(x->o->cost->what, sizeof x->o->cost->what, "%s, %s", e->name, form_names[form]);

@@ -37,6 +37,7 @@ typedef struct OracleOptions {
     double identity;   // of the dot-product identity and between second derivatives
     int cost_bound;          // of derivatives, if not 0: known to be above the bound of check_costs
     struct OracleCost *cost; // if not NULL: what the derivatives cost
+    bool print_costs;        // of each derivative, in each trial
 } OracleOptions;
 
 // The largest cost of a derivative so far, in terms of the bound: see check_costs.

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool interpreted; // no compiled code
+static bool interpreted, costs; // no compiled code; what each derivative costs
 
 typedef struct Job {
     Arena *arena;
@@ -36,6 +36,7 @@ static int check(void *data) {
     Source *src = file_read(j->arena, diag, j->path);
     bool ok = src && oracle_options_read(&o, src->text);
     if (interpreted) o.levels = 0;
+    o.print_costs = costs;
     ok = ok && oracle_check(src, &o, on_report, j);
     diag_delete(diag);
     if (!ok) printf("not ok ad/%s: it does not compile\n", j->name);
@@ -61,11 +62,12 @@ static int is_program(const struct dirent *e) {
     return n > 4 && !strcmp(e->d_name + n - 4, ".fsm");
 }
 
-// usage: ad_programs [-i] [WORD...]. Without words all programs of the folder; -i: by interpreters only.
+// usage: ad_programs [-i] [-c] [WORD...]. Without words all programs of the folder; -i: by interpreters only; -c: prints
+// what each derivative costs in terms of its primal.
 int main(int argc, char **argv) {
-    if (argc > 1 && !strcmp(argv[1], "-i")) {
-        interpreted = true;
-        argc--, argv++;
+    for (; argc > 1 && argv[1][0] == '-'; argc--, argv++) {
+        interpreted |= !strcmp(argv[1], "-i");
+        costs |= !strcmp(argv[1], "-c");
     }
     const char *root = getenv("FSMC_ROOT");
     char folder[4096];
