@@ -172,6 +172,30 @@ static bool mentions_index(Poly p) {
     return false;
 }
 
+// What a count of truth values says: k + c * [p] = 0, and [p] + 2 * [q] = 0, are conditions on p and q. d is no constant.
+// NULL if d is no such count, or if a condition would hide the error of another.
+static Node *count_is_zero(Ir *m, Poly d) {
+    Node *any = ir_bool(m, false);
+    int64_t constant = 0, value = 0;
+    int terms = 0;
+    for (int i = 0; i < d.n; i++) {
+        const Term *t = &d.term[i];
+        int64_t one;
+        if (t->n == 0) {
+            constant = t->coeff;
+            continue;
+        }
+        const Node *e = t->atom[0];
+        if (t->n != 1 || e->op != OP_bracket || !ir_is_int_lit(inner(e), &one) || one != 1) return NULL;
+        if (terms && (pred(e)->partial || any->partial || (value > 0) != (t->coeff > 0))) return NULL;
+        any = ir_or(m, any, pred(e)), value = t->coeff;
+        terms++;
+    }
+    if (terms == 1 && constant == -value) return any;
+    if (constant && terms > 1) return NULL;
+    return constant ? any->partial ? NULL : ir_bool(m, false) : ir_not(m, any);
+}
+
 static Node *int_compare(Ir *m, Op op, Node *a, Node *b) {
     if (a->op == OP_lit && b->op == OP_lit) return constant(m, op, a, b);
     if (op != OP_ne && (poly_huge(poly_of(m, a)) || poly_huge(poly_of(m, b)))) return NULL;
@@ -189,7 +213,8 @@ static Node *int_compare(Ir *m, Op op, Node *a, Node *b) {
         if (poly_nonneg(m, poly_add(m, d, poly_int(m, -1)))) return ir_bool(m, false);
         if (poly_nonneg(m, poly_add(m, poly_scale(m, d, -1), poly_int(m, -1)))) return ir_bool(m, false);
         if (d.term[0].coeff < 0) d = poly_scale(m, d, -1);
-        return sides(m, OP_eq, d);
+        Node *e = count_is_zero(m, d);
+        return e ? e : sides(m, OP_eq, d);
     }
 }
 
@@ -275,10 +300,14 @@ static Node *rule_and(Ir *m, Node *a, Node *b) {
     return e;
 }
 
+static bool has_alternative(const Node *a, const Node *b) {
+    return a == b || (a->op == OP_or && (has_alternative(a->args[0], b) || has_alternative(a->args[1], b)));
+}
+
 static Node *rule_or(Ir *m, Node *a, Node *b) {
     if (a->op == OP_lit) return a->u.num ? a : b;
     if (b->op == OP_lit && (!b->u.num || !a->partial)) return b->u.num ? b : a;
-    if (a == b) return a;
+    if (has_alternative(a, b)) return a;
     if (a == ir_not(m, b) && !a->partial) return ir_bool(m, true);
     return NULL;
 }

@@ -15,27 +15,34 @@ static bool is_reduction(const Node *e) { return e->op == OP_sum || e->op == OP_
 
 static bool held(Lower *l, Node *e) { return e->rank ? map_get(&l->scope->arrays, e) : map_get(&l->scope->values, e); }
 
-// Collects the loops that the current scope's tasks need, whatever they loop over, and that live in this scope. Branches
-// are not entered: what stands there may not be needed. Of what only the steps of a sequential loop need, just such loops,
+// Where the search for loops is.
+typedef struct LoopSearch {
+    bool inside; // of something that needs the value as such
+    bool step;   // of a sequential loop's steps
+    bool branch; // of an arm that may not be evaluated
+} LoopSearch;
+
+// Collects the loops that the current scope's tasks need, whatever they loop over, and that live in this scope. Of what
+// stands in branches, and may not be needed, just what will be computed before them (`inside`). Of what only the steps of a sequential loop need, just such loops,
 // and not inside of loops: the reverse of a loop needs the trace of one whose result may be needed, too. (Inside of loops
 // the gradient of an LU decomposition gets dearer by it: what is joined there is no more updated in place.)
-static void find_loops(Lower *l, Node *e, bool inside, bool in_step, Map *seen) {
-    if (e->nargs == 0 || map_get(seen, e)) return;
-    map_put(seen, e, e);
-    bool here = scope_of_vars(l, e->fv) == l->scope;
-    bool loops = e->op == OP_sum || e->op == OP_gen;
-    bool safe = !e->partial || map_get(&l->scope->demanded, e);
-    if (loops && inside && !in_step && here && safe && !ir_has_scatter(l->ir, e)) vec_push(&l->scope->loops, e);
-    if (ir_is_loop(e) && here && safe) vec_push(&l->scope->folds, e);
-    bool guards = e->op == OP_bracket || e->op == OP_select;
+static void find_loops(Lower *l, Node *e, LoopSearch in, Map *seen) {
+    const void *before = map_get(seen, e);
+    if (e->nargs == 0 || before == e || (before && in.branch)) return;
+    map_put(seen, e, in.branch ? l : (void *)e);
+    Scope *s = l->scope;
+    bool here = scope_of_vars(l, e->fv) == s, loops = e->op == OP_sum || e->op == OP_gen;
+    bool demanded = map_get(&s->demanded, e), safe = in.branch ? demanded || (!e->partial && map_get(&s->in_arms, e)) : demanded || !e->partial;
+    if (loops && in.inside && !in.step && here && safe && !ir_has_scatter(l->ir, e)) vec_push(&s->loops, e);
+    if (ir_is_loop(e) && here && safe) vec_push(&s->folds, e);
     if (ir_is_binder(e) && lower_active(l, e->u.var)) return; // its body speaks of another variable
-    int first = guards && !lower_likely(e->args[0]) ? 1 : e->nargs, init = ir_is_loop(e) ? e->u.loop->n : first;
-    if (l->scope != l->root) first = init;
-    for (int i = 0; i < first; i++) {
+    int guards = (e->op == OP_bracket || e->op == OP_select) && !lower_likely(e->args[0]) ? 1 : e->nargs;
+    int init = ir_is_loop(e) ? e->u.loop->n : e->nargs;
+    for (int i = 0; i < (s == l->root ? e->nargs : init); i++) {
         Node *a = e->args[i];
         // an array is a loop of its own only where something indexes it
         bool read = (e->op == OP_at && i == 0) || e->op == OP_extern;
-        find_loops(l, a, a->op == OP_sum || read, in_step || i >= init, seen);
+        find_loops(l, a, (LoopSearch){a->op == OP_sum || read, in.step || i >= init, in.branch || i >= guards}, seen);
     }
 }
 
@@ -427,12 +434,15 @@ static void add_task(Lower *l, const Task *task) {
     }
 }
 
-static void find_needs(Lower *l, const Task *t, Map *seen) {
+static void demand_task(Lower *l, const Task *t) {
     lower_demand(l, t->guard ? ir_bracket_plain(l->ir, t->guard, t->e) : t->e);
     for (int k = 0; k < t->nidx && !t->guard && !t->region; k++) lower_demand(l, t->idx[k]);
-    if (t->guard) find_loops(l, t->guard, t->guard->op == OP_sum, false, seen);
-    if (!t->guard || lower_likely(t->guard))
-        find_loops(l, t->e, t->e->op == OP_sum && t->e->rank == 0 && t->kind != TASK_ACC && t->kind != TASK_SCATTER, false, seen);
+}
+
+static void find_loops_of(Lower *l, const Task *t, Map *seen) {
+    if (t->guard) find_loops(l, t->guard, (LoopSearch){.inside = t->guard->op == OP_sum}, seen);
+    bool value = t->e->op == OP_sum && t->e->rank == 0 && t->kind != TASK_ACC && t->kind != TASK_SCATTER;
+    find_loops(l, t->e, (LoopSearch){.inside = value, .branch = t->guard && !lower_likely(t->guard)}, seen);
 }
 
 // The tasks from number i to before the end that are done where the same holds as for i.
@@ -467,10 +477,8 @@ void lower_tasks(Lower *l, int n, Task *tasks) {
     Map seen = {0};
     for (int i = 0; i < n; i++) add_task(l, &tasks[i]);
     int end = s->tasks.len;
-    for (int i = first; i < end; i++) {
-        Task t = s->tasks.data[i];
-        find_needs(l, &t, &seen);
-    }
+    for (int i = first; i < end; i++) demand_task(l, &s->tasks.data[i]);
+    for (int i = first; i < end; i++) find_loops_of(l, &s->tasks.data[i], &seen);
     map_free(&seen);
     for (int now = 0; now < TURNS; now++)
         for (int i = first; i < end; i++) {
@@ -485,13 +493,13 @@ void lower_tasks(Lower *l, int n, Task *tasks) {
 
 void lower_announce(Lower *l, int n, Node *const *e) {
     Map seen = {0};
-    for (int i = 0; i < n; i++) find_loops(l, e[i], e[i]->op == OP_sum && e[i]->rank == 0, false, &seen);
+    for (int i = 0; i < n; i++) find_loops(l, e[i], (LoopSearch){.inside = e[i]->op == OP_sum && e[i]->rank == 0}, &seen);
     map_free(&seen);
 }
 
 void lower_now(Lower *l, int n, Node *const *e) {
     Map seen = {0};
-    for (int i = 0; i < n; i++) find_loops(l, e[i], true, false, &seen);
+    for (int i = 0; i < n; i++) find_loops(l, e[i], (LoopSearch){.inside = true}, &seen);
     map_free(&seen);
     for (int i = 0; i < n; i++) {
         if (e[i]->rank) lower_array(l, e[i]);
