@@ -186,9 +186,9 @@ static Node *count_is_zero(Ir *m, Poly d) {
             continue;
         }
         const Node *e = t->atom[0];
-        if (t->n != 1 || e->op != OP_bracket || !ir_is_int_lit(inner(e), &one) || one != 1) return NULL;
-        if (terms && (pred(e)->partial || any->partial || (value > 0) != (t->coeff > 0))) return NULL;
-        any = ir_or(m, any, pred(e)), value = t->coeff;
+        if (t->n != 1 || e->op != OP_bracket || !ir_is_int_lit(inner(e), &one) || __builtin_mul_overflow(one, t->coeff, &one)) return NULL;
+        if (terms && (pred(e)->partial || any->partial || (value > 0) != (one > 0))) return NULL;
+        any = ir_or(m, any, pred(e)), value = one;
         terms++;
     }
     if (terms == 1 && constant == -value) return any;
@@ -235,9 +235,17 @@ static Poly difference(Ir *m, const Node *e) { // of an Int comparison: right - 
     return poly_add(m, poly_of(m, e->args[1]), poly_scale(m, poly_of(m, e->args[0]), -1));
 }
 
+static bool has_alternative(const Node *a, const Node *b) {
+    return a == b || (a->op == OP_or && (has_alternative(a->args[0], b) || has_alternative(a->args[1], b)));
+}
+
+static bool has_conjunct(const Node *a, const Node *b) {
+    return a == b || (a->op == OP_and && (has_conjunct(a->args[0], b) || has_conjunct(a->args[1], b)));
+}
+
 // Does p imply q (1), contradict it (-1), or neither (0)? Both are conjuncts. Looks at one pair only.
 static int implies(Ir *m, Node *p, Node *q) {
-    if (p == q) return 1;
+    if (p == q || (!q->partial && has_alternative(q, p))) return 1;
     if ((p->op == OP_not && p->args[0] == q) || (q->op == OP_not && q->args[0] == p)) return -1;
     if (!is_int_cmp(p) || !is_int_cmp(q)) return 0;
     Poly dp = difference(m, p), dq = difference(m, q);
@@ -300,14 +308,11 @@ static Node *rule_and(Ir *m, Node *a, Node *b) {
     return e;
 }
 
-static bool has_alternative(const Node *a, const Node *b) {
-    return a == b || (a->op == OP_or && (has_alternative(a->args[0], b) || has_alternative(a->args[1], b)));
-}
-
 static Node *rule_or(Ir *m, Node *a, Node *b) {
     if (a->op == OP_lit) return a->u.num ? a : b;
     if (b->op == OP_lit && (!b->u.num || !a->partial)) return b->u.num ? b : a;
-    if (has_alternative(a, b)) return a;
+    if (has_alternative(a, b) || (!b->partial && has_conjunct(b, a))) return a;
+    if (!a->partial && has_conjunct(a, b)) return b;
     if (a == ir_not(m, b) && !a->partial) return ir_bool(m, true);
     return NULL;
 }

@@ -100,6 +100,10 @@ static Node *unroll(Node *e, void *data) {
     Span keep = ir_from(u->m, e);
     Node *out = ir_map(u->m, e, unroll, u);
     int64_t n;
+    if (e->op == OP_sum && out->op != OP_sum && small(e->u.var, &n)) { // the rules took something out of the sum
+        map_put(&u->memo, e, out);
+        out = unroll(out, u);
+    }
     if (u->m->next_node < u->limit) {
         Node *loop = out;
         if (out->op == OP_sum && out->rank == 0 && small(out->u.var, &n)) out = unroll_sum(u->m, out->u.var, n, out->args[0]);
