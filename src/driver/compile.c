@@ -205,8 +205,8 @@ static void run_pass(Compilation *c, const Pass *p, const FuncList *funcs, Func 
 
 void compile_passes(Compilation *c, FuncList *funcs, bool plan) {
     const Options *o = c->opt;
-    int simple = 0; // passes before the first that arranges for loops
-    while (simple < o->npasses && !(o->passes[simple]->establishes & PASS_PLANNED)) simple++;
+    int simple = 0; // passes before the first that decides what is kept, or arranges for loops
+    while (simple < o->npasses && !(o->passes[simple]->establishes & (PASS_KEPT | PASS_PLANNED))) simple++;
     for (int k = 0; k < simple; k++) run_pass(c, o->passes[k], funcs, funcs->f);
     for (int k = simple; k < o->npasses && !plan; k++)
         if (!((o->passes[k]->requires | o->passes[k]->establishes) & PASS_PLANNED))

@@ -7,7 +7,8 @@
 // What a pass needs of a program, and what holds after it.
 typedef enum PassProperty {
     PASS_SIMPLE = 1,  // simplified
-    PASS_PLANNED = 2, // arranged for loops (Ir.planning): no longer what F̃ can say
+    PASS_KEPT = 2,    // what is kept of loops has been decided: not a second time
+    PASS_PLANNED = 4, // arranged for loops (Ir.planning): no longer what F̃ can say
 } PassProperty;
 
 typedef struct Pass {

@@ -493,6 +493,8 @@ int poly_facts(Ir *m, Node *p, Poly *out, int max) {
 }
 
 static bool index_safe(Ir *m, Node *i, Node *n, int nfacts, const Poly *facts) {
+    for (int k = 0; n->op == OP_max && k < 2; k++) // it is compared with either: their difference may wrap around
+        if (index_safe(m, i, n->args[k], nfacts, facts)) return true;
     Poly p = poly_of(m, i), room = poly_add(m, poly_of(m, n), poly_add(m, poly_scale(m, p, -1), poly_lit(m, -1)));
     return poly_nonneg_given(m, p, nfacts, facts) && poly_nonneg_given(m, room, nfacts, facts);
 }

@@ -129,9 +129,17 @@ static Node *next_state(Keeper *k, const Iteration *x, const Node *array, int nw
     return NULL;
 }
 
+// Is e the trace of a loop that is to run again from checkpoints?
+static bool is_limited(const Ir *m, const Node *e) {
+    if (e->op != OP_trace) return false;
+    const Loop *l = ir_loop(e->args[0]);
+    return l->levels > 1 || l->limit || m->tape_limit;
+}
+
 static bool keep(Keeper *k, const Iteration *x, Node *e) {
     Ir *m = k->f->ir;
     Var *w[PART_RANK];
+    if (is_limited(m, e)) return false;
     if (e->partial || !node_has_var(e, x->t)) return false;
     Node *own = iteration_in_loop(m, x, e), *longer;
     if (own->op != e->op || own->partial || !loop_varies(ir_loop(x->loop), own)) return false;

@@ -252,7 +252,7 @@ static Node *failing(Planner *p, const Read *r, Node *e) {
     Ir *m = p->m;
     Node *cond = in_range(m, operand_index(r->e), p->state->rank, p->state->shape);
     if (implied(p, r, cond)) return e;
-    return ir_select(m, cond, e, ir_at(m, ir_final(m, p->longer, p->k), p->state->rank, operand_index(r->e)));
+    return ir_select(m, cond, e, ir_at(m, loop_init(p->loop, p->k), p->state->rank, operand_index(r->e)));
 }
 
 static Node *instead(Planner *p, const Undo *u, const Read *r, Node *after) {
