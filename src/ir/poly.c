@@ -154,6 +154,14 @@ static bool may_wrap(Ir *m, Poly p) {
     return rest.n > 0 && (bounded.n > 0 || rest.n > 1 || rest.term[0].n != 1 || rest.term[0].coeff != 1);
 }
 
+// Is p at most an unbounded atom of it? Then it does not wrap around either, if it is not negative.
+static bool below_atom(Ir *m, Poly p) {
+    Poly bounded, rest;
+    poly_unbounded(m, p, &bounded, &rest);
+    if (rest.n != 1 || rest.term[0].n != 1 || rest.term[0].coeff != 1) return false;
+    return poly_nonneg(m, poly_scale(m, bounded, -1));
+}
+
 // |coeff| * atoms
 static Node *term_node(Ir *m, Term t) {
     uint64_t c = t.coeff < 0 ? 0 - (uint64_t)t.coeff : (uint64_t)t.coeff;
@@ -177,7 +185,7 @@ Node *poly_node(Ir *m, Poly p) {
             else e = ir_op_plain(m, OP_neg, KIND_INT, t, NULL);
         }
     if (!e) return ir_int(m, 0);
-    if (!e->nonneg && !may_wrap(m, p) && poly_nonneg(m, p)) e->nonneg = true;
+    if (!e->nonneg && (!may_wrap(m, p) || below_atom(m, p)) && poly_nonneg(m, p)) e->nonneg = true;
     return e;
 }
 

@@ -247,6 +247,7 @@ bool lower_likely(const Node *p) {
     if (p->op == OP_var) return !p->u.var->is_state;
     if (p->op == OP_input) return p->nonneg;
     if (p->op == OP_lit) return true;
+    if (p->op == OP_irem) return lower_likely(p->args[1]); // in the range of an index, whatever is divided
     if (!op_is_elementwise(p->op) || (p->kind != KIND_BOOL && p->kind != KIND_INT)) return false;
     for (int i = 0; i < p->nargs; i++)
         if (!lower_likely(p->args[i])) return false;

@@ -155,7 +155,7 @@ static Node *reading_loop(const Planner *p, const Var *v, Node *e) {
 // Is e read by loops that go through the iterations backwards, and only there?
 static bool reads_backwards(const Planner *p, const Read *r) {
     Ir *m = p->m;
-    if (!r->at.t || p->trace->shape[0] != r->at.t->extent) return false;
+    if (!r->at.t || r->at.t->extent != (p->l->index ? p->l->index->extent : p->trace->shape[0])) return false;
     Node *last = ir_sub(m, r->at.t->extent, ir_int(m, 1));
     if (operand_iteration(r->e) != ir_sub(m, last, ir_var(r->at.t))) return false;
     for (int i = 0; i < p->nodes.binders.len; i++)
