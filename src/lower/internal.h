@@ -110,7 +110,7 @@ Span lower_at(Lower *l, const Node *e);
 Scope *scope_open(Lower *l);
 Block *scope_close(Lower *l); // its block
 void scope_bind(Lower *l, Scope *s, const Var *v);
-bool lower_active(Lower *l, const Var *v);         // is it bound by an open scope?
+bool lower_active(Lower *l, const Var *v);         // is it bound by the current scope or one around it?
 Scope *scope_of_vars(Lower *l, const VarSet *fv); // the outermost scope in which all are bound
 bool lower_dear(Lower *l, Node *e);               // needs loops or calls
 // Is p a condition on indices and sizes alone? Then it holds for some of them, and what is needed there is needed.

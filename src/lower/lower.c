@@ -136,14 +136,20 @@ void scope_bind(Lower *l, Scope *s, const Var *v) {
     l->bound.data[v->id] = s;
 }
 
-bool lower_active(Lower *l, const Var *v) {
-    return v->id < (uint32_t)l->bound.len && l->bound.data[v->id] != NULL;
+// The scope that binds v, or NULL. While a value is emitted further out, what is bound inside does not count.
+static Scope *binding(Lower *l, const Var *v) {
+    Scope *binds = v->id < (uint32_t)l->bound.len ? l->bound.data[v->id] : NULL;
+    for (const Scope *s = l->scope; s && binds; s = s->outer)
+        if (s == binds) return binds;
+    return NULL;
 }
+
+bool lower_active(Lower *l, const Var *v) { return binding(l, v) != NULL; }
 
 Scope *scope_of_vars(Lower *l, const VarSet *fv) {
     Scope *home = l->root;
     for (int i = 0; i < fv->n; i++) {
-        Scope *s = fv->v[i]->id < (uint32_t)l->bound.len ? l->bound.data[fv->v[i]->id] : NULL;
+        Scope *s = binding(l, fv->v[i]);
         if (!s) return NULL;
         if (s->depth > home->depth) home = s;
     }
@@ -211,6 +217,26 @@ static void demand_either(Lower *l, Node *a, Node *b, Demand *d) {
     map_free(&other);
 }
 
+// An array in which the element or row at an index is replaced, as a loop does in each iteration: if there is such an index,
+// what replaces it is needed.
+static void demand_replaced(Lower *l, Node *e, Demand *d) {
+    enum { MAX_CONJUNCTS = 16 };
+    Node *c[MAX_CONJUNCTS], *body = e;
+    int n = 0, used = 0;
+    while (body->op == OP_gen) body = body->args[0];
+    if ((body->op != OP_select && body->op != OP_bracket) || !ir_conjuncts(body->args[0], c, &n, MAX_CONJUNCTS)) return;
+    for (; e->op == OP_gen; e = e->args[0]) {
+        Node *a = NULL;
+        for (int i = 0; i < n && !a; i++) a = ir_solve(l->ir, c[i], e->u.var);
+        bool fixed = a && ir_in_range(l->ir, a, e->u.var->extent);
+        if (fixed ? node_has_var(body->args[1], e->u.var) : lower_active(l, e->u.var) || lower_maybe_empty(l, e->u.var)) return;
+        for (const Node *inner = e->args[0]; fixed && inner->op == OP_gen; inner = inner->args[0])
+            if (node_has_var(a, inner->u.var)) return;
+        used += fixed;
+    }
+    if (used == n) demand(l, body->args[1], d);
+}
+
 static void demand(Lower *l, Node *e, Demand *seen) {
     if (e->nargs == 0 || is_demanded(seen, e)) return;
     map_put(seen->seen, e, e);
@@ -231,6 +257,7 @@ static void demand(Lower *l, Node *e, Demand *seen) {
     case OP_gen: case OP_sum: case OP_argmin: case OP_argmax:
         demand(l, e->u.var->extent, seen);
         if (!lower_active(l, e->u.var) && !lower_maybe_empty(l, e->u.var)) demand(l, e->args[0], seen);
+        if (e->op == OP_gen) demand_replaced(l, e, seen);
         break;
     case OP_fold: demand(l, e->u.loop->index->extent, seen); // fall through
     case OP_while:
