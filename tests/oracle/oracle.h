@@ -25,6 +25,7 @@ typedef struct OracleOptions {
     unsigned levels;           // bit k: compile at -Ok
     unsigned second;           // those of them at which second derivatives are compiled too
     int groups;                // check the first so many of OracleGroup
+    bool written;              // only as written: no passes, no compiled code
     bool differences;          // the entries are smooth where they are called
     bool ties;         // floating arguments are multiples of 1/2, so that they meet kinks: no differences
     bool precise;      // by --fp=precise: values that are NaN or infinite agree too; derivatives may have some where they

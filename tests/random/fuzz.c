@@ -145,6 +145,7 @@ OracleOptions fuzz_oracle(const FuzzOptions *o, uint64_t seed) {
     x.tolerance = 1e-7, x.identity = 1e-8;
     x.precise = sample_has_poles(seed);
     x.ties = o->ties, x.differences &= !o->ties;
+    x.written = o->written;
     x.int_low = -1, x.int_high = 4;
     for (const uint64_t *s = o->dear; s && *s; s++)
         if (*s == seed) x.cost_bound = 30;
@@ -211,6 +212,7 @@ int fuzz_run(const FuzzOptions *o, int *done, int *compiled) {
             report_failure(o, seed, s, &v);
         }
         arena_free(a);
+        if (failures && o->stop) break;
     }
     if (reached) print_coverage(reached);
     return failures;

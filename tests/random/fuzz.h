@@ -11,6 +11,8 @@ typedef struct FuzzOptions {
     int shrink;  // attempts to make a failing program smaller
     int level;   // -1: all levels of optimisation; else one of them, by the seed
     bool verbose;
+    bool stop;    // at the first failure
+    bool written; // only as written (oracle.h)
     const uint64_t *dear; // seeds of derivatives known to cost more than the bound (oracle.h), then 0; or NULL
     bool ties;   // arguments at kinks (oracle.h)
 } FuzzOptions;

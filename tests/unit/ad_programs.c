@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool interpreted, costs; // no compiled code; what each derivative costs
+static bool interpreted, costs, written, stop; // the options
 
 typedef struct Job {
     Arena *arena;
@@ -37,6 +37,7 @@ static int check(void *data) {
     bool ok = src && oracle_options_read(&o, src->text);
     if (interpreted) o.levels = 0;
     o.print_costs = costs;
+    o.written = written;
     ok = ok && oracle_check(src, &o, on_report, j);
     diag_delete(diag);
     if (!ok) printf("not ok ad/%s: it does not compile\n", j->name);
@@ -62,12 +63,14 @@ static int is_program(const struct dirent *e) {
     return n > 4 && !strcmp(e->d_name + n - 4, ".fsm");
 }
 
-// usage: ad_programs [-i] [-c] [WORD...]. Without words all programs of the folder; -i: by interpreters only; -c: prints
-// what each derivative costs in terms of its primal.
+// usage: ad_programs [-i] [-c] [-w] [-x] [WORD...]. Without words all programs of the folder; -i: by interpreters only; -c:
+// prints what each derivative costs in terms of its primal; -w: only as written, without passes; -x: until one fails.
 int main(int argc, char **argv) {
     for (; argc > 1 && argv[1][0] == '-'; argc--, argv++) {
         interpreted |= !strcmp(argv[1], "-i");
         costs |= !strcmp(argv[1], "-c");
+        written |= !strcmp(argv[1], "-w");
+        stop |= !strcmp(argv[1], "-x");
     }
     const char *root = getenv("FSMC_ROOT");
     char folder[4096];
@@ -82,7 +85,7 @@ int main(int argc, char **argv) {
         bool wanted = argc < 2;
         for (int k = 1; k < argc; k++) wanted |= strstr(list[i]->d_name, argv[k]) != NULL;
         OracleCost one = {0};
-        if (wanted) failures += run(folder, list[i]->d_name, &one);
+        if (wanted && !(stop && failures)) failures += run(folder, list[i]->d_name, &one);
         if (one.ratio > worst.ratio) {
             worst = one;
             snprintf(worst_file, sizeof worst_file, "%s", list[i]->d_name);
