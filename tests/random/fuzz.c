@@ -100,6 +100,8 @@ static void child(const char *text, const OracleOptions *opt, int out, bool quie
     o.eager_states = strstr(text, "ifold") || strstr(text, "whileLoop");
     int result = 0;
     if (strstr(text, "stopGradient")) o.differences = false;
+    // What runs again costs more.
+    if (o.tape_limit || strstr(text, "#[")) o.tight = true, o.cost_bound = 1000;
     if (strstr(text, "(float ")) o.differences = false, o.tolerance = 1e-3, o.identity = 1e-3;
     watch(out);
     if (quiet && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))) _exit(9);
@@ -147,8 +149,7 @@ OracleOptions fuzz_oracle(const FuzzOptions *o, uint64_t seed) {
     x.ties = o->ties, x.differences &= !o->ties;
     x.written = o->written;
     x.int_low = -1, x.int_high = 4;
-    for (const uint64_t *s = o->dear; s && *s; s++)
-        if (*s == seed) x.cost_bound = 30;
+    x.tape_limit = seed % 10 == 3 ? 100 : seed % 10 == 6 ? 600 : 0;
     if (o->level >= 0) x.levels = 1u | 1u << (1 + seed % 3);
     return x;
 }
@@ -178,25 +179,24 @@ static bool *shared_flags(void) { // that a child can set
     return p == MAP_FAILED ? NULL : p;
 }
 
-static void print_coverage(const bool *reached) {
-    int have[2] = {0}, all[2] = {0};
+static void count_reached(FuzzResult *r, const bool *reached, bool verbose) {
     Str missing = {0};
     for (int op = 0; op < OP_COUNT; op++) {
         int row = op_is_elementwise(op);
-        all[row]++, have[row] += reached[op];
+        r->all[row]++, r->have[row] += reached[op];
         if (!reached[op]) str_printf(&missing, " %s", op_info[op].name);
     }
-    printf("%d of %d kinds and %d of %d operations occur%s%s\n", have[0], all[0], have[1], all[1],
-           missing.len ? "; not" : "", str_text(&missing));
+    if (verbose)
+        printf("%d of %d kinds and %d of %d operations occur%s%s\n", r->have[0], r->all[0], r->have[1], r->all[1],
+               missing.len ? "; not" : "", str_text(&missing));
     str_free(&missing);
 }
 
-int fuzz_run(const FuzzOptions *o, int *done, int *compiled) {
-    int failures = 0;
-    bool *reached = o->verbose ? shared_flags() : NULL;
+FuzzResult fuzz_run(const FuzzOptions *o) {
+    FuzzResult r = {0};
+    bool *reached = shared_flags();
     time_t start = time(NULL);
-    *done = *compiled = 0;
-    for (int i = 0; i < o->count; i++) {
+    for (int i = 0; i < o->count && !(r.failures && o->stop); i++) {
         if (o->seconds && time(NULL) - start >= o->seconds) break;
         uint64_t seed = o->first + (uint64_t)i;
         Arena *a = arena_new();
@@ -205,15 +205,15 @@ int fuzz_run(const FuzzOptions *o, int *done, int *compiled) {
         x.reached = reached;
         if (o->verbose) printf("seed %llu\n%s", (unsigned long long)seed, sample_text(s));
         Verdict v = judge(sample_text(s), &x, !o->verbose);
-        ++*done;
-        *compiled += v.category != 1;
+        r.done++;
+        r.compiled += v.category != 1;
         if (v.category > 1) {
-            failures++;
+            r.failures++;
             report_failure(o, seed, s, &v);
         }
         arena_free(a);
-        if (failures && o->stop) break;
     }
-    if (reached) print_coverage(reached);
-    return failures;
+    if (reached) count_reached(&r, reached, o->verbose);
+    if (reached) munmap(reached, OP_COUNT);
+    return r;
 }

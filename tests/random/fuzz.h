@@ -13,13 +13,16 @@ typedef struct FuzzOptions {
     bool verbose;
     bool stop;    // at the first failure
     bool written; // only as written (oracle.h)
-    const uint64_t *dear; // seeds of derivatives known to cost more than the bound (oracle.h), then 0; or NULL
     bool ties;   // arguments at kinks (oracle.h)
 } FuzzOptions;
 
-// Runs the programs of `count` seeds and prints what fails, with its seed and a small program. Returns the number of
-// failures; *done and *compiled get how many were run and how many of these compiled.
-int fuzz_run(const FuzzOptions *o, int *done, int *compiled);
+typedef struct FuzzResult {
+    int failures, done, compiled;
+    int have[2], all[2]; // structural kinds, and operations: how many occur in the programs or their derivatives
+} FuzzResult;
+
+// Runs the programs of `count` seeds and prints what fails, with its seed and a small program.
+FuzzResult fuzz_run(const FuzzOptions *o);
 // The options for the seed's program.
 OracleOptions fuzz_oracle(const FuzzOptions *o, uint64_t seed);
 

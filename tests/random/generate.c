@@ -21,6 +21,7 @@ typedef struct Gen {
     bool nested; // derivatives inside
     bool single; // Floats
     bool poles;  // see sample_has_poles
+    int call;    // what the first call is: seeds take turns, so that no operation waits for its chance; then -1
 } Gen;
 
 static const Sort real = {.form = 'r'}, integer = {.form = 'i'}, truth = {.form = 'b'}, half = {.form = 'f'};
@@ -318,8 +319,15 @@ static Piece *gen_step(Gen *g, const Sort *t, const char *s, const char *i) {
     return e;
 }
 
+// How the loop's trace is kept: all of it, in so many levels, or in so many bytes (docs/language.md, "Attributes").
+static const char *gen_attribute(Gen *g) {
+    static const char *const texts[] = {"#[stripmine 2] ", "#[stripmine 2] ", "#[stripmine 3] ",   "#[stripmine 4] ",
+                                        "#[stripmine 1] ", "#[tapeLimit 60] ", "#[tapeLimit 200] ", "#[tapeLimit 1000] "};
+    return chance(g, 30) ? texts[pick(g, sizeof texts / sizeof *texts)] : "";
+}
+
 static Piece *gen_fold(Gen *g, const Sort *t) {
-    const char *extent = gen_extent(g), *i = fresh(g, "i"), *s = fresh(g, "s"), *d = fresh(g, "d");
+    const char *extent = gen_extent(g), *how = gen_attribute(g), *i = fresh(g, "i"), *s = fresh(g, "s"), *d = fresh(g, "d");
     Piece *init = gen(g, t);
     if (chance(g, t->form == 'r' ? 12 : 5)) { // counted, so that it ends
         int names = g->nnames;
@@ -336,7 +344,7 @@ static Piece *gen_fold(Gen *g, const Sort *t) {
     if (chance(g, 70)) {
         Piece *step = gen_step(g, t, s, i);
         g->nnames = names;
-        return piece(g, t, TEXT("(ifold (fun %s %s -> $1) $0 (%s))", s, i, extent), 2, init, step);
+        return piece(g, t, TEXT("(%sifold (fun %s %s -> $1) $0 (%s))", how, s, i, extent), 2, init, step);
     }
     const Sort *other = chance(g, 70) ? gen_array_sort(g) : &real;
     g->nnames = names;
@@ -347,8 +355,8 @@ static Piece *gen_fold(Gen *g, const Sort *t) {
     declare(g, s, t, NULL);
     Piece *step2 = gen_step(g, other, d, i);
     g->nnames = names;
-    return piece(g, t, TEXT("(fst (ifold (fun (%s, %s) %s -> ($2, $3)) ($0, $1) (%s)))", s, d, i, extent), 4, init,
-                 init2, step, step2);
+    return piece(g, t, TEXT("(fst (%sifold (fun (%s, %s) %s -> ($2, $3)) ($0, $1) (%s)))", how, s, d, i, extent), 4,
+                 init, init2, step, step2);
 }
 
 // A term of type t by a construct that every type has; NULL: none this time.
@@ -364,7 +372,7 @@ static Piece *gen_common(Gen *g, const Sort *t) {
             return piece(g, t, chance(g, 50) ? "(fst ($0, $1))" : "(snd ($1, $0))", 2, gen(g, t), gen_real(g));
         return NULL;
     case 6:
-        if (g->wild && chance(g, 10)) return piece(g, t, "(assert $0 \"wrong\" $1)", 2, gen_bool(g), gen(g, t));
+        if (g->wild && chance(g, 40)) return piece(g, t, "(assert $0 \"wrong\" $1)", 2, gen_bool(g), gen(g, t));
         return NULL;
     default: return gen_name(g, t);
     }
@@ -524,13 +532,18 @@ static Piece *gen_pole(Gen *g) {
     return piece(g, &real, two[pick(g, sizeof two / sizeof *two)], 2, gen_real(g), gen_real(g));
 }
 
+enum { CALLS_ONE = sizeof call_one / sizeof *call_one, CALLS_TWO = sizeof call_two / sizeof *call_two };
+enum { CALLS = CALLS_ONE + CALLS_TWO + 2 };
+
 static Piece *gen_call(Gen *g) {
     static const char *const whole[] = {"(sumOf $0)",   "(norm1 $0)",  "(dot $0 $0)", "(reduce max 0.0 $0)",
                                         "(maximum $0)", "(minimum $0)"}; // the last two fail if it is empty
-    int n1 = sizeof call_one / sizeof *call_one, n2 = sizeof call_two / sizeof *call_two, k = pick(g, n1 + n2 + 2);
-    if (k < n1) return piece(g, &real, call_one[k], 1, gen_real(g));
-    if (k < n1 + n2) return piece(g, &real, call_two[k - n1], 2, gen_real(g), gen_real(g));
-    if (k == n1 + n2) return piece(g, &real, "((1.5 + sin $0) ** (min 3 (max (-2) $1)))", 2, gen_real(g), gen_int(g));
+    int k = g->call >= 0 ? g->call : pick(g, CALLS);
+    g->call = -1;
+    if (k < CALLS_ONE) return piece(g, &real, call_one[k], 1, gen_real(g));
+    k -= CALLS_ONE;
+    if (k < CALLS_TWO) return piece(g, &real, call_two[k], 2, gen_real(g), gen_real(g));
+    if (k == CALLS_TWO) return piece(g, &real, "((1.5 + sin $0) ** (min 3 (max (-2) $1)))", 2, gen_real(g), gen_int(g));
     return piece(g, &real, whole[pick(g, g->wild ? 6 : 4)], 1, gen(g, array_of(g, gen_extent(g), &real)));
 }
 
@@ -569,6 +582,7 @@ static Piece *gen_real(Gen *g) {
     static const char *const two[] = {"($0 + $1)",   "($0 - $1)",  "($0 * $1)", "($0 / (1.0 + $1 * $1))",
                                       "(max $0 $1)", "(min $0 $1)"};
     if (--g->budget < 0 || chance(g, 12)) return real_leaf(g);
+    if (g->call >= 0 && chance(g, 25)) return gen_call(g);
     Piece *t = NULL;
     switch (pick(g, 14)) {
     case 0:
@@ -702,7 +716,7 @@ Sample *sample_new(Arena *a, uint64_t seed, int size) {
     *g = (Gen){.s = s, .arena = a, .r = &s->random};
     g->budget = size / 3 + pick(g, size);
     g->wild = chance(g, 25), g->loops = chance(g, 35), g->nested = chance(g, 20), g->single = chance(g, 8);
-    g->poles = sample_has_poles(seed);
+    g->poles = sample_has_poles(seed), g->call = (int)(seed % CALLS);
     const Sort *vector = array_of(g, "n", &real), *ints = array_of(g, "n", &integer);
     add_param(g, "x", vector);
     add_param(g, "y", array_of(g, "m", &real));

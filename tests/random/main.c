@@ -7,7 +7,7 @@
 
 int main(int argc, char **argv) {
     FuzzOptions o = {.first = 1, .count = 1000000, .size = 30, .shrink = 400, .level = -1};
-    int c, done, compiled;
+    int c;
     while ((c = getopt(argc, argv, "v1ewxs:n:t:z:k:")) != -1) {
         switch (c) {
         case 'v': o.verbose = true; break;
@@ -26,8 +26,8 @@ int main(int argc, char **argv) {
             return 2;
         }
     }
-    int failures = fuzz_run(&o, &done, &compiled);
-    printf("%d programs from seed %llu, %d of them compiled, %d failures\n", done, (unsigned long long)o.first,
-           compiled, failures);
-    return failures > 0;
+    FuzzResult r = fuzz_run(&o);
+    printf("%d programs from seed %llu, %d of them compiled, %d failures\n", r.done, (unsigned long long)o.first,
+           r.compiled, r.failures);
+    return r.failures > 0;
 }
