@@ -434,15 +434,20 @@ static void add_task(Lower *l, const Task *task) {
     }
 }
 
+// There may be no index in the region at which its value is needed.
+static bool needed_perhaps(const Task *t) { return t->region && t->e->partial; }
+
 static void demand_task(Lower *l, const Task *t) {
-    lower_demand(l, t->guard ? ir_bracket_plain(l->ir, t->guard, t->e) : t->e);
+    if (t->guard) lower_demand(l, t->guard);
+    if (!needed_perhaps(t)) lower_demand(l, t->guard ? ir_bracket_plain(l->ir, t->guard, t->e) : t->e);
     for (int k = 0; k < t->nidx && !t->guard && !t->region; k++) lower_demand(l, t->idx[k]);
 }
 
 static void find_loops_of(Lower *l, const Task *t, Map *seen) {
     if (t->guard) find_loops(l, t->guard, (LoopSearch){.inside = t->guard->op == OP_sum}, seen);
     bool value = t->e->op == OP_sum && t->e->rank == 0 && t->kind != TASK_ACC && t->kind != TASK_SCATTER;
-    find_loops(l, t->e, (LoopSearch){.inside = value, .branch = t->guard && !lower_likely(t->guard)}, seen);
+    bool branch = needed_perhaps(t) || (t->guard && !lower_likely(t->guard));
+    find_loops(l, t->e, (LoopSearch){.inside = value, .branch = branch}, seen);
 }
 
 // The tasks from number i to before the end that are done where the same holds as for i.

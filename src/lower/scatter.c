@@ -7,11 +7,16 @@
 
 int lower_split_scatter(Lower *l, const Task *t, Task **out) {
     Ir *m = l->ir;
-    Var *v[16];
-    Node **term, *fixed[16];
+    Var *v[16], **w; // a term waits in terms of w: another task's loop may run over v
+    Node **term, *fixed[16], *from[16], *to[16];
     int n, count = 0, terms = ir_terms(m, t->e, v, &n, &term);
     Node *dense = ir_zero(m, t->e->kind);
     Task *parts = ARENA_ARRAY(l->arena, Task, terms + 1);
+    w = ARENA_ARRAY(l->arena, Var *, n);
+    for (int k = 0; k < n && terms; k++) {
+        w[k] = ir_index(m, v[k]->name, v[k]->extent);
+        from[k] = ir_var(v[k]), to[k] = ir_var(w[k]);
+    }
     for (int i = 0; i < terms; i++) {
         if (!ir_scatters(m, term[i], v, n, fixed)) {
             dense = ir_add(m, dense, term[i]);
@@ -20,7 +25,7 @@ int lower_split_scatter(Lower *l, const Task *t, Task **out) {
         Task *u = &parts[++count];
         *u = *t;
         u->kind = TASK_SCATTER;
-        u->e = term[i], u->v = arena_copy(l->arena, v, sizeof *v * (size_t)n), u->nv = n;
+        u->e = ir_subst(m, term[i], n, from, to), u->v = w, u->nv = n;
     }
     if (!count) return 0;
     parts[0] = *t;
