@@ -42,7 +42,9 @@ static Node *add_counter(Ir *m, Longer *g) {
 static Node *counted(Ir *m, Node *loop) {
     Longer g = longer(m, loop);
     add_counter(m, &g);
-    return last(m, &g);
+    Node *count = last(m, &g);
+    count->nonneg = true;
+    return count;
 }
 
 static void note(Ir *m, const Node *e, Node *loop, const Node *out) {

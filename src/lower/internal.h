@@ -113,6 +113,8 @@ void scope_bind(Lower *l, Scope *s, const Var *v);
 bool lower_active(Lower *l, const Var *v);         // is it bound by the current scope or one around it?
 Scope *scope_of_vars(Lower *l, const VarSet *fv); // the outermost scope in which all are bound
 bool lower_dear(Lower *l, Node *e);               // needs loops or calls
+// May evaluating e in scope s fail where the scope itself would not?
+bool lower_fails(Lower *l, Scope *s, const Node *e);
 // Is p a condition on indices and sizes alone? Then it holds for some of them, and what is needed there is needed.
 bool lower_likely(const Node *p);
 bool lower_maybe_empty(Lower *l, const Var *v); // might a loop over v make no pass?

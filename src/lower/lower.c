@@ -297,22 +297,42 @@ static bool crosses_loop(const Scope *from, const Scope *to) {
     return false;
 }
 
+static bool is_true(const Node *p) { return p->op == OP_lit && p->u.num; }
+
+static Node *nonzero(Lower *l, Node *by) { return ir_ne(l->ir, by, ir_int(l->ir, 0)); }
+
+static bool in_range(Lower *l, const Node *e) {
+    for (int k = 0; k < e->nargs - 1; k++)
+        if (!ir_index_in_range(l->ir, e->nargs - 1, e->args + 1, k, e->args[0]->shape[k])) return false;
+    return true;
+}
+
 // May evaluating e in the scope fail where the scope itself would not? What is needed there anyway does not count.
 static bool may_fail(Lower *l, Scope *s, const Node *e, int *fuel) {
     if (!e->partial) return false;
     for (Scope *o = s; o; o = o->outer)
         if (map_get(&o->demanded, e)) return false;
     if (l->ir->debug_nan && ir_makes_nan(e)) return true;
-    if (!op_is_elementwise(e->op) || e->op == OP_idiv || e->op == OP_irem || --*fuel < 0) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (may_fail(l, s, e->args[i], fuel)) return true;
+    const Node *of = e->op == OP_final && e->args[0]->op == OP_fold ? e->args[0] : e;
+    const Var *v = of->op == OP_fold ? of->u.loop->index : e->op == OP_gen || e->op == OP_sum ? e->u.var : NULL;
+    bool plain = v || op_is_elementwise(e->op) || e->op == OP_select || e->op == OP_bracket ||
+                 (e->op == OP_conv && e->kind != KIND_INT32) || (e->op == OP_at && in_range(l, e));
+    if (!plain || --*fuel < 0) return true;
+    if ((e->op == OP_idiv || e->op == OP_irem) && !is_true(nonzero(l, e->args[1]))) return true;
+    if (v && may_fail(l, s, v->extent, fuel)) return true;
+    for (int i = 0; i < of->nargs; i++)
+        if (may_fail(l, s, of->args[i], fuel)) return true;
     return false;
+}
+
+bool lower_fails(Lower *l, Scope *s, const Node *e) {
+    int fuel = 256;
+    return may_fail(l, s, e, &fuel);
 }
 
 // Do several arms of branches in the scope need e, which can be computed before them?
 static bool shared_by_arms(Lower *l, Scope *s, const Node *e) {
-    int fuel = 64;
-    return map_get(&s->in_arms, e) && !may_fail(l, s, e, &fuel);
+    return map_get(&s->in_arms, e) && !lower_fails(l, s, e);
 }
 
 // The scope in which e is to be emitted; *home is the one that could hold it for good.
@@ -324,7 +344,7 @@ static Scope *place(Lower *l, Node *e, Scope **home) {
     if (!e->partial && (intptr_t)map_get(&l->copies, e) >= MAX_COPIES) return *home;
     for (Scope *s = l->scope; s != *home; s = s->outer) {
         bool sure = s->likely && crosses_loop(s, *home); // it is needed in some pass
-        bool barrier = (s->branch && (e->partial || !sure)) || (s->maybe_empty && e->partial);
+        bool barrier = (s->branch && !sure) || ((s->branch || s->maybe_empty) && lower_fails(l, s->outer, e));
         if (!barrier) continue;
         Scope *o = s->outer; // may e leave s? only if a scope further out evaluates it anyway
         while (o != (*home)->outer && !map_get(&o->demanded, e) && !shared_by_arms(l, o, e)) o = o->outer;
@@ -504,9 +524,8 @@ static void check_index(Lower *l, Node *e, Node *i, Node *extent) {
 }
 
 static void check_divisor(Lower *l, Node *e, Node *by) {
-    Node *nonzero = ir_ne(l->ir, by, ir_int(l->ir, 0));
-    if (nonzero->op != OP_lit || !nonzero->u.num)
-        lower_check(l, lower_value(l, nonzero), FSM_ERROR_DIVIDE, "division by zero", e->span, 0, NULL);
+    Node *ok = nonzero(l, by);
+    if (!is_true(ok)) lower_check(l, lower_value(l, ok), FSM_ERROR_DIVIDE, "division by zero", e->span, 0, NULL);
 }
 
 void lower_check_self(Lower *l, Node *e, int dim) {

@@ -357,11 +357,10 @@ static bool plan_auto(Job *j, const Sizes *z) {
         explain_whole(j, z, "it is small");
         return false;
     }
-    for (int k = 0; k < j->trace.data[0]->fv->n; k++)
-        if (j->trace.data[0]->fv->v[k]->is_state) {
-            explain_whole(j, z, "it is a loop inside of a loop");
-            return false;
-        }
+    if (j->trace.data[0]->fv->n) {
+        explain_whole(j, z, "it is a loop inside of a loop");
+        return false;
+    }
     Node *square = ir_div(m, ir_mul(m, real(m, z->n), real(m, z->state)), real(m, ir_max(m, ir_int(m, 1), z->row)));
     set_plan(j, whole, root(m, square), j->n, ir_int(m, 1));
     explain_plan(j, z, arena_printf(m->arena, "unless n*r is at most %s, ", size_text(m, most)), "about 3*(n*r*c)^(1/2)",

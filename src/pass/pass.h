@@ -10,6 +10,7 @@
 // say ([FS] Fig. 8 d).
 void pass_simplify(Func *f);
 // Finds ways to have earlier states of a loop without storing all of them (trace.c).
+void pass_count(Func *f);
 void pass_trace(Func *f);
 // The same for values; replaces them by equal ones.
 void pass_plan_traces(Ir *m, int n, Node **roots);

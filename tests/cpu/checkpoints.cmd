@@ -13,4 +13,9 @@ for e in both second nested; do
   fsmc run --exec checkpoints.fsm $e x=0.75 n=11; fsmc run --exec --disable-pass=checkpoint checkpoints.fsm $e x=0.75 n=11
 done
 fsmc run --exec checkpoints.fsm rows 'x=[1,2,3]' n=11; fsmc run --exec --disable-pass=checkpoint checkpoints.fsm rows 'x=[1,2,3]' n=11
+fsmc run --exec checkpoints.fsm counted x=0.9; fsmc run --exec --disable-pass=count --disable-pass=checkpoint checkpoints.fsm counted x=0.9
+fsmc cost checkpoints.fsm counted x=0.9 | sed 's/.*"iter/"iter/'
+for o in --tape-limit=300 "--disable-pass=count --disable-pass=checkpoint"; do
+  fsmc run --exec $o checkpoints.fsm counted_inside x=0.9 n=20; fsmc cost $o checkpoints.fsm counted_inside x=0.9 n=20 | sed 's/.*"iter/"iter/'
+done
 fsmc --explain=loops --emit=ir checkpoints.fsm 2>&1 >/dev/null | grep checkpoint:
