@@ -1,19 +1,20 @@
 #!/bin/sh
 # Breaks the rules of derivatives one at a time and looks whether the tests notice (tests/README.md).
-# usage: tests/mutation/run.sh [-l] [-c] [-t SECONDS] [NAME...]: mutants whose names contain one of the words; -l lists them;
-# -c goes on with a campaign that was broken off: those in build-mutation/results are not tried again; -t stops after so
-# long.
+# usage: tests/mutation/run.sh [-l] [-c] [-q] [-t SECONDS] [NAME...]: mutants whose names contain one of the words; -l lists
+# them; -c goes on with a campaign that was broken off: those decided in build-mutation/results are not tried again; -q runs
+# only the tests that take seconds, and leaves open what they do not notice; -t stops after so long.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd -P) || exit 1
 here=$root/tests/mutation
 scratch=$root/build-mutation
 results=$scratch/results
 unit='tests/ad tests/ad_special tests/special_values tests/random_programs'
-list='' again='' seconds=0
-while getopts lct: option; do
+list='' again='' quick='' seconds=0
+while getopts lcqt: option; do
     case $option in
     l) list=1 ;;
     c) again=1 ;;
+    q) quick=1 ;;
     t) seconds=$OPTARG ;;
     *) exit 2 ;;
     esac
@@ -65,6 +66,7 @@ find_by() {
     by=special_values && table || return
     by=ad && limited 60 "$scratch/build/tests/ad" || return
     by=ad_special && limited 120 "$scratch/build/tests/ad_special" || return
+    [ ! "$quick" ] || { by=; return; }
     by=ad_programs && programs -i || return
     by=random_programs && limited 300 "$scratch/build/tests/random_programs" || return
     by=
@@ -80,7 +82,8 @@ note() { printf '%-9s %s\n' "$1" "$2" | tee -a "$results"; }
 start=$(date +%s)
 for name in $(wanted "$@"); do
     [ "$seconds" -eq 0 ] || [ $(($(date +%s) - start)) -lt "$seconds" ] || break
-    if awk -v name="$name" '$2 == name || $2 == name ":" { found = 1 } END { exit !found }' "$results"; then continue; fi
+    if grep -qE "^(caught|SURVIVED|stale) +$name(:|$)" "$results"; then continue; fi
+    sed -i "/^open  *$name$/d" "$results"
     line=$(awk -F '\t' -v name="$name" '!/^#/ && $1 == name' "$here/rules.tsv")
     if [ "$line" ]; then
         file=$(printf '%s\n' "$line" | cut -f 2)
@@ -97,7 +100,7 @@ for name in $(wanted "$@"); do
     cp "$scratch/mutant" "$scratch/src/src/ad/$file"
     find_by "$first" >"$scratch/log" 2>&1
     cp "$scratch/as_it_is/$file" "$scratch/src/src/ad/$file"
-    if [ "$by" ]; then note caught "$name: $by"; else note SURVIVED "$name"; fi
+    if [ "$by" ]; then note caught "$name: $by"; elif [ "$quick" ]; then note open "$name"; else note SURVIVED "$name"; fi
 done
 awk '$1 == "caught" { caught++ } $1 != "stale" { tried++ } $1 == "caught" && $3 == "compiler" { compiler++ }
     $1 != "caught" { print $1, $2; left++ }
