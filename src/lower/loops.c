@@ -576,8 +576,7 @@ static Buf *fill_new(Lower *l, Node *e) {
         return map_get(&l->scope->arrays, e);
     }
     Task t = {.kind = TASK_STORE, .buf = lower_new_array(l, e), .e = e};
-    if (scatters) lower_tasks(l, 1, &t);
-    else lower_task(l, &t);
+    lower_tasks(l, 1, &t);
     return t.buf;
 }
 
