@@ -264,7 +264,8 @@ bool ir_scatters(Ir *m, Node *e, Var *const *v, int n, Node **fixed) {
     Conj c = {0};
     for (; e->op == OP_sum || e->op == OP_neg; e = e->args[0])
         for (int k = 0; k < n; k++)
-            if (e->op == OP_sum && e->u.var == v[k]) return false; // what is inside speaks of another v[k]
+            if (e->op == OP_sum && (e->u.var == v[k] || node_has_var(e->u.var->extent, v[k])))
+                return false; // what is inside speaks of another v[k], or what runs over it depends on this one
     if (e->op != OP_bracket || !collect(e->args[0], &c)) return false;
     bool any = false;
     for (int k = 0; k < n; k++) {
