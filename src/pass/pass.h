@@ -9,8 +9,9 @@
 // Applies the rules of ir/rules.c and ir/solve.c everywhere again, knowing what the brackets and branches around a term
 // say ([FS] Fig. 8 d).
 void pass_simplify(Func *f);
-// Finds ways to have earlier states of a loop without storing all of them (trace.c).
+// Makes while loops whose traces are needed loops of as many iterations as they are counted to have.
 void pass_count(Func *f);
+// Finds ways to have earlier states of a loop without storing all of them (trace.c).
 void pass_trace(Func *f);
 // The same for values; replaces them by equal ones.
 void pass_plan_traces(Ir *m, int n, Node **roots);
