@@ -184,26 +184,23 @@ static bool is_demanded(const Demand *d, const Node *e) {
 
 static void demand(Lower *l, Node *e, Demand *d);
 
-static void walk_arm(Lower *l, Node *e, void *arm, Map *seen) {
-    if (e->nargs == 0 || map_get(seen, e)) return;
-    map_put(seen, e, e);
+// What has been found in several arms has been walked twice, with all that it needs: once more would find nothing.
+static void walk_arm(Lower *l, Node *e, void *arm) {
+    if (e->nargs == 0) return;
     Scope *s = l->scope;
     void *first = map_get(&s->in_arm, e);
-    if (first && first != arm) map_put(&s->in_arms, e, e);
-    else if (!first) map_put(&s->in_arm, e, arm);
+    if (first == arm || (first && map_get(&s->in_arms, e))) return;
+    if (first) map_put(&s->in_arms, e, e);
+    else map_put(&s->in_arm, e, arm);
     if (ir_is_binder(e) && lower_active(l, e->u.var)) return;
     Node *total = e->rank == 0 && e->partial ? lower_total(l, e) : NULL;
-    if (total) walk_arm(l, total, arm, seen);
-    for (int i = 0; i < e->nargs; i++) walk_arm(l, e->args[i], arm, seen);
+    if (total) walk_arm(l, total, arm);
+    for (int i = 0; i < e->nargs; i++) walk_arm(l, e->args[i], arm);
 }
 
 // Notes what the arm of a branch of the current scope may need. What several arms may need had better be computed before
 // them: inside, each arm would have code for it, and arms in arms exponentially much.
-static void note_arm(Lower *l, Node **arm) {
-    Map seen = {0};
-    walk_arm(l, *arm, arm, &seen);
-    map_free(&seen);
-}
+static void note_arm(Lower *l, Node **arm) { walk_arm(l, *arm, arm); }
 
 // What both arms of a select need is needed.
 static void demand_either(Lower *l, Node *a, Node *b, Demand *d) {
