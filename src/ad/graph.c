@@ -73,8 +73,7 @@ static void open_node(AdGraph *g, AdNode *a) {
 
 AdNode *ad_graph_find(const AdGraph *g, const Node *e) { return map_get(&g->nodes, e); }
 
-// The operands that carry derivatives, and the states of a loop; NULL after the last.
-static Node *next_operand(const AdNode *a, int *k) {
+Node *ad_next_operand(const AdNode *a, int *k) {
     int nstates = a->loop ? a->loop->n : 0, n = a->is_x ? 0 : a->e->nargs + nstates;
     if (a->e->op == OP_custom) n = a->loop->nx; // its results and its rule are in terms of variables of their own
     while (*k < n) {
@@ -130,7 +129,7 @@ static void visit(AdGraph *g, Stack *s, Node *root) {
     enter(g, s, root);
     while (s->n > 0) {
         Frame *top = &s->at[s->n - 1];
-        Node *operand = next_operand(top->a, &top->next);
+        Node *operand = ad_next_operand(top->a, &top->next);
         if (operand) {
             enter(g, s, operand);
             continue;
@@ -140,38 +139,7 @@ static void visit(AdGraph *g, Stack *s, Node *root) {
     }
 }
 
-// ---- activity and risk
-static bool may_be_singular(const Node *e) {
-    switch (e->op) {
-    case OP_div:
-    case OP_rem:
-    case OP_sqrt:
-    case OP_cbrt:
-    case OP_log:
-    case OP_log1p:
-    case OP_log2:
-    case OP_log10:
-    case OP_hypot:
-    case OP_acosh:
-    case OP_atanh:
-    case OP_asin:
-    case OP_acos:
-    case OP_atan2:
-    case OP_pow:
-    case OP_powi:
-    case OP_lgamma:
-    case OP_digamma:
-    case OP_polygamma:
-    case OP_final:
-    case OP_trace:
-    case OP_result:
-    case OP_extern:
-        return true;
-    default:
-        return false;
-    }
-}
-
+// ---- activity
 static bool set_active(AdNode *a) {
     bool changed = !a->active;
     a->active = true;
@@ -216,19 +184,10 @@ static bool spread(const AdGraph *g, AdNode *a) {
         return false;
     }
     Node *o;
-    for (int k = 0; !a->active && a->e->op != OP_stop && (o = next_operand(a, &k));) {
+    for (int k = 0; !a->active && a->e->op != OP_stop && (o = ad_next_operand(a, &k));) {
         a->active = ad_graph_find(g, o)->active;
     }
     return false;
-}
-
-static void set_risk(const AdGraph *g, AdNode *a) {
-    a->risk = a->e->partial ? AD_RAISES : may_be_singular(a->e) ? AD_SINGULAR : AD_SAFE;
-    Node *o;
-    for (int k = 0; (o = next_operand(a, &k));) {
-        AdRisk risk = ad_graph_find(g, o)->risk;
-        a->risk = risk > a->risk ? risk : a->risk;
-    }
 }
 
 // The variables of the surroundings that a custom's operands mention, and that are active.
@@ -307,7 +266,6 @@ void ad_graph_build(AdGraph *g, Ir *m, int ny, Node *const *y, int nx, Node *con
         }
     }
     for (int i = 0; i < g->n; i++) {
-        set_risk(g, g->order[i]);
         if (g->order[i]->e->op == OP_custom) {
             check_captures(g, g->order[i]);
         }

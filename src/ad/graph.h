@@ -26,8 +26,15 @@ typedef struct AdNode {
     AdRisk risk;
 } AdNode;
 
+// Int values that have been evaluated wherever a part of the program is: a loop in one of them has ended.
+typedef struct AdGiven {
+    Node *e;
+    const struct AdGiven *up; // more
+} AdGiven;
+
 typedef struct AdGraph {
     Ir *m;
+    const AdGiven *given;
     const VarSet *outer; // variables of the surroundings: none of them is bound by an operand list
     AdNode **order;      // operands before users
     int n, cap;
@@ -40,18 +47,25 @@ typedef struct AdGraph {
 // arena; ad_graph_free frees the tables.
 void ad_graph_build(AdGraph *g, Ir *m, int ny, Node *const *y, int nx, Node *const *x, const VarSet *outer);
 void ad_graph_free(AdGraph *g);
+// Sets the risks, given those of computing the x's. (risk.c)
+void ad_graph_risks(AdGraph *g, const AdGiven *given, int nx, Node *const *x, const AdRisk *risk);
+// Those of some of the graph's values, where more is given.
+void ad_risks_given(const AdGraph *g, const AdGiven *given, int n, Node *const *e, AdRisk *risk);
+// The k-th operand of a from *k on that carries derivatives, or a state of a loop; NULL after the last.
+Node *ad_next_operand(const AdNode *a, int *k);
 // The entry of e, or NULL if it is not part of the graph.
 AdNode *ad_graph_find(const AdGraph *g, const Node *e);
 
 // The reverse of a part of the program: like ad_reverse, and where each value is needed.
 typedef struct AdBody {
+    const AdGiven *given;
     int ny, nx;
     Node **y, **y_adj;
-    Node **y_needed;  // Bool, or NULL for true
+    Node **y_needed;  // where y_adj matters: Bool of the shape of y, or NULL for everywhere
     Node **x;
     AdRisk *risk;     // of computing x
     Node **x_adj;     // set; NULL for zero
-    Node **x_needed;  // set, unless x is safe: where its adjoint matters, of its shape; NULL: everywhere
+    Node **x_needed;  // set, unless x is safe: where its adjoint matters, likewise
 } AdBody;
 bool ad_reverse_body(Ir *m, const AdBody *b, AdError *error);
 
@@ -59,14 +73,35 @@ bool ad_reverse_body(Ir *m, const AdBody *b, AdError *error);
 typedef struct AdReversal {
     const AdNode *loop;
     Node **result_adj; // of its states after it, then of its outputs; NULL for zero
-    Node **result_needed; // Bool, or NULL for true: which of these matter
+    Node **result_needed; // where these matter, as in AdBody
     int n;
     Node **capture;    // active values of the surroundings that its body uses
-    Node **init_adj;   // set: of the initial values; NULL for zero
-    Node **capture_adj, **capture_needed; // set, likewise; needed as in AdBody
+    Node **init_adj, **init_needed; // set: of the initial values; NULL for zero, and as in AdBody
+    Node **capture_adj, **capture_needed; // set, likewise
 } AdReversal;
 void ad_captures(const AdGraph *g, AdReversal *r); // sets n and capture
 bool ad_reverse_loop(const AdGraph *g, AdReversal *r, AdError *error);
+
+// Where the adjoint of a loop's state matters: a state of the reverse. (needs.c)
+typedef struct AdNeed {
+    enum { NEED_SAFE, NEED_ALWAYS, NEED_ALIKE, NEED_COUNT } how; // not kept; everywhere; one Bool; an Int for each element
+    Var *state; // of the last two
+    Node *init, *step;
+    Node *mark; // what the state says, Bool of the shape of the loop's state; NULL: everywhere
+    int at;     // for its user
+} AdNeed;
+// For state s, of which `needed` says where its adjoint matters after the loop. Makes the state, and guesses the simplest
+// if `how` is none of the last two.
+void ad_need_open(Ir *m, AdNeed *need, const Var *s, Node *needed);
+// Sets the step: the reverse of the body needs the state there. False if the guess was wrong; then `how` is another.
+bool ad_need_step(Ir *m, AdNeed *need, const Var *s, Node *needed);
+Node *ad_need_final(Ir *m, const AdNeed *need, const Var *s, Node *final);
+// A Bool for each element of `like`. The other way round: NULL if they are not the same, or may fail.
+Node *ad_need_all(Ir *m, const Node *like, Node *value);
+Node *ad_need_same(Ir *m, Node *needed);
+// An array of Bool as one of numbers that can be added up, and back.
+Node *ad_need_counts(Ir *m, Node *needed);
+Node *ad_need_counted(Ir *m, Node *counts);
 
 // What a fold with this index adds to an array whose variables are `outer`; count is its number of iterations.
 typedef struct AdAdded {

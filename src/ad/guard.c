@@ -160,6 +160,20 @@ static void add_conds(Conds *c, const Guard *g) {
     }
 }
 
+static void add_cover(Conds *c, Node *cover) {
+    Node *part[64];
+    int n = 0;
+    if (!cover) {
+        return;
+    }
+    if (!ir_conjuncts(cover, part, &n, 64)) {
+        part[0] = cover, n = 1;
+    }
+    for (int i = 0; i < n; i++) {
+        vec_push(c, part[i]);
+    }
+}
+
 // Splits off what must be tested for every v: what mentions v, and what may fail where that does not hold.
 static void split(Conds *keep, Conds *inner, const Var *v) {
     int n = 0;
@@ -234,16 +248,19 @@ static bool eliminate(Ir *m, const Var *v, Conds *keep, const Conds *inner) {
     return false;
 }
 
-// The cover of a sum over vars of a share that is needed under the conditions of `keep`.
-static Node *exists(Ir *m, int n, Var *const *vars, Conds *keep, AdRisk risk) {
+// The cover of a sum over vars of a share that is needed under the conditions of `keep`. What is not exact leaves out
+// conditions that take a loop.
+static Node *exists(Ir *m, int n, Var *const *vars, Conds *keep, AdRisk risk, bool exact) {
     Conds inner = {0};
     for (int i = n; i-- > 0;) {
         Var *v = vars[i];
         split(keep, &inner, v);
         keep_outside(m, keep, v);
         if (inner.len > 0 && !eliminate(m, v, keep, &inner)) {
-            Node *count = ir_sum(m, v, bracket_conds(m, &inner, ir_int(m, 1)));
-            vec_push(keep, ir_ne(m, count, ir_int(m, 0)));
+            if (exact) {
+                Node *count = ir_sum(m, v, bracket_conds(m, &inner, ir_int(m, 1)));
+                vec_push(keep, ir_ne(m, count, ir_int(m, 0)));
+            }
         } else if (inner.len == 0 && risk == AD_RAISES) {
             vec_push(keep, ir_lt(m, ir_int(m, 0), v->extent));
         }
@@ -272,12 +289,23 @@ Share guard_sum(Guards *gs, int n, Var *const *vars, Share s, AdRisk risk) {
     if (risk != AD_SAFE) {
         keep.len = 0;
         add_conds(&keep, s.guard);
-        if (s.cover) {
-            vec_push(&keep, s.cover);
-        }
-        total.cover = exists(m, n, vars, &keep, risk);
+        add_cover(&keep, s.cover);
+        total.cover = exists(m, n, vars, &keep, risk, true);
     }
     vec_free(&keep);
     vec_free(&inner);
     return total;
+}
+
+Node *guard_any(Guards *gs, int n, Var *const *vars, Node *cover, bool exact) {
+    if (cover->op == OP_or && !cover->partial) {
+        Node *p = guard_any(gs, n, vars, cover->args[0], exact);
+        Node *q = p ? guard_any(gs, n, vars, cover->args[1], exact) : NULL;
+        return p && q ? ir_or(gs->m, p, q) : NULL;
+    }
+    Conds keep = {0};
+    add_cover(&keep, cover);
+    Node *p = exists(gs->m, n, vars, &keep, AD_RAISES, exact);
+    vec_free(&keep);
+    return p;
 }

@@ -38,5 +38,7 @@ Share guard_add(Guards *gs, int n, const Share *shares, AdRisk risk);
 // The sum of a share over index variables (in order of creation). What does not depend on them stays its guard. The
 // cover of the sum says that the share is needed for some index.
 Share guard_sum(Guards *gs, int n, Var *const *vars, Share s, AdRisk risk);
+// Does the cover hold for some index? NULL for true. What is not exact may say so where it does not.
+Node *guard_any(Guards *gs, int n, Var *const *vars, Node *cover, bool exact);
 
 #endif

@@ -17,6 +17,9 @@ typedef struct Reversal {
     Node *n, *at; // how many iterations there are, and the one whose reverse is being built
     Var *j;       // the index of the reverse
     bool *useful; // states whose adjoints matter
+    AdRisk *risk; // of computing the states
+    const AdGiven *given; // in the body
+    AdNeed *need; // of the states
     AdBody body;  // y: steps of useful states, and outputs; x: those states, and captures
     VEC(Var *) state; // of the reverse
     VEC(Node *) init;
@@ -112,9 +115,27 @@ static AdRisk risk_of(const Reversal *r, const Node *e) {
     return a ? a->risk : AD_SAFE;
 }
 
-// Adjoints of arrays are not kept apart by what was needed, but for those whose elements are computed on their own.
-static AdRisk capture_risk(const Reversal *r, const Node *e) {
-    return e->rank == 0 || e->op == OP_gen ? risk_of(r, e) : AD_SAFE;
+// A state is as risky as what it is computed from, other states included.
+static void find_risks(Reversal *r) {
+    int n = r->l->n;
+    AdRisk *init = ARENA_ARRAY(r->m->arena, AdRisk, n);
+    r->risk = ARENA_ARRAY(r->m->arena, AdRisk, n);
+    ad_risks_given(r->g, r->given, n, r->args, init);
+    ad_risks_given(r->g, r->given, n, r->args + r->steps, r->risk);
+    for (int k = 0; k < n; k++) {
+        r->risk[k] = init[k] > r->risk[k] ? init[k] : r->risk[k];
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int k = 0; k < n; k++) {
+            for (int j = 0; j < n; j++) {
+                if (r->risk[j] > r->risk[k] && node_has_var(r->args[r->steps + k], r->l->state[j])) {
+                    r->risk[k] = r->risk[j];
+                    changed = true;
+                }
+            }
+        }
+    }
 }
 
 static int add_state(Reversal *r, const char *name, Kind kind, int rank, Node **shape, Node *init) {
@@ -128,38 +149,33 @@ static void add_y(AdBody *b, Node *y, Node *adj, Node *needed) {
     b->y[b->ny] = y, b->y_adj[b->ny] = adj, b->y_needed[b->ny++] = needed;
 }
 
-// Where the adjoint of result k, if there is one, matters.
-static Node *adj_needed(const Reversal *r, int k) {
+// Where the adjoint of state k after the loop, if there is one, matters.
+static Node *needed_at_first(const Reversal *r, int k) {
     Node *needed = r->io->result_needed[k];
-    return r->io->result_adj[k] && needed ? needed : ir_bool(r->m, r->io->result_adj[k] != NULL);
+    if (r->io->result_adj[k] && needed) {
+        return needed;
+    }
+    return ad_need_all(r->m, ir_var(r->l->state[k]), ir_bool(r->m, r->io->result_adj[k] != NULL));
 }
 
-// The states of the reverse for those of the loop: first their adjoints, in order.
+// The states of the reverse for those of the loop: their adjoints, in order.
 static void open_states(Reversal *r) {
     Ir *m = r->m;
     AdBody *b = &r->body;
     for (int k = 0; k < r->l->n; k++) {
         Node *s = ir_var(r->l->state[k]), *adj = r->io->result_adj[k];
-        if (r->useful[k]) {
-            const char *name = arena_printf(m->arena, "%s_adj", s->u.var->name ? s->u.var->name : "s");
-            add_state(r, name, s->kind, s->rank, s->u.var->shape, adj ? adj : ir_zeros_like(m, s));
-        }
-    }
-    int at = 0;
-    for (int k = 0; k < r->l->n; k++) {
         if (!r->useful[k]) {
             continue;
         }
-        Node *s = ir_var(r->l->state[k]), *step = r->args[r->steps + k], *init = r->args[k], *needed = NULL;
-        AdRisk risk = risk_of(r, step) > risk_of(r, init) ? risk_of(r, step) : risk_of(r, init);
-        b->risk[b->nx] = s->rank ? AD_SAFE : risk;
+        const char *name = arena_printf(m->arena, "%s_adj", s->u.var->name ? s->u.var->name : "s");
+        int new = add_state(r, name, s->kind, s->rank, s->u.var->shape, adj ? adj : ir_zeros_like(m, s));
+        AdNeed *need = &r->need[k];
+        b->risk[b->nx] = r->risk[k];
         b->x[b->nx++] = s;
-        if (s->rank == 0 && risk != AD_SAFE) {
-            Node *first = adj_needed(r, k);
-            int new = add_state(r, "needed", KIND_BOOL, 0, NULL, first); // this may move r->state.data
-            needed = ir_var(r->state.data[new]);
+        if (r->risk[k] != AD_SAFE) {
+            ad_need_open(m, need, s->u.var, needed_at_first(r, k));
         }
-        add_y(b, step, ir_var(r->state.data[at++]), needed);
+        add_y(b, r->args[r->steps + k], ir_var(r->state.data[new]), need->mark);
     }
 }
 
@@ -167,59 +183,73 @@ static void open_body(Reversal *r) {
     AdBody *b = &r->body;
     Arena *arena = r->m->arena;
     int ny = r->l->n + r->l->nout, nx = r->l->n + r->io->n;
+    *b = (AdBody){.given = r->given};
+    r->state.len = r->init.len = r->step.len = 0;
     b->y = ARENA_ARRAY(arena, Node *, ny), b->y_adj = ARENA_ARRAY(arena, Node *, ny);
     b->y_needed = ARENA_ARRAY(arena, Node *, ny);
     b->x = ARENA_ARRAY(arena, Node *, nx), b->risk = ARENA_ARRAY(arena, AdRisk, nx);
     b->x_adj = ARENA_ARRAY(arena, Node *, nx), b->x_needed = ARENA_ARRAY(arena, Node *, nx);
     open_states(r);
     for (int q = 0; q < r->l->nout; q++) {
-        Node *adj = r->io->result_adj[r->l->n + q];
+        Node *adj = r->io->result_adj[r->l->n + q], *needed = r->io->result_needed[r->l->n + q];
         if (adj) {
-            add_y(b, r->args[r->steps + r->l->n + q], ir_at1(r->m, adj, r->at), r->io->result_needed[r->l->n + q]);
+            needed = needed ? ir_at1(r->m, needed, r->at) : NULL;
+            add_y(b, r->args[r->steps + r->l->n + q], ir_at1(r->m, adj, r->at), needed);
         }
     }
+    ad_risks_given(r->g, r->given, r->io->n, r->io->capture, b->risk + b->nx);
     for (int i = 0; i < r->io->n; i++) {
-        b->risk[b->nx] = capture_risk(r, r->io->capture[i]);
         b->x[b->nx++] = r->io->capture[i];
     }
 }
 
 // ---- what a step of the reverse does
-static void step_states(Reversal *r) {
+// Sets the steps of the needs. False if some are of another kind than was guessed, and the body must be reversed again.
+static bool step_needs(Reversal *r) {
     const AdBody *b = &r->body;
-    int at = 0, useful = 0;
-    for (int k = 0; k < r->l->n; k++) {
-        useful += r->useful[k];
+    bool ok = true;
+    for (int k = 0, j = 0; k < r->l->n; k++) {
+        if (r->useful[k]) {
+            Node *no = b->x_adj[j] ? NULL : ad_need_all(r->m, b->x[j], ir_bool(r->m, false));
+            bool safe = r->need[k].how == NEED_SAFE;
+            ok &= safe || ad_need_step(r->m, &r->need[k], r->l->state[k], no ? no : b->x_needed[j]);
+            j++;
+        }
     }
-    int needed = useful;
-    for (; at < useful; at++) {
-        r->step.data[at] = b->x_adj[at] ? b->x_adj[at] : ir_zeros_like(r->m, b->x[at]);
-        if (b->y_needed[at]) {
-            Node *yes = ir_bool(r->m, b->x_adj[at] != NULL);
-            r->step.data[needed++] = b->x_adj[at] && b->x_needed[at] ? b->x_needed[at] : yes;
+    return ok;
+}
+
+static bool reverse_body(Reversal *r, AdError *error) {
+    r->need = ARENA_ARRAY(r->m->arena, AdNeed, r->l->n);
+    for (int tries = 0;; tries++) {
+        open_body(r);
+        if (!ad_reverse_body(r->m, &r->body, error)) {
+            return false;
+        }
+        if (step_needs(r)) {
+            return true;
+        }
+        for (int k = 0; tries > 0 && k < r->l->n; k++) { // no more guesses
+            AdNeed *d = &r->need[k];
+            d->how = d->how == NEED_SAFE ? NEED_SAFE : r->l->state[k]->rank ? NEED_COUNT : NEED_ALIKE;
         }
     }
 }
 
-// How many of the alternatives of p hold.
-static Node *count_of(Ir *m, Node *p) {
-    if (p->op == OP_or && !p->args[1]->partial) {
-        return ir_add(m, count_of(m, p->args[0]), count_of(m, p->args[1]));
+static void step_states(Reversal *r) {
+    const AdBody *b = &r->body;
+    for (int j = 0; j < b->nx - r->io->n; j++) {
+        r->step.data[j] = b->x_adj[j] ? b->x_adj[j] : ir_zeros_like(r->m, b->x[j]);
     }
-    return ir_bracket(m, p, ir_int(m, 1));
-}
-
-static Node *counts(Ir *m, Node *needed) {
-    Node *idx[16];
-    Var *v[16];
-    for (int d = 0; d < needed->rank; d++) {
-        v[d] = ir_index(m, "k", needed->shape[d]), idx[d] = ir_var(v[d]);
+    for (int k = 0; k < r->l->n; k++) {
+        AdNeed *d = &r->need[k];
+        if (d->how == NEED_ALIKE || d->how == NEED_COUNT) {
+            d->at = r->state.len;
+            vec_push(&r->state, d->state);
+            vec_push(&r->init, d->init);
+            vec_push(&r->step, d->step);
+        }
     }
-    Node *e = count_of(m, ir_at(m, needed, needed->rank, idx));
-    for (int d = needed->rank; d-- > 0;) {
-        e = ir_gen(m, v[d], e);
-    }
-    return e;
 }
 
 // The sum of e, an array or number, over all iterations.
@@ -252,8 +282,9 @@ static Node *added(const Reversal *r, const Added *s, Node *back) {
     return total;
 }
 
+// What there is of a capture in the reverse.
 typedef struct CaptureSums {
-    bool some, bools, ints; // is there an adjoint; is it kept where it was needed, as a state or as counts
+    bool some, same, counts; // is there an adjoint; is it kept where it was needed: for all elements alike, or for each
     Added adj, needed;
 } CaptureSums;
 
@@ -270,18 +301,15 @@ static CaptureSums step_capture(Reversal *r, int i) {
     if (!needed) {
         return s;
     }
-    if (e->rank == 0) {
-        s.bools = true;
+    Node *same = ad_need_same(m, needed);
+    if (same) {
+        s.same = true;
         s.needed.state = add_state(r, "needed", KIND_BOOL, 0, NULL, ir_bool(m, false));
-        r->step.data[s.needed.state] = ir_or(m, ir_var(r->state.data[s.needed.state]), needed);
+        r->step.data[s.needed.state] = ir_or(m, ir_var(r->state.data[s.needed.state]), same);
         return s;
     }
-    Node *zero = ir_int(m, 0);
-    for (int d = e->rank; d-- > 0;) {
-        zero = ir_gen(m, ir_index(m, "k", e->shape[d]), zero);
-    }
-    s.ints = true;
-    s.needed = add_up(r, "needed", counts(m, needed), zero);
+    s.counts = true;
+    s.needed = add_up(r, "needed", ad_need_counts(m, needed), ad_need_all(m, e, ir_int(m, 0)));
     return s;
 }
 
@@ -319,40 +347,30 @@ static void put_primal(Reversal *r) {
 }
 
 // ---- results
-static Node *as_bool(Ir *m, Node *count) {
-    Node *idx[16];
-    Var *v[16];
-    for (int d = 0; d < count->rank; d++) {
-        v[d] = ir_index(m, "k", count->shape[d]), idx[d] = ir_var(v[d]);
-    }
-    Node *e = ir_ne(m, ir_at(m, count, count->rank, idx), ir_int(m, 0));
-    for (int d = count->rank; d-- > 0;) {
-        e = ir_gen(m, v[d], e);
-    }
-    return e;
-}
-
 static void results(Reversal *r, const CaptureSums *captures) {
     Ir *m = r->m;
     AdReversal *io = r->io;
     Loop l = {.index = r->j, .n = r->state.len, .state = r->state.data, .nout = r->out.len,
               .levels = r->l->levels, .limit = r->l->limit, .block = r->l->block};
     Node *back = ir_fold_out(m, &l, r->init.data, r->step.data, r->out.data);
-    int at = 0;
-    for (int k = 0; k < r->l->n; k++) {
-        io->init_adj[k] = r->useful[k] ? ir_final(m, back, at++) : NULL;
+    for (int k = 0, j = 0; k < r->l->n; k++) {
+        if (r->useful[k]) {
+            const AdNeed *d = &r->need[k];
+            bool kept = d->how == NEED_ALIKE || d->how == NEED_COUNT;
+            io->init_adj[k] = ir_final(m, back, j++);
+            io->init_needed[k] = kept ? ad_need_final(m, d, r->l->state[k], ir_final(m, back, d->at)) : NULL;
+        }
     }
+    Node *some = ir_lt(m, ir_int(m, 0), r->n);
     for (int i = 0; i < io->n; i++) {
         const CaptureSums *s = &captures[i];
-        Node *some = ir_lt(m, ir_int(m, 0), r->n);
         io->capture_adj[i] = s->some ? added(r, &s->adj, back) : NULL;
-        io->capture_needed[i] = NULL;
-        if (s->bools) {
-            io->capture_needed[i] = ir_final(m, back, s->needed.state);
-        } else if (s->ints) {
-            io->capture_needed[i] = as_bool(m, added(r, &s->needed, back));
-        } else if (s->some && io->capture[i]->rank == 0 && capture_risk(r, io->capture[i]) != AD_SAFE) {
-            io->capture_needed[i] = some->op == OP_lit && some->u.num ? NULL : some;
+        if (s->same) {
+            io->capture_needed[i] = ad_need_all(m, io->capture[i], ir_final(m, back, s->needed.state));
+        } else if (s->counts) {
+            io->capture_needed[i] = ad_need_counted(m, added(r, &s->needed, back));
+        } else if (s->some && risk_of(r, io->capture[i]) != AD_SAFE && !(some->op == OP_lit && some->u.num)) {
+            io->capture_needed[i] = ad_need_all(m, io->capture[i], some);
         }
     }
 }
@@ -362,6 +380,7 @@ bool ad_reverse_loop(const AdGraph *g, AdReversal *io, AdError *error) {
     const AdNode *a = io->loop;
     Reversal r = {.m = m, .g = g, .io = io, .l = a->loop, .args = a->args, .steps = loop_steps(a->e)};
     io->init_adj = ARENA_ARRAY(m->arena, Node *, r.l->n);
+    io->init_needed = ARENA_ARRAY(m->arena, Node *, r.l->n);
     io->capture_adj = ARENA_ARRAY(m->arena, Node *, io->n + 1);
     io->capture_needed = ARENA_ARRAY(m->arena, Node *, io->n + 1);
     if (a->e->op == OP_fold) {
@@ -370,10 +389,16 @@ bool ad_reverse_loop(const AdGraph *g, AdReversal *io, AdError *error) {
         r.n = ir_count(m, ir_while(m, r.l->n, r.l->state, r.args, r.args[r.l->n], r.args + r.steps));
     }
     r.j = ir_index(m, "t", r.n);
+    r.given = g->given;
+    if (r.n->partial) {
+        AdGiven *more = ARENA_NEW(m->arena, AdGiven);
+        *more = (AdGiven){r.n, g->given};
+        r.given = more;
+    }
     r.at = ir_sub(m, ir_sub(m, r.n, ir_int(m, 1)), ir_var(r.j));
     find_useful(&r);
-    open_body(&r);
-    bool ok = ad_reverse_body(m, &r.body, error);
+    find_risks(&r);
+    bool ok = reverse_body(&r, error);
     if (ok) {
         step_states(&r);
         CaptureSums *captures = ARENA_ARRAY(m->arena, CaptureSums, io->n + 1);

@@ -21,7 +21,7 @@ typedef struct Reverse {
     Ir *m;
     Guards guards;
     Slot *slot; // by AdNode.order
-    Share **results; // of a custom: the adjoints of its results
+    Share **results; // of a custom or loop, by AdNode.order: the adjoints of its results; see keep_result
     AdError *error;
     bool failed;
 } Reverse;
@@ -169,7 +169,8 @@ static void elementwise(Reverse *r, const AdNode *p, Share adj) {
         if (!d.value) {
             continue;
         }
-        Share s = p->risk == AD_SAFE || (d.value->op == OP_lit && !d.guard) ? adj : covered(r, adj);
+        bool fails = d.value->op != OP_lit || (d.guard && d.guard->partial);
+        Share s = p->risk != AD_SAFE && fails ? covered(r, adj) : adj;
         s.guard = guard_and(&r->guards, s.guard, d.guard);
         s.value = ad_times(m, s.value, d.value);
         contribute(r, p, e, s);
@@ -232,31 +233,42 @@ static void literal(Reverse *r, const AdNode *p, Share adj) {
     }
 }
 
-// The adjoint of a value that is made as a whole: its cover says whether any element is needed.
-static Share any_element(Reverse *r, const AdNode *p, Share adj) {
+// Is any element of p, an array, needed? What is not exact may say so although none is, where finding out takes a loop.
+static Node *any_element(Reverse *r, const AdNode *p, Node *cover, bool exact) {
+    Var **k = array_vars(r, p);
+    return guard_any(&r->guards, p->e->rank, k, at_vars(r->m, cover, p->e->rank, k), exact);
+}
+
+// The adjoint of an array that is made as a whole.
+static Share as_whole(Reverse *r, const AdNode *p, Share adj) {
     if (p->e->rank > 0 && adj.cover) {
-        Var **k = array_vars(r, p);
-        Share element = {NULL, at_vars(r->m, adj.cover, p->e->rank, k), ir_real(r->m, p->e->kind, 1)};
-        adj.cover = guard_sum(&r->guards, p->e->rank, k, element, AD_RAISES).cover;
+        adj.cover = any_element(r, p, adj.cover, true);
     }
     return adj;
 }
 
-// The adjoint of a result of a custom or loop waits for those of the others.
+// The adjoint of a result of a custom or loop waits for those of the others. That of an array has both: a guard, whether
+// any element is needed, and a cover, which ones. A fold evaluates nothing for elements that are not needed, so the guard
+// of its result need not be exact.
 static void keep_result(Reverse *r, const AdNode *p, Share adj) {
     const AdNode *of = ad_graph_find(&r->g, p->args[0]);
     Share **results = &r->results[of->order];
     if (!*results) {
         *results = ARENA_ARRAY(r->m->arena, Share, of->loop->ny + of->loop->n + of->loop->nout);
     }
-    (*results)[p->e->u.num + (p->e->op == OP_trace ? of->loop->n : 0)] = any_element(r, p, adj);
+    if (p->e->rank > 0 && adj.cover) {
+        bool exact = of->e->op != OP_fold || of->loop->index->extent->partial;
+        adj.guard = guard_and(&r->guards, NULL, any_element(r, p, adj.cover, exact));
+    }
+    (*results)[p->e->u.num + (p->e->op == OP_trace ? of->loop->n : 0)] = adj;
 }
 
-// Where any of the results is needed. With one result its own guard stays as it is; else a condition is made of them,
-// and needed says where each is.
+// Where any of the results is needed. With one result its own guard stays as it is; else a condition is made of them.
+// needed says where each is, under the guard that is returned.
 static Guard *any_result(Reverse *r, int n, Share *results, Node **needed) {
     Share *only = NULL;
     Node *cond = NULL;
+    bool always = false;
     int count = 0;
     for (int k = 0; k < n; k++) {
         if (results[k].value) {
@@ -264,20 +276,23 @@ static Guard *any_result(Reverse *r, int n, Share *results, Node **needed) {
             count++;
         }
     }
-    if (count == 1) {
-        *only = covered(r, *only);
-        return only->guard;
-    }
-    bool always = false;
     for (int k = 0; k < n; k++) {
-        if (!results[k].value) {
+        Share *s = &results[k];
+        if (!s->value) {
             continue;
         }
-        Node *c = guard_value(&r->guards, covered(r, results[k]).guard);
+        if (s->value->rank == 0) {
+            *s = covered(r, *s);
+        }
+        if (count == 1) {
+            needed[k] = only->cover;
+            return only->guard;
+        }
+        Node *c = guard_value(&r->guards, s->guard);
         always |= !c;
-        needed[k] = c;
+        needed[k] = s->value->rank == 0 ? c : s->cover;
         cond = cond && c ? ir_or(r->m, cond, c) : c;
-        results[k].value = guard_bracket(&r->guards, results[k].guard, results[k].value);
+        s->value = guard_bracket(&r->guards, s->guard, s->value);
     }
     return guard_and(&r->guards, NULL, always ? NULL : cond);
 }
@@ -344,7 +359,7 @@ static void loop(Reverse *r, const AdNode *p) {
     for (int k = 0; k < p->loop->n; k++) {
         AdNode *e = active_operand(r, p, k);
         if (e && back.init_adj[k]) {
-            contribute_result(r, p, e, guard, NULL, back.init_adj[k]);
+            contribute_result(r, p, e, guard, back.init_needed[k], back.init_adj[k]);
         }
     }
     for (int i = 0; i < back.n; i++) {
@@ -357,7 +372,7 @@ static void loop(Reverse *r, const AdNode *p) {
 
 static void external(Reverse *r, const AdNode *p, Share adj) {
     Node **out = ARENA_ARRAY(r->m->arena, Node *, p->e->nargs);
-    adj = covered(r, any_element(r, p, adj));
+    adj = covered(r, as_whole(r, p, adj));
     if (r->failed || !ad_custom_adjoints(r->m, p, &adj.value, out, r->error)) {
         r->failed = true;
         return;
@@ -425,11 +440,10 @@ static void seed(Reverse *r, const AdBody *b) {
         if (!a || !a->active || !adj || !kind_is_float(y->kind)) {
             continue;
         }
-        Share s = {guard_and(&r->guards, NULL, b->y_needed[i]), NULL, adj};
         if (y->rank > 0) {
-            vec_push(&r->slot[a->order].whole, s);
-        } else if (!ir_is_zero(s.value)) {
-            vec_push(&r->slot[a->order].shares, s);
+            vec_push(&r->slot[a->order].whole, ((Share){NULL, b->y_needed[i], adj}));
+        } else if (!ir_is_zero(adj)) {
+            vec_push(&r->slot[a->order].shares, ((Share){guard_and(&r->guards, NULL, b->y_needed[i]), NULL, adj}));
         }
     }
 }
@@ -486,9 +500,7 @@ bool ad_reverse_body(Ir *m, const AdBody *b, AdError *error) {
     ad_graph_build(&r.g, m, b->ny, b->y, b->nx, b->x, outer);
     r.slot = ARENA_ARRAY(m->arena, Slot, r.g.n + 1);
     r.results = ARENA_ARRAY(m->arena, Share *, r.g.n + 1);
-    for (int j = 0; j < b->nx; j++) {
-        ad_graph_find(&r.g, b->x[j])->risk = b->risk[j];
-    }
+    ad_graph_risks(&r.g, b->given, b->nx, b->x, b->risk);
     if (r.g.error.text) {
         *error = r.g.error;
         r.failed = true;

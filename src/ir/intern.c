@@ -390,6 +390,7 @@ const char *ir_nan_text(Ir *m, const Node *e, int *nvalues) {
 static void derive_sets(Ir *m, Node *e) {
     const VarSet *fv = varset_empty;
     uint64_t bound = 0;
+    e->fails = e->partial || (m->debug_nan && ir_makes_nan(e));
     for (int i = 0; i < e->nargs; i++) {
         fv = varset_union(m, fv, e->args[i]->fv);
         bound |= e->args[i]->bound;
@@ -416,7 +417,7 @@ static void derive_sets(Ir *m, Node *e) {
     }
     e->fv = fv;
     e->bound = bound;
-    e->partial |= m->debug_nan && ir_makes_nan(e);
+    e->partial |= e->fails;
     if (e->partial && (e->op == OP_bracket || e->op == OP_select)) e->partial = !guarded(m, e);
 }
 

@@ -84,6 +84,7 @@ struct Var {
     Node **shape;     // of a state that is an array
     Node *extent;     // of an index variable; NULL for states
     const char *name; // a hint for printing; not unique
+    bool counts;      // of a state: only a hint, see ad/needs.c
     Node *node;       // the value that reads it
 };
 
@@ -137,6 +138,7 @@ struct Node {
     bool bounded_above, bounded_below; // an Int that stays as small as sizes are, on that side (ir_bounded)
     bool opaque;  // an Int product too large to be multiplied out: an atom of polynomials
     bool partial; // may raise an error when evaluated: an unproven `at`, idiv/irem, assert, while, or contains one
+    bool fails;   // is one itself
     uint32_t id;  // creation order: operands have smaller ids
     int nargs;
     uint64_t hash;

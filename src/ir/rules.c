@@ -425,6 +425,9 @@ static bool costs_nothing(Ir *m, Node *e, int *budget) {
 // Does reading an element of a gen over v read another array of the same extent at v? Then that read checks the index.
 static bool checks_index(const Node *body, const Var *v) {
     while (body->op == OP_gen) body = body->args[0];
+    if (body->op == OP_not) return checks_index(body->args[0], v);
+    if (op_info[body->op].type == T_CMP && op_is_elementwise(body->op))
+        return checks_index(body->args[0], v) || checks_index(body->args[1], v);
     if (body->op != OP_at) return false;
     for (int k = 1; k < body->nargs; k++)
         if (body->args[k] == ir_var(v) && body->args[0]->shape[k - 1] == v->extent) return true;
