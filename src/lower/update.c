@@ -200,6 +200,10 @@ static void read(Reads *r, Node *e) {
         r->clash = true;
         return;
     }
+    if (e->op == OP_fold || e->op == OP_while) { // no value; its steps are in terms of variables of its own
+        r->clash = true;
+        return;
+    }
     if (beforehand(r, e)) return;
     int first = 0;
     if (e->op == OP_at && e->args[0] == r->u->base) {
@@ -211,10 +215,6 @@ static void read(Reads *r, Node *e) {
         vec_push(&r->inner, w);
         read(r, ir_subst1(m, e->args[0], ir_var(e->u.var), ir_var(w)));
         r->inner.len--;
-        return;
-    }
-    if (e->op == OP_fold || e->op == OP_while) { // its steps are in terms of variables of its own
-        r->clash = true;
         return;
     }
     for (int i = first; i < e->nargs; i++) read(r, e->args[i]);

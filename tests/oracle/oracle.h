@@ -30,8 +30,7 @@ typedef struct OracleOptions {
     bool ties;         // floating arguments are multiples of 1/2, so that they meet kinks: no differences
     bool precise;      // by --fp=precise: values that are NaN or infinite agree too; derivatives may have some where they
                        // are not compared
-    bool eager_states; // compiled code, and reverse-mode derivatives by any engine, may fail where a loop's state is
-                       // computed that turns out not to be needed
+    bool eager_states; // compiled code may fail where a loop's state is computed that turns out not to be needed
     double tolerance;  // between engines, relative to the largest element
     int64_t tape_limit; // --tape-limit
     bool tight;         // it, or an attribute, may be too small for some loop
