@@ -148,6 +148,8 @@ Share guard_add(Guards *gs, int n, const Share *shares, AdRisk risk) {
 }
 
 // ---- lists of conditions, to be tested from the first on
+enum { MAX_FACTS = 16 };
+
 typedef VEC(Node *) Conds;
 
 static void add_conds(Conds *c, const Guard *g) {
@@ -189,6 +191,13 @@ static void split(Conds *keep, Conds *inner, const Var *v) {
     keep->len = n;
 }
 
+// Does it follow from the ranges of e's index variables that n is not 0?
+static bool says_some(Ir *m, const Node *e, Node *n) {
+    Poly facts[MAX_FACTS], less = poly_add(m, poly_of(m, n), poly_of(m, ir_int(m, -1)));
+    int count = ir_range_facts(m, e, facts, MAX_FACTS);
+    return poly_nonneg_given(m, less, count, facts);
+}
+
 // A condition that may fail, kept outside of a sum over v, is tested only where the sum has terms.
 static void keep_outside(Ir *m, Conds *keep, const Var *v) {
     int first = 0;
@@ -196,7 +205,7 @@ static void keep_outside(Ir *m, Conds *keep, const Var *v) {
         first++;
     }
     Node *some = ir_lt(m, ir_int(m, 0), v->extent);
-    if (first == keep->len || (some->op == OP_lit && some->u.num)) {
+    if (first == keep->len || (some->op == OP_lit && some->u.num) || says_some(m, keep->data[first], v->extent)) {
         return;
     }
     vec_push(keep, some);
@@ -227,6 +236,25 @@ static Node *solution(Ir *m, const Node *cond, const Var *v) {
     return poly_node(m, poly_scale(m, rest, -c));
 }
 
+// Do the other conditions, those before what may fail for v = a, say that a is in the range of v? They do so where a is
+// the index of an element, too.
+static bool in_range(Ir *m, const Var *v, Node *a, const Conds *keep, const Conds *inner, int except) {
+    Poly facts[MAX_FACTS], p = poly_of(m, a);
+    int count = 0;
+    for (int i = 0; i < keep->len && count < MAX_FACTS; i++) {
+        count += poly_facts(m, keep->data[i], facts + count, MAX_FACTS - count);
+    }
+    for (int i = 0; i < inner->len && count < MAX_FACTS; i++) {
+        Node *c = i == except ? NULL : ir_subst1(m, inner->data[i], ir_var(v), a);
+        if (c && c->partial && node_has_var(inner->data[i], v)) {
+            break;
+        }
+        count += c ? poly_facts(m, c, facts + count, MAX_FACTS - count) : 0;
+    }
+    Poly most = poly_add(m, poly_add(m, poly_of(m, v->extent), poly_of(m, ir_int(m, -1))), poly_scale(m, p, -1));
+    return poly_nonneg_given(m, p, count, facts) && poly_nonneg_given(m, most, count, facts);
+}
+
 // ∃ v: v = a and c  is  0 <= a < n and c[v := a].
 static bool eliminate(Ir *m, const Var *v, Conds *keep, const Conds *inner) {
     for (int i = 0; i < inner->len; i++) {
@@ -234,7 +262,7 @@ static bool eliminate(Ir *m, const Var *v, Conds *keep, const Conds *inner) {
         if (!a) {
             continue;
         }
-        if (!ir_in_range(m, a, v->extent)) {
+        if (!ir_in_range(m, a, v->extent) && !in_range(m, v, a, keep, inner, i)) {
             vec_push(keep, ir_le(m, ir_int(m, 0), a));
             vec_push(keep, ir_lt(m, a, v->extent));
         }

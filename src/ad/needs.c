@@ -3,7 +3,9 @@
 // so that an iteration costs what it changes.
 #include "ad/graph.h"
 
-enum { MAX_RANK = 16, MAX_CONJUNCTS = 64 };
+#include <string.h>
+
+enum { MAX_RANK = 16, MAX_CONJUNCTS = 32, MAX_ALTERNATIVES = 8 };
 
 static Node *gen_over(Ir *m, int n, Var *const *v, Node *e) {
     for (int d = n; d-- > 0;) {
@@ -12,13 +14,117 @@ static Node *gen_over(Ir *m, int n, Var *const *v, Node *e) {
     return e;
 }
 
-// The element of the array a at fresh variables.
-static Node *element(Ir *m, Node *a, Var **v) {
-    Node *idx[MAX_RANK];
-    for (int d = 0; d < a->rank; d++) {
-        v[d] = ir_index(m, "k", a->shape[d]), idx[d] = ir_var(v[d]);
+// ---- simplifying
+// A disjunction of conjunctions.
+typedef struct Alternatives {
+    int n, len[MAX_ALTERNATIVES];
+    Node *c[MAX_ALTERNATIVES][MAX_CONJUNCTS];
+} Alternatives;
+
+static bool collect(Alternatives *a, Node *p) {
+    if (p->op == OP_or) {
+        return collect(a, p->args[0]) && collect(a, p->args[1]);
     }
-    return ir_at(m, a, a->rank, idx);
+    return a->n < MAX_ALTERNATIVES && ir_conjuncts(p, a->c[a->n], &a->len[a->n], MAX_CONJUNCTS) && ++a->n;
+}
+
+static bool holds(Ir *m, Node *c, int nfacts, const Poly *facts) {
+    Poly says[4];
+    int n = c->partial || c->op == OP_lit ? 0 : poly_facts(m, c, says, 4), held = 0;
+    while (held < n && poly_nonneg_given(m, says[held], nfacts, facts)) {
+        held++;
+    }
+    return n > 0 && held == n && (c->op == OP_lt || c->op == OP_le);
+}
+
+// The place of c among the conjuncts of alternative i, or -1.
+static int find(const Alternatives *a, int i, const Node *c) {
+    for (int k = 0; k < a->len[i]; k++) {
+        if (a->c[i][k] == c) {
+            return k;
+        }
+    }
+    return -1;
+}
+
+static void drop(Alternatives *a, int i, int k) {
+    for (a->len[i]--; k < a->len[i]; k++) {
+        a->c[i][k] = a->c[i][k + 1];
+    }
+}
+
+// p && q || !p && q is q, and q || p && q, too: what p may raise, the value that it belongs to raises.
+static bool joins(Ir *m, Alternatives *a, int i, int j) {
+    int other = -1, same = 0;
+    for (int k = 0; k < a->len[i]; k++) {
+        same += find(a, j, a->c[i][k]) >= 0;
+        other = find(a, j, ir_not(m, a->c[i][k])) >= 0 ? k : other;
+    }
+    if (same == a->len[i]) {
+        return true;
+    }
+    if (other < 0 || same + 1 < a->len[i] || a->len[i] != a->len[j]) {
+        return false;
+    }
+    drop(a, i, other);
+    return true;
+}
+
+static void join(Ir *m, Alternatives *a) {
+    for (int i = 0, j = 0; i < a->n; j++) {
+        if (j == a->n) {
+            i++, j = -1;
+        } else if (i != j && joins(m, a, i, j)) {
+            a->n--;
+            a->len[j] = a->len[a->n];
+            memcpy(a->c[j], a->c[a->n], sizeof a->c[j]);
+            i = 0, j = -1;
+        }
+    }
+}
+
+// The condition e, given that the ranges of v are not empty.
+static Node *simpler(Ir *m, Node *e, Var *const *v, int n) {
+    Alternatives a = {0};
+    Poly facts[MAX_RANK];
+    if (!collect(&a, e)) {
+        return e;
+    }
+    for (int d = 0; d < n; d++) {
+        facts[d] = poly_add(m, poly_of(m, v[d]->extent), poly_of(m, ir_int(m, -1)));
+    }
+    for (int i = 0; i < a.n; i++) {
+        for (int k = a.len[i]; k-- > 0;) {
+            if (holds(m, a.c[i][k], n, facts)) {
+                drop(&a, i, k);
+            }
+        }
+    }
+    join(m, &a);
+    Node *any = ir_bool(m, false);
+    for (int i = 0; i < a.n; i++) {
+        Node *all = ir_bool(m, true);
+        for (int k = 0; k < a.len[i]; k++) {
+            all = ir_and(m, all, a.c[i][k]);
+        }
+        any = ir_or(m, any, all);
+    }
+    return any;
+}
+
+// ---- elements
+// The element of the array a at variables v: its own, or fresh ones.
+static Node *element(Ir *m, Node *a, Var **v) {
+    Node *idx[MAX_RANK], *e = a;
+    int n = 0;
+    for (; e->op == OP_gen; e = e->args[0]) {
+        v[n++] = e->u.var;
+    }
+    for (int d = 0; d < e->rank; d++) {
+        v[n + d] = ir_index(m, "k", e->shape[d]), idx[d] = ir_var(v[n + d]);
+    }
+    e = ir_at(m, e, e->rank, idx);
+    return e->kind == KIND_BOOL && !m->raw ? simpler(m, e, v, a->rank) : e;
 }
 
 static bool mentions(const Node *e, Var *const *v, int n) {

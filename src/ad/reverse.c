@@ -169,8 +169,9 @@ static void elementwise(Reverse *r, const AdNode *p, Share adj) {
         if (!d.value) {
             continue;
         }
-        bool fails = d.value->op != OP_lit || (d.guard && d.guard->partial);
-        Share s = p->risk != AD_SAFE && fails ? covered(r, adj) : adj;
+        const AdNode *factor = ad_graph_find(&r->g, d.value);
+        bool safe = d.value->op == OP_lit || p->risk == AD_SAFE || (factor && factor->risk == AD_SAFE);
+        Share s = safe && !(d.guard && d.guard->partial) ? adj : covered(r, adj);
         s.guard = guard_and(&r->guards, s.guard, d.guard);
         s.value = ad_times(m, s.value, d.value);
         contribute(r, p, e, s);
