@@ -299,7 +299,48 @@ static int count_addends(const Node *e, int max) {
     return n + count_addends(e->args[1], max - n);
 }
 
-enum { MAX_TERMS = 10000, MAX_RANK = 16 };
+enum { MAX_TERMS = 10000, MAX_RANK = 16, MAX_PARTS = 64 };
+
+// The parts of a term: a sum of several addends is several sums. More than MAX_PARTS count as one.
+static int parts(Ir *m, Node *e, Node **out) {
+    Node *body = e;
+    while (body->op == OP_sum) body = body->args[0];
+    int n = body == e ? 1 : count_addends(body, MAX_PARTS + 1);
+    if (n > MAX_PARTS || body->op == OP_neg) n = 1;
+    if (n == 1) out[0] = e;
+    else addends(m, body, false, out, n);
+    for (int i = 0; i < n && n > 1; i++) {
+        Node *over[MAX_RANK];
+        int depth = 0;
+        for (Node *s = e; s->op == OP_sum && depth < MAX_RANK; s = s->args[0]) over[depth++] = s;
+        while (depth > 0) out[i] = ir_binder_plain(m, OP_sum, over[--depth]->u.var, out[i]);
+    }
+    return n;
+}
+
+// The parts of a term if all of them scatter, else the term itself.
+static int scattered_parts(Ir *m, Node *e, Var *const *v, int rank, Node **part) {
+    Node *fixed[MAX_RANK];
+    int n = parts(m, e, part), all = 0;
+    while (all < n && ir_scatters(m, part[all], v, rank, fixed)) all++;
+    if (all == n) return n;
+    part[0] = e;
+    return 1;
+}
+
+static int split_sums(Ir *m, int n, Node ***term, Var *const *v, int rank) {
+    Node *part[MAX_PARTS], **out;
+    int total = 0;
+    for (int i = 0; i < n; i++) total += scattered_parts(m, (*term)[i], v, rank, part);
+    if (total == n) return n;
+    out = ARENA_ARRAY(m->arena, Node *, total);
+    for (int i = 0, k = 0; i < n; i++) {
+        int count = scattered_parts(m, (*term)[i], v, rank, part);
+        for (int j = 0; j < count; j++) out[k++] = part[j];
+    }
+    *term = out;
+    return total;
+}
 
 int ir_terms(Ir *m, Node *e, Var **v, int *n, Node ***term) {
     *n = 0;
@@ -307,7 +348,7 @@ int ir_terms(Ir *m, Node *e, Var **v, int *n, Node ***term) {
     if (*n == 0 || e->rank || e->kind == KIND_BOOL || e->kind == KIND_INT32) return 0;
     int count = count_addends(e, MAX_TERMS);
     *term = ARENA_ARRAY(m->arena, Node *, count);
-    return addends(m, e, false, *term, count);
+    return split_sums(m, addends(m, e, false, *term, count), term, v, *n);
 }
 
 bool ir_has_scatter(Ir *m, Node *e) {

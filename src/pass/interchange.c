@@ -10,6 +10,8 @@ enum { MAX_RANK = 16 };
 typedef struct Interchange {
     Ir *m;
     Map memo;
+    Map moved;    // sums -> the elements that they have become
+    Map again[2]; // of what is evaluated in any case, and of what is not
 } Interchange;
 
 // Does that of e which depends on v cost more than the budget?
@@ -183,6 +185,8 @@ static Node *body_of(Interchange *x, Node *e, Body b) {
         explain(x->m->explain, EXPLAIN_LOOPS, e->span, "interchange: %s: the sum runs outside of the loop over the array's elements",
                 ir_quote(x->m, e));
         out = outer;
+        map_put(&x->moved, e, outer);
+        if (outer->op == OP_at) map_put(&x->memo, outer->args[0], outer->args[0]); // it is done
     } else if (mentions && !ir_is_binder(e)) {
         bool terms = e->op == OP_add || e->op == OP_sub || e->op == OP_neg;
         Node *few[8], **args = e->nargs <= 8 ? few : ARENA_ARRAY(x->m->arena, Node *, e->nargs);
@@ -222,9 +226,31 @@ static Node *interchange(Node *e, void *data) {
     return out;
 }
 
+// e with the sums that became arrays elsewhere: what else needs them, a sum over all of them perhaps, reads these.
+static Node *reads_moved(Interchange *x, Node *e, bool guarded) {
+    if (e->nargs == 0 || ir_is_loop(e)) return e;
+    Node *known = map_get(&x->again[guarded], e), *moved = map_get(&x->moved, e);
+    if (known) return known;
+    Node *out = e, *few[8], **args = e->nargs <= 8 ? few : ARENA_ARRAY(x->m->arena, Node *, e->nargs);
+    if (moved && !(moved->partial && guarded)) {
+        out = moved;
+    } else {
+        bool need = e->op == OP_bracket || e->op == OP_select || e->op == OP_and || e->op == OP_or, same = true;
+        for (int i = 0; i < e->nargs; i++) {
+            args[i] = reads_moved(x, e->args[i], guarded || (need && i > 0));
+            same &= args[i] == e->args[i];
+        }
+        if (!same) out = ir_is_binder(e) ? ir_binder_plain(x->m, e->op, e->u.var, args[0]) : ir_rebuild(x->m, e, args);
+    }
+    map_put(&x->again[guarded], e, out);
+    return out;
+}
+
 void pass_interchange(Func *f) {
     Interchange x = {.m = f->ir};
-    for (int i = 0; i < f->noutputs; i++) f->outputs[i] = interchange(f->outputs[i], &x);
-    map_free(&x.memo);
+    for (int i = 0; i < f->noutputs; i++) interchange(f->outputs[i], &x);
+    for (int i = 0; i < f->noutputs; i++) f->outputs[i] = interchange(reads_moved(&x, f->outputs[i], false), &x);
+    map_free(&x.memo), map_free(&x.moved);
+    map_free(&x.again[0]), map_free(&x.again[1]);
     pass_unify(f); // the loops that came into being
 }
