@@ -164,13 +164,14 @@ static bool only_starts(const Lower *l, const JoinedLoop *u, int k, const Node *
     return true;
 }
 
-// The buffer of an array that a loop in this scope has left and that nothing needs but state k, which starts from it.
+// The buffer of an array that a loop in this scope has left and that nothing needs but state k, which starts from it. A
+// branch that is not finished yet, and comes later, may start the same loop from it.
 static Buf *left_over(Lower *l, const JoinedLoop *u, int k) {
     Node *init = u->init.data[k];
     if (init->op != OP_final) return NULL;
     Buf *b = lower_array(l, init);
     LoopResult *r = map_get(&l->scope->arrays, init->args[0]);
-    if (!r || r->buf[init->u.num] != b || b->where != BUF_TEMP) return NULL;
+    if (!r || r->buf[init->u.num] != b || b->where != BUF_TEMP || map_get(&l->started, b)) return NULL;
     for (int i = 0; i < r->nloops; i++) {
         LoopResult *part = map_get(&l->scope->arrays, r->loop[i]);
         if (!part || !map_get(&l->loops, r->loop[i])) return NULL; // made while lowering: its uses are not known
@@ -210,6 +211,8 @@ static void store_init(Lower *l, Buf *buf, Node *init) {
     Task t = {.kind = TASK_STORE, .buf = buf, .e = init};
     if (ir_has_scatter(l->ir, init)) lower_tasks(l, 1, &t);
     else lower_task(l, &t);
+    Buf *from = lower_known_array(l, init);
+    if (from) map_put(&l->started, from, from);
 }
 
 static LoopResult *emit_loop(Lower *l, const JoinedLoop *u, Node *loop) {

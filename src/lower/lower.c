@@ -779,7 +779,7 @@ static Tree *lower_version(Arena *arena, const Func *func) {
     vec_free(&l->temp_depth);
     map_free(&l->cost);
     map_free(&l->total), map_free(&l->not_total), map_free(&l->checks);
-    map_free(&l->copies), map_free(&l->loops);
+    map_free(&l->copies), map_free(&l->loops), map_free(&l->started);
     vec_free(&l->uses);
     return t;
 }
