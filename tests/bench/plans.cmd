@@ -1,4 +1,4 @@
-# Each plan gives the same derivative; the script prints a row for each that is asked for.
+# Each plan gives the same derivative; undoing costs an iteration the same, however many there are.
 for plan in all chosen square cube binomial64K binomial4K binomial512; do
     fsmc run -O1 "$FSMC_ROOT/bench/checkpoints/plans.fsm" $plan x=0.5 n=20000
 done | uniq -c
