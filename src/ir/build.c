@@ -337,7 +337,7 @@ Node *ir_at(Ir *m, Node *a, int n, Node **idx) {
     Node **args = ARENA_ARRAY(m->arena, Node *, n + 1);
     args[0] = a;
     memcpy(args + 1, idx, sizeof *idx * (size_t)n);
-    Node proto = {.op = OP_at, .kind = a->kind};
+    Node proto = {.op = OP_at, .kind = a->kind, .nonneg = ir_nonneg_table(a)};
     for (int k = 0; k < n; k++) proto.partial |= !ir_index_in_range(m, n, idx, k, a->shape[k]);
     return ir_intern(m, &proto, n + 1, args);
 }

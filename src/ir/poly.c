@@ -97,7 +97,27 @@ bool poly_huge(Poly p) {
 
 static bool is_bounded(const Node *e, bool above) { return above ? e->bounded_above : e->bounded_below; }
 
+// The least and the greatest element of an array literal of Ints.
+static bool table_range(const Node *table, int64_t *least, int64_t *most) {
+    enum { MAX_ELEMENTS = 1024 };
+    if (table->op != OP_pack || table->kind != KIND_INT || table->nargs == 0 || table->nargs > MAX_ELEMENTS) return false;
+    *least = INT64_MAX, *most = INT64_MIN;
+    for (int i = 0; i < table->nargs; i++) {
+        int64_t x;
+        if (!ir_is_int_lit(table->args[i], &x)) return false;
+        if (x < *least) *least = x;
+        if (x > *most) *most = x;
+    }
+    return true;
+}
+
+bool ir_nonneg_table(const Node *a) {
+    int64_t least, most;
+    return table_range(a, &least, &most) && least >= 0;
+}
+
 static bool bounded_from(const Node *e, bool above) {
+    int64_t least, most;
     const Node *a = e->nargs > 0 ? e->args[0] : NULL, *b = e->nargs > 1 ? e->args[1] : NULL;
     switch (e->op) {
     case OP_lit: case OP_argmin: case OP_argmax: return true;
@@ -115,6 +135,7 @@ static bool bounded_from(const Node *e, bool above) {
     case OP_max: return above ? is_bounded(a, true) && is_bounded(b, true) : is_bounded(a, false) || is_bounded(b, false);
     case OP_select: return is_bounded(b, above) && is_bounded(e->args[2], above);
     case OP_bracket: return is_bounded(b, above);
+    case OP_at: return table_range(a, &least, &most) && least >= -INT32_MAX && most <= INT32_MAX;
     default: return false;
     }
 }
@@ -457,6 +478,22 @@ static Poly without_quotients(Ir *m, Poly p, int64_t *scale) {
     return p;
 }
 
+// A lower bound of p: where they count against it, remainders by literals and elements of tables are as great as they can
+// be. Elements that would make it huge stay.
+static Poly with_greatest(Ir *m, Poly p) {
+    Poly out = p;
+    for (int i = 0; i < p.n; i++) {
+        Term *t = &p.term[i];
+        int64_t least, most;
+        if (t->n != 1 || t->coeff > 0) continue;
+        const Node *a = t->atom[0];
+        bool rest = a->op == OP_irem && ir_is_int_lit(a->args[1], &most) && most-- > 0;
+        if ((!rest && !(a->op == OP_at && table_range(a->args[0], &least, &most))) || most > INT32_MAX || most < -INT32_MAX) continue;
+        out = poly_add(m, out, poly_add(m, poly_scale(m, (Poly){1, t}, -1), poly_lit(m, t->coeff * most)));
+    }
+    return out;
+}
+
 static bool nonneg_with(Ir *m, Poly p, int nfacts, const Poly *facts) {
     if (nonneg_rec(m, p, 8)) return true;
     for (int i = 0; i < nfacts; i++)
@@ -470,6 +507,8 @@ static bool nonneg_given(Ir *m, Poly p, int nfacts, const Poly *facts) {
     if (poly_huge(p)) return false;
     if (nonneg_terms(p)) return true;
     if (nonneg_with(m, p, nfacts, facts)) return true;
+    Poly bound = with_greatest(m, p);
+    if (bound.term != p.term && nonneg_with(m, bound, nfacts, facts)) return true;
     Poly q = without_quotients(m, p, &scale);
     if (scale == 1) return false;
     return nonneg_with(m, poly_add(m, q, poly_lit(m, scale - 1)), nfacts, facts); // above -1: not negative
