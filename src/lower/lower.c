@@ -317,6 +317,7 @@ static bool may_fail(Lower *l, Scope *s, const Node *e, int *fuel) {
     if (!plain || --*fuel < 0) return true;
     if ((e->op == OP_idiv || e->op == OP_irem) && !is_true(nonzero(l, e->args[1]))) return true;
     if (v && may_fail(l, s, v->extent, fuel)) return true;
+    if (e->op == OP_gen && !v->extent->nonneg && !is_true(ir_le(l->ir, ir_int(l->ir, 0), v->extent))) return true;
     for (int i = 0; i < of->nargs; i++)
         if (may_fail(l, s, of->args[i], fuel)) return true;
     return false;
