@@ -152,7 +152,7 @@ Node *ad_need_same(Ir *m, Node *needed) {
 
 // ---- counting
 // Is e such a number: what is added up of ones, under conditions? An element of `own` (or NULL), a state of such numbers,
-// may be part of it, but not more than once: what doubles in each iteration would overflow.
+// may be part of it, but not more than once, but where one excludes the other: what doubles in each iteration would overflow.
 static bool is_count(Ir *m, Node *e, const Var *own);
 
 static bool has(const Node *e, const Var *v) { return v && node_has_var(e, v); }
@@ -254,11 +254,45 @@ static Node *count_under(Ir *m, Node *p, const Var *own) {
     return e;
 }
 
-// How many of the alternatives of p hold.
+// Is an element of `own` a part of the number e? Conditions on it are none.
+static bool is_part(const Node *e, const Var *own) {
+    if (e->op == OP_bracket) {
+        return is_part(e->args[1], own);
+    }
+    if (e->op == OP_add || e->op == OP_select) {
+        return is_part(e->args[e->nargs - 2], own) || is_part(e->args[e->nargs - 1], own);
+    }
+    return has(e, own);
+}
+
+// Is one of p and q false, for all one sees?
+static bool exclude(Ir *m, Node *p, Node *q) {
+    Node *c[MAX_CONJUNCTS], *d[MAX_CONJUNCTS];
+    int n = 0, k = 0;
+    if (p->op == OP_or) {
+        return exclude(m, p->args[0], q) && exclude(m, p->args[1], q);
+    }
+    if (q->op == OP_or) {
+        return exclude(m, p, q->args[0]) && exclude(m, p, q->args[1]);
+    }
+    if (!ir_conjuncts(p, c, &n, MAX_CONJUNCTS) || !ir_conjuncts(q, d, &k, MAX_CONJUNCTS)) {
+        return false;
+    }
+    for (int i = 0; i < n * k; i++) {
+        if (d[i % k] == ir_not(m, c[i / k])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// How many of the alternatives of p hold. What is left as it was comes last, and had better be the number that it was.
 static Node *count_of(Ir *m, Node *p, const Var *own) {
-    if (p->op == OP_or && !p->args[1]->partial) {
-        Node *first = count_of(m, p->args[0], own);
-        return ir_add(m, first, count_of(m, p->args[1], has(p->args[0], own) ? NULL : own));
+    if (p->op == OP_or) { // what may fail is not evaluated where what precedes it holds
+        bool partial = p->args[1]->partial, once = partial || exclude(m, p->args[0], p->args[1]);
+        Node *last = count_of(m, p->args[1], own);
+        Node *first = count_of(m, p->args[0], is_part(last, own) && !once ? NULL : own);
+        return ir_add(m, first, partial ? ir_bracket(m, ir_not(m, p->args[0]), last) : last);
     }
     if (p->op == OP_and) {
         return count_under(m, p, own);
