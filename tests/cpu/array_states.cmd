@@ -1,4 +1,5 @@
-# The gradient, the gradient of the gradient, and the tangent of the gradient: operations, loads and stores grow linearly.
+# The gradient, the gradient of the gradient, and the tangent of the gradient: operations, loads and stores grow linearly
+# (of swap2 they do not: where elements of its second sweep are needed is not changed in place).
 for e in put1 put2 put3; do echo "$e"; sh ../papers/growth.sh array_states.fsm $e x=vector y=vector; done
 for e in gather swap bins; do
     for k in 1 2 3; do
