@@ -85,8 +85,10 @@ static Node *rule_div(Ir *m, Node *a, Node *b) {
     return NULL;
 }
 
+// Does a sign in front of it vanish in a literal? In `precise`, the one in (-2 * x) * y would not.
 static bool begins_negative(const Node *a) {
-    if (a->op == OP_mul || a->op == OP_div) return begins_negative(a->args[0]);
+    if (a->op == OP_div) return begins_negative(a->args[0]);
+    if (a->op == OP_mul) a = a->args[0];
     return a->op == OP_lit && a->u.real < 0;
 }
 

@@ -8,3 +8,6 @@ done
 for how in --interp -O0 -O2; do
     fsmc run $how precise.fsm tiny x=0
 done
+for how in --interp --fp=precise -O2; do
+    fsmc run $how precise.fsm sign x=1 y=2 z=4
+done
