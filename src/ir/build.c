@@ -263,6 +263,8 @@ static Node *assert_scalar(Ir *m, void *data, Node *e, Node *b) {
 
 const char ir_tape_text[] = "the trace of this loop needs at least %d bytes, and its limit is %d";
 
+int ir_assert_code(const Node *e) { return strcmp(e->u.text, ir_tape_text) ? FSM_ERROR_ASSERT : FSM_ERROR_TAPE; }
+
 Node *ir_assert_values(Ir *m, Node *cond, const char *text, Node *value, int n, Node *const *values) {
     if (cond->op == OP_lit && cond->u.num) return value;
     Assertion as = {arena_strdup(m->arena, text), 2 + n, ARENA_ARRAY(m->arena, Node *, 2 + n)};

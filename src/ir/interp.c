@@ -495,8 +495,7 @@ static Status fail_assert(Interp *m, Node *e) {
         TRY(scalar(m, e->args[2 + k], &x));
         values[k] = x.i;
     }
-    int code = strcmp(e->u.text, ir_tape_text) ? FSM_ERROR_ASSERT : FSM_ERROR_TAPE;
-    return fail_at(m, e->span, code, check_text(m->arena, e->u.text, n, values));
+    return fail_at(m, e->span, ir_assert_code(e), check_text(m->arena, e->u.text, n, values));
 }
 
 static Status eval_bracket(Interp *m, Node *e, Slot *s, Scalar *out) {

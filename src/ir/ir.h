@@ -230,6 +230,7 @@ static inline int ir_extern_end(const Node *e) { return e->nargs - e->rank; }
 Node *ir_select(Ir *m, Node *c, Node *a, Node *b); // a, b of the same kind and rank
 Node *ir_bracket(Ir *m, Node *p, Node *e);         // any numeric kind and rank
 Node *ir_assert(Ir *m, Node *cond, const char *text, Node *value); // any rank
+int ir_assert_code(const Node *e); // the FSM_ERROR_ of an assertion that does not hold
 extern const char ir_tape_text[]; // of the error that a trace needs more than its limit; values: its bytes, the limit
 // The same with n Int values, the operands after the second: each " = %d" of the text shows the next of them.
 Node *ir_assert_values(Ir *m, Node *cond, const char *text, Node *value, int n, Node *const *values);

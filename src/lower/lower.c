@@ -526,12 +526,18 @@ static void check_divisor(Lower *l, Node *e, Node *by) {
     if (!is_true(ok)) lower_check(l, lower_value(l, ok), FSM_ERROR_DIVIDE, "division by zero", e->span, 0, NULL);
 }
 
+static void check_assert(Lower *l, Node *e, Node *cond) {
+    int n = e->nargs - 2;
+    Temp *values = ARENA_ARRAY(l->arena, Temp, n + 1);
+    lower_values(l, n, e->args + 2, values);
+    lower_check(l, lower_value(l, cond), ir_assert_code(e), e->u.text, e->span, n, values);
+}
+
 void lower_check_self(Lower *l, Node *e, int dim) {
     Span before = lower_at(l, e);
     if (e->op == OP_at) check_index(l, e, lower_total(l, e->args[dim]), e->args[0]->shape[dim - 1]);
     if (e->op == OP_idiv || e->op == OP_irem) check_divisor(l, e, lower_total(l, e->args[1]));
-    if (e->op == OP_assert)
-        lower_check(l, lower_value(l, lower_total(l, e->args[0])), FSM_ERROR_ASSERT, e->u.text, e->span, 0, NULL);
+    if (e->op == OP_assert) check_assert(l, e, lower_total(l, e->args[0]));
     l->span = before;
 }
 
@@ -618,14 +624,6 @@ static void check_int32(Lower *l, Node *e) {
     lower_check(l, lower_value(l, ir_and(l->ir, low, high)), FSM_ERROR_RANGE, ir_int32_text, e->span, 1, &value);
 }
 
-static void emit_assert(Lower *l, Node *e) {
-    int n = e->nargs - 2;
-    Temp *values = ARENA_ARRAY(l->arena, Temp, n + 1);
-    lower_values(l, n, e->args + 2, values);
-    int code = strcmp(e->u.text, ir_tape_text) ? FSM_ERROR_ASSERT : FSM_ERROR_TAPE;
-    lower_check(l, lower_value(l, e->args[0]), code, e->u.text, e->span, n, values);
-}
-
 static Temp emit_node(Lower *l, Node *e) {
     Temp t;
     switch (e->op) {
@@ -641,7 +639,7 @@ static Temp emit_node(Lower *l, Node *e) {
     case OP_select: return emit_select(l, e->args[0], e->args[1], e->args[2]);
     case OP_bracket: return emit_select(l, e->args[0], e->args[1], ir_zero(l->ir, e->kind));
     case OP_assert:
-        emit_assert(l, e);
+        check_assert(l, e, e->args[0]);
         return lower_value(l, e->args[1]);
     case OP_at: return emit_at(l, e);
     case OP_sum: case OP_argmin: case OP_argmax: return lower_reduction(l, e);
