@@ -40,7 +40,6 @@ typedef struct Scope {
     int depth;
     Block *block;
     bool branch;      // may not run
-    bool likely;      // a branch that does in some pass of the loops around it
     bool loop;        // runs repeatedly
     bool maybe_empty; // a loop that may make no pass
     Node *fact;     // Bool known to hold inside, or NULL
@@ -116,8 +115,10 @@ Scope *scope_of_vars(Lower *l, const VarSet *fv); // the outermost scope in whic
 bool lower_dear(Lower *l, Node *e);               // needs loops or calls
 // May evaluating e in scope s fail where the scope itself would not?
 bool lower_fails(Lower *l, Scope *s, const Node *e);
-// Is p a condition on indices and sizes alone? Then it holds for some of them, and what is needed there is needed.
-bool lower_likely(const Node *p);
+bool lower_is_of_indices(const Node *p); // is p a condition on indices and sizes alone?
+// Is p such a condition, and varies in loops inside of the scope? Then it holds in some pass of them, and what is needed
+// there is needed. What does not vary in them may never hold.
+bool lower_likely(Lower *l, const Node *p, const Scope *from);
 bool lower_maybe_empty(Lower *l, const Var *v); // might a loop over v make no pass?
 // Does e need something that is being emitted? Then it cannot be part of what that needs. (loops.c)
 bool lower_needs_busy(const Lower *l, Node *e);

@@ -36,7 +36,7 @@ static void find_loops(Lower *l, Node *e, LoopSearch in, Map *seen) {
     if (loops && in.inside && !in.step && here && safe && !ir_has_scatter(l->ir, e)) vec_push(&s->loops, e);
     if (ir_is_loop(e) && here && safe) vec_push(&s->folds, e);
     if (ir_is_binder(e) && lower_active(l, e->u.var)) return; // its body speaks of another variable
-    int guards = (e->op == OP_bracket || e->op == OP_select) && !lower_likely(e->args[0]) ? 1 : e->nargs;
+    int guards = (e->op == OP_bracket || e->op == OP_select) && !lower_likely(l, e->args[0], s) ? 1 : e->nargs;
     int init = ir_is_loop(e) ? e->u.loop->n : e->nargs;
     for (int i = 0; i < (s == l->root ? e->nargs : init); i++) {
         Node *a = e->args[i];
@@ -332,7 +332,7 @@ Node *lower_split_guard(Lower *l, Node *e, Var *const *v, int n, Node **inner) {
     int count = 0;
     if (e->op != OP_bracket || !ir_conjuncts(e->args[0], c, &count, 64)) return NULL;
     for (int i = 0; i < count; i++) {
-        bool varies = lower_likely(c[i]) || c[i]->partial;
+        bool varies = lower_is_of_indices(c[i]) || c[i]->partial;
         for (int k = 0; k < n; k++) varies |= node_has_var(c[i], v[k]);
         if (varies) rest = ir_and(l->ir, rest, c[i]);
         else outer = outer ? ir_and(l->ir, outer, c[i]) : c[i];
@@ -446,7 +446,7 @@ static void demand_task(Lower *l, const Task *t) {
 static void find_loops_of(Lower *l, const Task *t, Map *seen) {
     if (t->guard) find_loops(l, t->guard, (LoopSearch){.inside = t->guard->op == OP_sum}, seen);
     bool value = t->e->op == OP_sum && t->e->rank == 0 && t->kind != TASK_ACC && t->kind != TASK_SCATTER;
-    bool branch = needed_perhaps(t) || (t->guard && !lower_likely(t->guard));
+    bool branch = needed_perhaps(t) || (t->guard && !lower_likely(l, t->guard, l->scope));
     find_loops(l, t->e, (LoopSearch){.inside = value, .branch = branch}, seen);
 }
 

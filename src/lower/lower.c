@@ -267,15 +267,38 @@ static void demand(Lower *l, Node *e, Demand *seen) {
 
 void lower_demand(Lower *l, Node *e) { demand(l, e, &(Demand){NULL, &l->scope->demanded, 0}); }
 
-bool lower_likely(const Node *p) {
+bool lower_is_of_indices(const Node *p) {
     if (p->op == OP_var) return !p->u.var->is_state;
     if (p->op == OP_input) return p->nonneg;
     if (p->op == OP_lit) return true;
-    if (p->op == OP_irem) return lower_likely(p->args[1]); // in the range of an index, whatever is divided
+    if (p->op == OP_irem) return lower_is_of_indices(p->args[1]); // in the range of an index, whatever is divided
     if (!op_is_elementwise(p->op) || (p->kind != KIND_BOOL && p->kind != KIND_INT)) return false;
     for (int i = 0; i < p->nargs; i++)
-        if (!lower_likely(p->args[i])) return false;
+        if (!lower_is_of_indices(p->args[i])) return false;
     return true;
+}
+
+// Does the comparison hold if all sizes are at least 1, as they mostly are?
+static bool holds_unless_empty(Lower *l, const Node *p) {
+    if ((p->op != OP_lt && p->op != OP_le) || p->args[0]->kind != KIND_INT) return false;
+    Poly d = minus(l->ir, p->args[1], p->args[0], p->op == OP_lt ? -1 : 0);
+    bool positive = l->ir->positive;
+    l->ir->positive = true;
+    bool holds = poly_nonneg(l->ir, d);
+    l->ir->positive = positive;
+    return holds;
+}
+
+bool lower_likely(Lower *l, const Node *p, const Scope *from) {
+    if (p->op == OP_and) return lower_likely(l, p->args[0], from) && lower_likely(l, p->args[1], from);
+    if (p->op == OP_or) return lower_likely(l, p->args[0], from) || lower_likely(l, p->args[1], from);
+    if (p->op == OP_lit) return p->u.num;
+    if (!lower_is_of_indices(p)) return false;
+    for (int i = 0; i < p->fv->n; i++) {
+        const Scope *s = binding(l, p->fv->v[i]);
+        if (!s || s->depth > from->depth) return true;
+    }
+    return holds_unless_empty(l, p);
 }
 
 // ---- placement
@@ -341,7 +364,7 @@ static Scope *place(Lower *l, Node *e, Scope **home) {
     if (!dear && !e->partial) return *home;
     if (!e->partial && (intptr_t)map_get(&l->copies, e) >= MAX_COPIES) return *home;
     for (Scope *s = l->scope; s != *home; s = s->outer) {
-        bool sure = s->likely && crosses_loop(s, *home); // it is needed in some pass
+        bool sure = s->branch && s->fact && crosses_loop(s, *home) && lower_likely(l, s->fact, *home); // needed in some pass
         bool barrier = (s->branch && !sure) || ((s->branch || s->maybe_empty) && lower_fails(l, s->outer, e));
         if (!barrier) continue;
         Scope *o = s->outer; // may e leave s? only if a scope further out evaluates it anyway
@@ -375,7 +398,6 @@ void lower_begin_if(Lower *l, Node *fact) {
     scope_open(l);
     l->scope->branch = true;
     l->scope->fact = fact;
-    l->scope->likely = fact && lower_likely(fact);
 }
 
 void lower_end_if(Lower *l, Temp cond) {
