@@ -154,6 +154,7 @@ bool compile_funcs(Compilation *c, bool raw, FuncList *out) {
     m->keep_customs = c->keep_customs;
     m->whole_loops = !raw;
     m->strict = c->opt->fp == CPU_FP_PRECISE;
+    m->fast = c->opt->fp == CPU_FP_FAST;
     m->debug_nan = c->opt->debug_nan;
     m->bounds = c->opt->check_bounds == WHEN_ALWAYS ? BOUNDS_ALWAYS : BOUNDS_AUTO;
     if (c->opt->check_bounds == WHEN_NEVER && c->opt->engine != ENGINE_EXEC) m->bounds = BOUNDS_NEVER;

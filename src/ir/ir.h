@@ -171,6 +171,7 @@ struct Ir {
     bool whole_loops; // while derivatives are built: loops keep states that a result does not need (see pass/prune.c)
     bool stored; // traces have become arrays that loops fill (store.c)
     Bounds bounds;
+    bool fast;    // any rule of the reals, even one that loses digits where terms cancel (--fp=fast)
     bool strict;  // keep IEEE exceptions: 0*e is not 0 (--fp=precise)
     bool debug_nan; // an operation that makes a NaN of operands that are none is an error (--debug-nan)
     int64_t tape_limit; // bytes for the trace of a loop (--tape-limit); 0: as much as it needs
@@ -290,8 +291,8 @@ Node *ir_replace(Ir *m, Node *e, Node *from, Node *to);
 Node *ir_rebuild(Ir *m, Node *e, Node **args);
 // e with f applied to each operand; e itself if none changes.
 Node *ir_map(Ir *m, Node *e, Node *(*f)(Node *e, void *data), void *data);
-// e with change applied to every value in it but leaves, binders and loops, extents included, operands first.
-Node *ir_change(Ir *m, Node *e, Node *(*change)(Ir *m, Node *e));
+// e with change applied to every value in it but leaves and loops, extents included, operands first.
+Node *ir_change(Ir *m, Node *e, Node *(*change)(Ir *m, Node *e, void *data), void *data);
 // e without traces and counts: loops fill arrays, and count (store.c).
 Node *ir_stored(Ir *m, Node *e);
 // e rebuilt bottom-up by the builders of m with fresh bound variables; also copies from one Ir into another.
@@ -416,6 +417,8 @@ int poly_facts(Ir *m, Node *p, Poly *out, int max);
 const char *ir_bounds_text(const Node *index, int *nvalues);
 // Could e, an elementwise operation, be infinite or NaN though its operands are finite and not large?
 bool ir_has_pole(const Node *e);
+// May e be infinite or NaN although the arguments and states that it mentions are finite and not large?
+bool ir_may_be_infinite(const Node *e);
 // Could e be a NaN though its operands are none? And the text of that error, with the number of its values: the operands.
 bool ir_makes_nan(const Node *e);
 const char *ir_nan_text(Ir *m, const Node *e, int *nvalues);

@@ -206,6 +206,11 @@ static bool may_be_infinite(const Node *e, int *fuel) {
     return false;
 }
 
+bool ir_may_be_infinite(const Node *e) {
+    int fuel = 32;
+    return may_be_infinite(e, &fuel);
+}
+
 // A sum over v whose terms have a factor in common, as a product: an empty sum is 0 even if the factor is not finite.
 static Node *unless_empty(Ir *m, const Var *v, bool infinite, Node *product) {
     return infinite ? ir_bracket(m, ir_lt(m, ir_int(m, 0), v->extent), product) : product;
@@ -214,10 +219,9 @@ static Node *unless_empty(Ir *m, const Var *v, bool infinite, Node *product) {
 // Factors that do not mention v move out; they must not raise an error that an empty sum would not.
 static Node *hoist(Ir *m, Var *v, Node *body) {
     Node *a = body->args[0], *b = body->args[1];
-    int fuel = 32;
     bool fa = !node_has_var(a, v) && !a->partial, fb = !node_has_var(b, v) && !b->partial;
-    if (body->op == OP_mul && fa) return unless_empty(m, v, may_be_infinite(a, &fuel), ir_mul(m, a, ir_sum(m, v, b)));
-    if (body->op == OP_mul && fb) return unless_empty(m, v, may_be_infinite(b, &fuel), ir_mul(m, ir_sum(m, v, a), b));
+    if (body->op == OP_mul && fa) return unless_empty(m, v, ir_may_be_infinite(a), ir_mul(m, a, ir_sum(m, v, b)));
+    if (body->op == OP_mul && fb) return unless_empty(m, v, ir_may_be_infinite(b), ir_mul(m, ir_sum(m, v, a), b));
     if (body->op == OP_div && fb) return unless_empty(m, v, ir_has_pole(body), ir_div(m, ir_sum(m, v, a), b));
     return NULL;
 }
@@ -241,8 +245,7 @@ Node *rule_sum(Ir *m, Var *v, Node *body) {
     if (ir_is_zero(body)) return body;
     if (!node_has_var(body, v)) {
         if (body->partial || (m->strict && kind_is_float(body->kind))) return NULL;
-        int fuel = 32;
-        return unless_empty(m, v, may_be_infinite(body, &fuel), ir_mul(m, trip_count(m, v, body->kind), body));
+        return unless_empty(m, v, ir_may_be_infinite(body), ir_mul(m, trip_count(m, v, body->kind), body));
     }
     bool real = kind_is_float(body->kind);
     switch (body->op) {

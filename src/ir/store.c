@@ -76,7 +76,8 @@ static Node *stored(Ir *m, Node *e, Node *loop, Node *at) {
     return last(m, &g);
 }
 
-static Node *store(Ir *m, Node *e) {
+static Node *store(Ir *m, Node *e, void *data) {
+    (void)data;
     return e->op == OP_trace ? stored(m, e, e->args[0], NULL) : e->op == OP_count ? counted(m, e->args[0]) : e;
 }
 
@@ -117,7 +118,7 @@ Node *ir_stored(Ir *m, Node *e) {
     Reorder r = {.m = m};
     bool before = m->stored;
     m->stored = true;
-    Node *out = ir_change(m, reorder(e, &r), store);
+    Node *out = ir_change(m, reorder(e, &r), store, NULL);
     m->stored = before;
     map_free(&r.seen);
     return out;

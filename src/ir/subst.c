@@ -68,7 +68,8 @@ typedef struct Scope {
 typedef struct Rewrite {
     Ir *m;
     bool copy;         // rebuild everything with fresh variables, perhaps into another Ir
-    Node *(*change)(Ir *m, Node *e); // what takes e's place, whose operands are done; NULL: e itself
+    Node *(*change)(Ir *m, Node *e, void *data); // what takes e's place, whose operands are done; NULL: e itself
+    void *data;
     bool vars_only;    // the outermost scope replaces only variables
     const VarSet *capture; // variables free in the replacements
     Scope *outermost;
@@ -192,11 +193,12 @@ static Node *rewrite(Rewrite *r, Scope *top, Node *e) {
     Node *out;
     if (ir_is_binder(e)) {
         out = rewrite_binder(r, s, e);
+        if (r->change) out = r->change(r->m, out, r->data);
     } else if (e->op == OP_fold || e->op == OP_while || e->op == OP_custom) {
         out = rewrite_loop(r, s, e);
     } else {
         out = rewrite_args(r, s, e);
-        if (r->change) out = r->change(r->m, out);
+        if (r->change) out = r->change(r->m, out, r->data);
     }
     r->m->span = keep;
     map_put(&s->memo, e, out);
@@ -223,21 +225,22 @@ Node *ir_replace(Ir *m, Node *e, Node *from, Node *to) {
     return out;
 }
 
-Node *ir_change(Ir *m, Node *e, Node *(*change)(Ir *m, Node *e)) {
+Node *ir_change(Ir *m, Node *e, Node *(*change)(Ir *m, Node *e, void *data), void *data) {
     Scope s = {0};
-    Rewrite r = {.m = m, .change = change, .capture = varset_empty, .outermost = &s};
+    Rewrite r = {.m = m, .change = change, .data = data, .capture = varset_empty, .outermost = &s};
     Node *out = rewrite(&r, &s, e);
     map_free(&s.memo);
     return out;
 }
 
-static Node *expanded(Ir *m, Node *e) {
+static Node *expanded(Ir *m, Node *e, void *data) {
+    (void)data;
     if (e->op != OP_result) return e;
     Node *custom = e->args[0];
     return ir_custom_put(m, custom, custom->args[custom->u.loop->n + e->u.num]);
 }
 
-Node *ir_expand(Ir *m, Node *e) { return ir_change(m, e, expanded); }
+Node *ir_expand(Ir *m, Node *e) { return ir_change(m, e, expanded, NULL); }
 
 Node *ir_copy(Ir *m, Node *e) {
     Scope s = {0};

@@ -9,6 +9,8 @@
 // Applies the rules of ir/rules.c and ir/solve.c everywhere again, knowing what the brackets and branches around a term
 // say ([FS] Fig. 8 d).
 void pass_simplify(Func *f);
+// Makes sums that loops repeat with other scalars polynomials in these, whose coefficients are computed once (Ir.fast).
+void pass_moments(Func *f);
 // Makes while loops whose traces are needed loops of as many iterations as they are counted to have.
 void pass_count(Func *f);
 // Finds ways to have earlier states of a loop without storing all of them (trace.c).

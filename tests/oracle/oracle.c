@@ -629,6 +629,7 @@ static bool read_line(OracleOptions *o, const char *line) {
     if (!strcmp(word, "eager")) return o->eager_states = true;
     if (!strcmp(word, "cost")) return sscanf(line, "%d", &o->cost_bound) == 1;
     if (!strcmp(word, "precise")) return o->precise = true;
+    if (!strcmp(word, "fast")) return o->fast = true;
     if (!strcmp(word, "ties")) return o->ties = !(o->differences = false);
     if (!strcmp(word, "kinks")) return !(o->differences = false);
     if (!strcmp(word, "trials")) return sscanf(line, "%d", &o->trials) == 1;
@@ -670,6 +671,7 @@ bool oracle_check(const Source *src, const OracleOptions *o, OracleReport *repor
     x->o = o;
     options_init(&x->opt);
     if (o->precise) x->opt.fp = CPU_FP_PRECISE;
+    if (o->fast) x->opt.fp = CPU_FP_FAST;
     x->opt.tape_limit = o->tape_limit;
     x->opt.command = COMMAND_RUN, x->opt.file = src->name;
     x->c = compile_new(&x->opt);

@@ -30,6 +30,7 @@ typedef struct OracleOptions {
     bool ties;         // floating arguments are multiples of 1/2, so that they meet kinks: no differences
     bool precise;      // by --fp=precise: values that are NaN or infinite agree too; derivatives may have some where they
                        // are not compared
+    bool fast;         // by --fp=fast
     bool eager_states; // compiled code may fail where a loop's state is computed that turns out not to be needed
     double tolerance;  // between engines, relative to the largest element
     int64_t tape_limit; // --tape-limit
@@ -49,7 +50,7 @@ typedef struct OracleCost {
 
 void oracle_options_init(OracleOptions *o);
 // Reads lines `// oracle: WORD VALUE…` from a source: `sizes 1 2 5`, `range LOW HIGH`, `ints LOW HIGH`, `trials N`,
-// `seed N`, `groups N`, `levels 0123` (digits of -O), `kinks` (no differences), `eager`, `precise`, `ties`,
+// `seed N`, `groups N`, `levels 0123` (digits of -O), `kinks` (no differences), `eager`, `precise`, `fast`, `ties`,
 // `tape N`, `tolerance X`, `identity X`, `cost N`. False if one is not understood.
 bool oracle_options_read(OracleOptions *o, const char *text);
 

@@ -9,6 +9,7 @@ typedef struct FuzzOptions {
     int count, size;
     int seconds; // stop after so many; 0: never
     int shrink;  // attempts to make a failing program smaller
+    bool fast;   // by --fp=fast
     int level;   // -1: all levels of optimisation; else one of them, by the seed
     bool verbose;
     bool stop;    // at the first failure
