@@ -258,7 +258,7 @@ static Added add_up(Reversal *r, const char *name, Node *e, Node *zero) {
     Added s = {.state = -1, .first = r->out.len};
     Node *rest = e;
     if (e->rank && r->l->index) {
-        AdAdded in = {r->l->index, r->n->nonneg ? r->n : ir_max(m, ir_int(m, 0), r->n), r->io->loop->e->fv};
+        AdAdded in = {r->l->index, ir_trips(m, r->n), r->io->loop->e->fv};
         s.piece = ARENA_ARRAY(m->arena, AdPiece, AD_PIECES);
         rest = ad_pieces(m, &in, e, s.piece, &s.npieces);
         for (int i = 0; i < s.npieces; i++) {

@@ -47,12 +47,9 @@ typedef struct Sparse {
 
 static Node *number(Ir *m, int64_t k) { return ir_int(m, k); }
 
-// How many times a loop over the extent runs.
-static Node *trips(Ir *m, Node *extent) { return extent->nonneg ? extent : ir_max(m, number(m, 0), extent); }
-
 static Node *product(Ir *m, int n, Node *const *extents) {
     Node *e = number(m, 1);
-    for (int k = 0; k < n; k++) e = ir_mul(m, e, trips(m, extents[k]));
+    for (int k = 0; k < n; k++) e = ir_mul(m, e, ir_trips(m, extents[k]));
     return e;
 }
 
@@ -185,7 +182,7 @@ static Node *before(Ir *m, Var *v, Node *e) {
 }
 
 static Node *altogether(Ir *m, Var *v, Node *e) {
-    return node_has_var(e, v) ? ir_sum(m, v, e) : ir_mul(m, trips(m, v->extent), e);
+    return node_has_var(e, v) ? ir_sum(m, v, e) : ir_mul(m, ir_trips(m, v->extent), e);
 }
 
 static void place_rows(Sparse *s, Leaf *l) {
@@ -302,7 +299,7 @@ static void fill_rows(Sparse *s, const Leaf *l, Filler *starts, Filler *columns,
     for (int i = 0; i < l->nkinds; i++) {
         const RowKind *k = &l->kind[i];
         Node *row = number(m, 0), *base = k->start;
-        for (int d = 0; d < l->nvars; d++) row = ir_add(m, ir_mul(m, row, trips(m, l->y->shape[d])), ir_var(l->var[d]));
+        for (int d = 0; d < l->nvars; d++) row = ir_add(m, ir_mul(m, row, ir_trips(m, l->y->shape[d])), ir_var(l->var[d]));
         row = ir_add(m, ir_add(m, l->rows, number(m, i)), ir_mul(m, row, number(m, l->nkinds)));
         fill(starts, l, 0, NULL, NULL, row, k->start);
         for (int j = 0; j < s->nx; j++) {

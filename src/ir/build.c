@@ -495,11 +495,10 @@ Node *ir_final(Ir *m, Node *loop, int k) {
     return ir_intern(m, &proto, 1, &loop);
 }
 
+Node *ir_trips(Ir *m, Node *extent) { return extent->nonneg ? extent : ir_max(m, ir_int(m, 0), extent); }
+
 Node *ir_count(Ir *m, Node *loop) {
-    if (loop->op == OP_fold) {
-        Node *n = ir_loop(loop)->index->extent;
-        return n->nonneg ? n : ir_max(m, ir_int(m, 0), n);
-    }
+    if (loop->op == OP_fold) return ir_trips(m, ir_loop(loop)->index->extent);
     Node *e = rule_count(m, loop);
     if (e) return e;
     return ir_intern(m, &(Node){.op = OP_count, .kind = KIND_INT, .nonneg = true}, 1, &loop);

@@ -268,6 +268,7 @@ Node *ir_while_out(Ir *m, const Loop *l, Node **inits, Node *cond, Node **steps,
 Node *ir_loop_like(Ir *m, const Node *loop, const Loop *l, Node **args);
 // The values of output k, an array with one element or row for each iteration: its first extent is ir_count.
 Node *ir_trace(Ir *m, Node *loop, int k);
+Node *ir_trips(Ir *m, Node *extent); // how often a loop over the extent runs: never less than 0
 // The number of iterations: never negative.
 Node *ir_count(Ir *m, Node *loop);
 

@@ -34,9 +34,7 @@ static Node *conjunction(Ir *m, const Conj *c, int skip) {
 
 // The number of passes of a loop over v as a value of `kind`.
 static Node *trip_count(Ir *m, const Var *v, Kind kind) {
-    Node *n = v->extent;
-    if (!n->nonneg) n = ir_max(m, ir_int(m, 0), n);
-    return ir_conv(m, kind, n);
+    return ir_conv(m, kind, ir_trips(m, v->extent));
 }
 
 // Does every term of p hold at most one index variable, with coefficient +1 or -1, and nothing else that varies?
