@@ -75,13 +75,16 @@ Node *ir_solve(Ir *m, Node *p, const Var *v) {
     return isolate(m, p, v, &a) ? poly_node(m, a) : NULL;
 }
 
-// If the conjunct says v = a: *a. Equalities through data or of higher degree are solved only if nothing could scatter
-// through them instead, which costs no more than the terms there are.
-static bool solves(Ir *m, Node *p, const Var *v, Node **a) {
+// If conjunct `which` says v = a: *a. Equalities through data or of higher degree are solved only if nothing could scatter
+// through them instead, which costs no more than the terms there are. An `a` that may fail must not be needed before a
+// conjunct that mentions v: where that never holds, a is not computed.
+static bool solves(Ir *m, const Conj *c, int which, const Var *v, Node **a) {
     Poly value;
-    if (!isolate(m, p, v, &value)) return false;
+    if (!isolate(m, c->p[which], v, &value)) return false;
     if (!unit_affine(value) && has_index(value)) return false;
     *a = poly_node(m, value);
+    for (int i = 0; i < which; i++)
+        if ((*a)->partial && node_has_var(c->p[i], v)) return false;
     return true;
 }
 
@@ -177,7 +180,7 @@ static Node *sum_of_bracket(Ir *m, Var *v, Node *body) {
     }
     if (inner.n < all.n) return ir_bracket(m, outer, ir_sum(m, v, ir_bracket(m, conjunction(m, &inner, -1), e)));
     for (int i = 0; i < all.n; i++)
-        if (solves(m, all.p[i], v, &a)) return eliminate(m, v, &all, i, a, e);
+        if (solves(m, &all, i, v, &a)) return eliminate(m, v, &all, i, a, e);
     Node *lo, *rest;
     Var *w = ir_narrow(m, v, body, &lo, &rest);
     return w && !keeps_range(body, v, lo) ? ir_sum(m, w, rest) : NULL;
@@ -190,7 +193,7 @@ static bool solvable(Ir *m, const Var *v, Node *e) {
     if (e->op == OP_neg) return solvable(m, v, e->args[0]);
     if (e->op != OP_bracket || !collect(e->args[0], &c)) return false;
     for (int i = 0; i < c.n; i++)
-        if (solves(m, c.p[i], v, &a)) return true;
+        if (solves(m, &c, i, v, &a)) return true;
     return false;
 }
 
