@@ -50,6 +50,8 @@ typedef struct Scope {
     Map in_arms;    // Node: several such arms may need it
     Map demanded;   // Node: evaluated whenever this scope is entered
     Map checked;    // Node: a condition that was checked
+    VEC(Node *) arms;     // what may not be evaluated of branches that are
+    int arms_seen;        // so many of them are in `in_arm`
     VEC(Node *) loops;    // sums and arrays whose home this is and that its tasks need: candidates for sharing a loop
     VEC(Node *) folds;    // the same for sequential loops
     VEC(Task) tasks;    // not yet done
@@ -122,6 +124,8 @@ bool lower_likely(Lower *l, const Node *p, const Scope *from);
 bool lower_maybe_empty(Lower *l, const Var *v); // might a loop over v make no pass?
 // Does e need something that is being emitted? Then it cannot be part of what that needs. (loops.c)
 bool lower_needs_busy(const Lower *l, Node *e);
+bool lower_stays(Lower *l, Node *e); // is e, if it is needed now, computed in the current scope for good? (lower.c)
+bool lower_in_arms(Lower *l, Scope *s, const Node *e); // do several arms of branches in s need e? (lower.c)
 // Marks e and what it always needs as evaluated in the current scope.
 void lower_demand(Lower *l, Node *e);
 
@@ -129,6 +133,8 @@ void lower_demand(Lower *l, Node *e);
 // The value of a scalar in the current scope, emitted where it belongs unless it is there already. (lower.c)
 Temp lower_value(Lower *l, Node *e);
 void lower_values(Lower *l, int n, Node *const *e, Temp *out);
+// That value if it is there already, or -1. (lower.c)
+Temp lower_known_value(Lower *l, Node *e);
 // The buffer that holds an array, filled. (lower.c)
 Buf *lower_array(Lower *l, Node *e);
 // That buffer if it is there already, or NULL. (lower.c)

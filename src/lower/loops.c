@@ -13,26 +13,44 @@
 
 static bool is_reduction(const Node *e) { return e->op == OP_sum || e->op == OP_argmin || e->op == OP_argmax; }
 
-static bool held(Lower *l, Node *e) { return e->rank ? map_get(&l->scope->arrays, e) : map_get(&l->scope->values, e); }
+static bool held(Lower *l, Node *e) { return e->rank ? lower_known_array(l, e) != NULL : lower_known_value(l, e) >= 0; }
 
 // Where the search for loops is.
 typedef struct LoopSearch {
     bool inside; // of something that needs the value as such
     bool step;   // of a sequential loop's steps
     bool branch; // of an arm that may not be evaluated
+    const Node *guard; // the condition of the innermost such arm, if it is a guard
 } LoopSearch;
 
+static bool says(const Node *p, const Node *q) { return p == q || (p->op == OP_and && (says(p->args[0], q) || says(p->args[1], q))); }
+
+static bool implies(const Node *p, const Node *q) {
+    return q->op == OP_and ? implies(p, q->args[0]) && implies(p, q->args[1]) : says(p, q);
+}
+
+// Does sum e evaluate nothing where the guard is false? The guard of a derivative often says just that the condition of
+// some of its summands holds: it counts them.
+static bool nothing_unless(const Node *e, const Node *guard) {
+    if (guard->op == OP_and) return nothing_unless(e, guard->args[0]) || nothing_unless(e, guard->args[1]);
+    const Node *none = guard->op == OP_not ? guard->args[0] : NULL;
+    if (e->op != OP_sum || !none || none->op != OP_eq || !ir_is_zero(none->args[0])) return false;
+    const Node *count = none->args[1], *one = count->op == OP_sum && count->u.var == e->u.var ? count->args[0] : NULL;
+    return one && one->op == OP_bracket && e->args[0]->op == OP_bracket && implies(e->args[0]->args[0], one->args[0]);
+}
+
 // Collects the loops that the current scope's tasks need, whatever they loop over, and that live in this scope. Of what
-// stands in branches, and may not be needed, just what will be computed before them (`inside`). Of what only the steps of a sequential loop need, just such loops,
-// and not inside of loops: the reverse of a loop needs the trace of one whose result may be needed, too. (Inside of loops
+// stands in branches, and may not be needed, just what will be computed before them (`inside`), or costs nothing if it is
+// not needed. Of what only the steps of a sequential loop need, just such loops, and not inside of loops: the reverse of a loop needs the trace of one whose result may be needed, too. (Inside of loops
 // the gradient of an LU decomposition gets dearer by it: what is joined there is no more updated in place.)
 static void find_loops(Lower *l, Node *e, LoopSearch in, Map *seen) {
     const void *before = map_get(seen, e);
     if (e->nargs == 0 || before == e || (before && in.branch)) return;
     map_put(seen, e, in.branch ? l : (void *)e);
     Scope *s = l->scope;
-    bool here = scope_of_vars(l, e->fv) == s, loops = e->op == OP_sum || e->op == OP_gen;
-    bool demanded = map_get(&s->demanded, e), safe = in.branch ? demanded || (!e->partial && map_get(&s->in_arms, e)) : demanded || !e->partial;
+    bool loops = e->op == OP_sum || e->op == OP_gen, here = (loops || ir_is_loop(e)) && lower_stays(l, e);
+    bool sure = !in.branch || lower_in_arms(l, s, e) || (in.guard && nothing_unless(e, in.guard));
+    bool safe = map_get(&s->demanded, e) || (!e->partial && sure);
     if (loops && in.inside && !in.step && here && safe && !ir_has_scatter(l->ir, e)) vec_push(&s->loops, e);
     if (ir_is_loop(e) && here && safe) vec_push(&s->folds, e);
     if (ir_is_binder(e) && lower_active(l, e->u.var)) return; // its body speaks of another variable
@@ -42,7 +60,8 @@ static void find_loops(Lower *l, Node *e, LoopSearch in, Map *seen) {
         Node *a = e->args[i];
         // an array is a loop of its own only where something indexes it
         bool read = (e->op == OP_at && i == 0) || e->op == OP_extern;
-        find_loops(l, a, (LoopSearch){a->op == OP_sum || read, in.step || i >= init, in.branch || i >= guards}, seen);
+        const Node *guard = i >= guards ? e->op == OP_bracket ? e->args[0] : NULL : in.guard;
+        find_loops(l, a, (LoopSearch){a->op == OP_sum || read, in.step || i >= init, in.branch || i >= guards, guard}, seen);
     }
 }
 
@@ -447,7 +466,7 @@ static void find_loops_of(Lower *l, const Task *t, Map *seen) {
     if (t->guard) find_loops(l, t->guard, (LoopSearch){.inside = t->guard->op == OP_sum}, seen);
     bool value = t->e->op == OP_sum && t->e->rank == 0 && t->kind != TASK_ACC && t->kind != TASK_SCATTER;
     bool branch = needed_perhaps(t) || (t->guard && !lower_likely(l, t->guard, l->scope));
-    find_loops(l, t->e, (LoopSearch){.inside = value, .branch = branch}, seen);
+    find_loops(l, t->e, (LoopSearch){.inside = value, .branch = branch, .guard = t->guard}, seen);
 }
 
 // The tasks from number i to before the end that are done where the same holds as for i.
@@ -471,6 +490,32 @@ static void emit_under_guard(Lower *l, int i, int end) {
     lower_end_if(l, c);
 }
 
+// An element of the result that is dear where a condition holds, and else zero.
+static bool is_guarded_result(Lower *l, const Task *t) {
+    return t->kind == TASK_STORE && t->buf->where == BUF_OUTPUT && !t->done && !t->guard && !t->region && t->e->rank == 0 &&
+           t->e->op == OP_bracket && lower_dear(l, t->e->args[1]);
+}
+
+// Such elements under the same condition, or that of another task, are zero first: what is done under one condition shares
+// loops.
+static void join_guarded(Lower *l, int first) {
+    Scope *s = l->scope;
+    for (int i = first; i < s->tasks.len; i++) {
+        Task t = s->tasks.data[i];
+        bool joins = false;
+        if (!is_guarded_result(l, &t)) continue;
+        for (int k = first; k < s->tasks.len && !joins; k++) {
+            const Task *u = &s->tasks.data[k];
+            joins = k != i && !u->done && (u->guard ? u->guard : is_guarded_result(l, u) ? u->e->args[0] : NULL) == t.e->args[0];
+        }
+        if (!joins) continue;
+        Task z = t;
+        z.e = ir_zero(l->ir, t.e->kind);
+        emit_scalar_task(l, &z);
+        s->tasks.data[i].guard = t.e->args[0], s->tasks.data[i].e = t.e->args[1];
+    }
+}
+
 // Zeros for which others wait come first; what is done under a condition last, when much of what it needs may be known.
 enum { TURN_ZEROS, TURN_ALWAYS, TURN_GUARDED, TURNS };
 
@@ -481,6 +526,7 @@ void lower_tasks(Lower *l, int n, Task *tasks) {
     int first = s->tasks.len;
     Map seen = {0};
     for (int i = 0; i < n; i++) add_task(l, &tasks[i]);
+    join_guarded(l, first);
     int end = s->tasks.len;
     for (int i = first; i < end; i++) demand_task(l, &s->tasks.data[i]);
     for (int i = first; i < end; i++) find_loops_of(l, &s->tasks.data[i], &seen);

@@ -126,7 +126,7 @@ Block *scope_close(Lower *l) {
     vec_free(&s->rebound);
     map_free(&s->values), map_free(&s->arrays), map_free(&s->demanded), map_free(&s->lazy);
     map_free(&s->in_arm), map_free(&s->in_arms), map_free(&s->checked);
-    vec_free(&s->loops), vec_free(&s->folds), vec_free(&s->tasks);
+    vec_free(&s->arms), vec_free(&s->loops), vec_free(&s->folds), vec_free(&s->tasks);
     return s->block;
 }
 
@@ -186,8 +186,8 @@ static void demand(Lower *l, Node *e, Demand *d);
 
 // What has been found in several arms has been walked twice, with all that it needs: once more would find nothing.
 static void walk_arm(Lower *l, Node *e, void *arm) {
-    if (e->nargs == 0) return;
     Scope *s = l->scope;
+    if (e->nargs == 0 || map_get(&s->demanded, e)) return;
     void *first = map_get(&s->in_arm, e);
     if (first == arm || (first && map_get(&s->in_arms, e))) return;
     if (first) map_put(&s->in_arms, e, e);
@@ -195,12 +195,20 @@ static void walk_arm(Lower *l, Node *e, void *arm) {
     if (ir_is_binder(e) && lower_active(l, e->u.var)) return;
     Node *total = e->rank == 0 && e->partial ? lower_total(l, e) : NULL;
     if (total) walk_arm(l, total, arm);
-    for (int i = 0; i < e->nargs; i++) walk_arm(l, e->args[i], arm);
+    // what is computed before the arms decides for itself what it needs
+    bool branches = first && !e->partial && (e->op == OP_bracket || e->op == OP_select);
+    for (int i = 0; i < (branches ? 1 : e->nargs); i++) walk_arm(l, e->args[i], arm);
 }
 
-// Notes what the arm of a branch of the current scope may need. What several arms may need had better be computed before
-// them: inside, each arm would have code for it, and arms in arms exponentially much.
-static void note_arm(Lower *l, Node **arm) { walk_arm(l, *arm, arm); }
+// Do several arms of branches of the scope need e? That had better be computed before them: inside, each arm would have code
+// for it, and arms in arms exponentially much. What the scope needs anyway is not asked about, nor what only that needs.
+bool lower_in_arms(Lower *l, Scope *s, const Node *e) {
+    Scope *here = l->scope;
+    l->scope = s;
+    for (; s->arms_seen < s->arms.len; s->arms_seen++) walk_arm(l, s->arms.data[s->arms_seen], s->arms.data[s->arms_seen]);
+    l->scope = here;
+    return map_get(&s->in_arms, e);
+}
 
 // What both arms of a select need is needed.
 static void demand_either(Lower *l, Node *a, Node *b, Demand *d) {
@@ -240,11 +248,11 @@ static void demand(Lower *l, Node *e, Demand *seen) {
     switch (e->op) {
     case OP_bracket:
         demand(l, e->args[0], seen);
-        if (!seen->outer) note_arm(l, &e->args[1]);
+        if (!seen->outer) vec_push(&l->scope->arms, e->args[1]);
         break;
     case OP_select:
         demand(l, e->args[0], seen);
-        for (int i = 1; i < 3 && !seen->outer; i++) note_arm(l, &e->args[i]);
+        for (int i = 1; i < 3 && !seen->outer; i++) vec_push(&l->scope->arms, e->args[i]);
         demand_either(l, e->args[1], e->args[2], seen);
         break;
     case OP_and: case OP_or: // the second operand is evaluated by need if it may fail
@@ -353,7 +361,7 @@ bool lower_fails(Lower *l, Scope *s, const Node *e) {
 
 // Do several arms of branches in the scope need e, which can be computed before them?
 static bool shared_by_arms(Lower *l, Scope *s, const Node *e) {
-    return map_get(&s->in_arms, e) && !lower_fails(l, s, e);
+    return lower_in_arms(l, s, e) && !lower_fails(l, s, e);
 }
 
 // The scope in which e is to be emitted; *home is the one that could hold it for good.
@@ -374,6 +382,11 @@ static Scope *place(Lower *l, Node *e, Scope **home) {
     return *home;
 }
 
+bool lower_stays(Lower *l, Node *e) {
+    Scope *home = scope_of_vars(l, e->fv);
+    return home && (home == l->scope || (!crosses_loop(l->scope, home) && place(l, e, &home) == l->scope));
+}
+
 Buf *lower_known_array(Lower *l, Node *e) {
     for (Scope *s = l->scope; s; s = s->outer) {
         Buf *b = map_get(&s->arrays, e);
@@ -382,7 +395,7 @@ Buf *lower_known_array(Lower *l, Node *e) {
     return NULL;
 }
 
-static Temp known_value(Lower *l, Node *e) {
+Temp lower_known_value(Lower *l, Node *e) {
     for (Scope *s = l->scope; s; s = s->outer) {
         intptr_t t = (intptr_t)map_get(&s->values, e);
         if (t) return (Temp)(t - 1);
@@ -459,7 +472,7 @@ static Lazy *emit_by_need(Lower *l, Node *e, Scope *home) {
 
 // What evaluating e here would cost beyond what is known already, up to a bound.
 static int fresh_cost(Lower *l, Node *e, int bound) {
-    if (e->nargs == 0 || (e->rank == 0 && known_value(l, e) >= 0)) return 0;
+    if (e->nargs == 0 || (e->rank == 0 && lower_known_value(l, e) >= 0)) return 0;
     int cost = op_info[e->op].cost;
     if (ir_is_binder(e) || e->op == OP_final || (e->op == OP_extern && e->u.ext->signature)) return PASS_COST_LOOP;
     if (e->op == OP_at) cost = e->args[0]->op == OP_input || lower_known_array(l, e->args[0]) ? 1 : PASS_COST_LOOP;
@@ -488,7 +501,7 @@ static bool leaves(Lower *l, Node *e, const Scope *at) {
 
 Temp lower_value(Lower *l, Node *e) {
     if (e->rank) fatal_bug("an array where a scalar is expected");
-    Temp t = known_value(l, e);
+    Temp t = lower_known_value(l, e);
     if (t >= 0) return t;
     Scope *here = l->scope, *home, *at = place(l, e, &home);
     Node *total = at != home && e->partial && lower_dear(l, e) ? lower_total(l, e) : NULL;
@@ -582,6 +595,7 @@ static Temp emit_op(Lower *l, Node *e) {
 static Block *arm(Lower *l, Node *fact, Temp cell, Node *e) {
     lower_begin_if(l, fact);
     lower_demand(l, e);
+    lower_announce(l, 1, &e);
     lower_set(l, cell, lower_value(l, e));
     return scope_close(l);
 }
@@ -599,7 +613,7 @@ static Temp emit_branch(Lower *l, Node *c, Node *a, Node *b) {
 
 static bool simple(Lower *l, Node *e) {
     int fuel = 64;
-    if (known_value(l, e) >= 0 || shared_by_arms(l, l->scope, e)) return true;
+    if (lower_known_value(l, e) >= 0 || shared_by_arms(l, l->scope, e)) return true;
     return !lower_dear(l, e) && !may_fail(l, l->scope, e, &fuel);
 }
 
@@ -695,7 +709,7 @@ Buf *lower_array(Lower *l, Node *e) {
     l->scope = at;
     bool shape_outside = true; // the extents can be computed where the buffer is to live, or are there
     l->scope = home;
-    for (int k = 0; k < e->rank; k++) shape_outside &= simple(l, e->shape[k]) || known_value(l, e->shape[k]) >= 0;
+    for (int k = 0; k < e->rank; k++) shape_outside &= simple(l, e->shape[k]) || lower_known_value(l, e->shape[k]) >= 0;
     l->scope = at;
     if (at != home && crosses_loop(at, home) && shape_outside) b = emit_by_need(l, e, home)->buf;
     else b = lower_fill(l, e);

@@ -1,5 +1,8 @@
-# Calls only where a guard holds: none, none, none, 1 + 3.
+# Calls only where a guard holds: none, none, none, 1 + 3. Then loops: one for all of 6, two of 3, none.
 fsmc cost guarded_work.fsm empty 'x=[1, 2]' s=0.5 'w=[1, 2, 3]'
 fsmc cost guarded_work.fsm emptyAdjoint 'x=[1, 2]' s=0.5 'w=[1, 2, 3]' 'd=[[1, 2, 3], [4, 5, 6], [7, 8, 9]]'
 fsmc cost guarded_work.fsm longer 'x=[1, 2]' s=0.5 'w=[1, 2, 3]'
 fsmc cost guarded_work.fsm firstRow 'x=[1, 2, 3, 4]' 'w=[1, 2, 3]'
+fsmc cost guarded_work.fsm togetherAdjoint 'x=[1, 2, 3]' s=0.5 m=6 'd=[1, 2, 3]'
+fsmc cost guarded_work.fsm shiftedAdjoint 'x=[1, 2, 3]' s=0.5 'd=[1, 2, 3]'
+fsmc cost guarded_work.fsm oneArm 'x=[1, 2, 3]' s=0.5 k=-1
