@@ -8,6 +8,7 @@
 #include "ad/sparse.h"
 
 #include "ad/pattern.h"
+#include "ir/rule.h"
 
 enum {
     MAX_ROWS = 16,   // elements of a result's innermost dimensions that are rows of their own, each with its own code
@@ -341,9 +342,12 @@ bool ad_sparse(Ir *m, Kind kind, int ny, Node *const *y, int nx, Node *const *x,
     s.column = ARENA_ARRAY(arena, Node *, nx + 1);
     s.leaf = ARENA_ARRAY(arena, Leaf, ny + 1);
     bool raw = m->raw;
-    m->raw = false; // the pattern is that of the program after the rules
+    Rules *rules = m->rules;
+    bool some = raw || rules_restricted(rules);
+    m->raw = false; // the pattern is that of the program after the rules, all of them
+    if (some) m->rules = NULL;
     Node **z = ARENA_ARRAY(arena, Node *, ny + 1);
-    for (int i = 0; i < ny; i++) z[i] = raw ? ir_copy(m, y[i]) : y[i];
+    for (int i = 0; i < ny; i++) z[i] = some ? ir_copy(m, y[i]) : y[i];
     s.still = ARENA_ARRAY(arena, Node *, nx + 1);
     for (int j = 0; j < nx; j++) s.still[j] = ir_param(m, x[j]->kind, x[j]->rank, x[j]->shape);
     bool ok = build(&s, z, out);
@@ -352,6 +356,6 @@ bool ad_sparse(Ir *m, Kind kind, int ny, Node *const *y, int nx, Node *const *x,
         out->columns = ir_subst(m, out->columns, nx, s.still, (Node **)x);
         out->values = ir_subst(m, out->values, nx, s.still, (Node **)x);
     }
-    m->raw = raw;
+    m->raw = raw, m->rules = rules;
     return ok;
 }

@@ -55,6 +55,9 @@ Compilation *compile_new(const Options *opt) {
     Compilation *c = ARENA_NEW(a, Compilation);
     *c = (Compilation){.opt = opt, .arena = a, .diag = diag_new(a)};
     if (opt->explain) c->explain = explain_new(a, opt->explain);
+    bool noting = explain_wants(c->explain, EXPLAIN_RULES), limited = opt->fuel >= 0;
+    for (int k = 0; k < RULE_COUNT; k++) limited |= opt->rules_off[k];
+    if (limited || noting) c->rules = rules_new(a, opt->rules_off, opt->fuel, noting);
     diag_set_limit(c->diag, opt->error_limit);
     for (int i = 0; i < WARNING_COUNT; i++)
         diag_set_warning(c->diag, (Warning)i, opt->warn[i], opt->werror || opt->warn_error[i]);
@@ -69,6 +72,7 @@ void compile_delete(Compilation *c) {
     vec_free(&c->trees);
     vec_free(&c->stages);
     explain_delete(c->explain);
+    rules_delete(c->rules);
     diag_delete(c->diag);
     arena_free(c->arena);
 }
@@ -160,7 +164,7 @@ bool compile_funcs(Compilation *c, bool raw, FuncList *out) {
     if (c->opt->check_bounds == WHEN_NEVER && c->opt->engine != ENGINE_EXEC) m->bounds = BOUNDS_NEVER;
     m->strict_nan = c->opt->strict_nan;
     m->tape_limit = c->opt->tape_limit;
-    if (!raw) m->explain = c->explain;
+    if (!raw) m->explain = c->explain, m->rules = c->rules;
     if (c->program) {
         compile_stage(c, "elaborate");
         out->f = elab_program(m, c->program, &out->n);

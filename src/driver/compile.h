@@ -19,6 +19,7 @@ typedef struct Compilation {
     Arena *arena;
     Diag *diag;
     Explain *explain; // NULL without --explain
+    struct Rules *rules; // NULL without --explain=rules, --disable-rule and --fuel
     const Source *src;
     Unit *unit;                 // of an F̃ source
     const CoreProgram *program; // of an F̃ source, typed; NULL for textual IR

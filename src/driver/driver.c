@@ -136,6 +136,8 @@ static int work(void *data) {
 static void print_messages(Compilation *c) {
     Str out = {0};
     diag_print(c->diag, &out, colored(c->opt));
+    explain_entry(c->explain, NULL); // what follows is about all of them
+    rules_explain(c->rules, c->explain);
     explain_print(c->explain, &out);
     if (c->opt->time_passes) {
         compile_stage(c, NULL);

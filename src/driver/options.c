@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 void options_init(Options *o) {
-    *o = (Options){.arena = arena_new(), .emit = 1u << EMIT_OBJ, .level = 2, .fp = CPU_FP_CONTRACT, .error_limit = 20};
+    *o = (Options){.arena = arena_new(), .emit = 1u << EMIT_OBJ, .level = 2, .fp = CPU_FP_CONTRACT, .error_limit = 20, .fuel = -1};
     o->seed = 1, o->low = -1, o->high = 1, o->trials = 3, o->min_time = 1, o->runs = 20;
     for (const Pass *p = pass_table; p->name; p++) o->passes[o->npasses++] = p;
     for (int i = 0; i < WARNING_COUNT; i++) o->warn[i] = warning_info[i].on;
@@ -95,6 +95,19 @@ static const Pass *find_pass(OptionReader *r, const OptionRow *row, const char *
     return NULL;
 }
 
+static bool disable_rule(OptionReader *r, const OptionRow *row, const char *name) {
+    NameGuess guess = {.wanted = name};
+    for (int k = 0; k < RULE_COUNT; k++) {
+        name_guess(&guess, rule_info[k].name);
+        if (strcmp(rule_info[k].name, name)) continue;
+        if (rule_info[k].form) return wrong(r, "--%s: `%s` cannot be left out: others rely on it", row->name, name);
+        return r->o->rules_off[k] = true;
+    }
+    wrong(r, "--%s: there is no rule `%s`", row->name, name);
+    if (guess.best) return wrong(r, "; did you mean `%s`?", guess.best);
+    return wrong(r, "; --explain=rules names those that apply");
+}
+
 static bool read_passes(OptionReader *r, const OptionRow *row, const char *list) {
     r->listed = true;
     r->o->npasses = 0;
@@ -113,7 +126,7 @@ static bool read_passes(OptionReader *r, const OptionRow *row, const char *list)
 }
 
 static bool read_topics(OptionReader *r, const OptionRow *row, const char *list) {
-    if (!list || !strcmp(list, "all")) r->o->explain = ~0u;
+    if (!list || !strcmp(list, "all")) r->o->explain |= ~(1u << EXPLAIN_RULES); // they are many
     while (list && *list && strcmp(list, "all")) {
         size_t n = strcspn(list, ",");
         int k = 0;
@@ -262,6 +275,13 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
         const Pass *p = find_pass(r, row, value);
         if (p) vec_push(&r->disabled, p);
         return p;
+    }
+    case OPTION_DISABLE_RULE: return disable_rule(r, row, value);
+    case OPTION_FUEL: {
+        int fuel;
+        if (!read_number(r, row, value, INT_MAX, &fuel)) return false;
+        o->fuel = fuel;
+        return true;
     }
     case OPTION_DUMP_AFTER:
         o->dump_after = value;

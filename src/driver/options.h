@@ -3,6 +3,7 @@
 #define DRIVER_OPTIONS_H
 
 #include "cpu/cpu.h"
+#include "ir/rule.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/str.h"
@@ -72,6 +73,8 @@ typedef struct Options {
     bool json;
     const struct Pass *passes[PASS_MAX]; // what to run, in order
     int npasses;
+    bool rules_off[RULE_COUNT];
+    int64_t fuel; // how many rewritings; -1: any number
     const char *dump_after; // a pass, "elaborate", "all", or NULL
 } Options;
 

@@ -72,6 +72,11 @@ const char *option_choice(const char *value, int k) {
     if (!value) return NULL;
     if (!strcmp(value, "KIND,...")) return k < EMIT_COUNT ? emit_rows[k].name : NULL;
     if (!strcmp(value, "PASS") || !strcmp(value, "PASS,...")) return pass_table[k].name;
+    if (!strcmp(value, "RULE")) {
+        for (int i = 0; i < RULE_COUNT; i++)
+            if (!rule_info[i].form && k-- == 0) return rule_info[i].name;
+        return NULL;
+    }
     if (!strcmp(value, "[TOPIC,...]")) return k < EXPLAIN_TOPICS ? explain_topic_name((ExplainTopic)k) : NULL;
     if (!strcmp(value, "STAGE")) {
         int n = pass_count();

@@ -199,12 +199,14 @@ static Node *conv_scalar(Ir *m, void *data, Node *a, Node *b) {
     (void)b;
     const Kind to = *(const Kind *)data;
     if (a->kind == to) return a;
-    if (!m->raw && to == KIND_INT32 && a->op == OP_conv && a->args[0]->kind == to) return a->args[0];
-    if (a->op == OP_lit && a->kind != KIND_BOOL && to != KIND_INT && to != KIND_INT32) {
+    bool back = to == KIND_INT32 && a->op == OP_conv && a->args[0]->kind == to;
+    if (!m->raw && back && rule(m, RULE_convert_back)) return a->args[0];
+    bool number = a->op == OP_lit && a->kind != KIND_BOOL && to != KIND_INT && to != KIND_INT32;
+    if (number && rule(m, RULE_convert_literal)) {
         double x = kind_is_float(a->kind) ? a->u.real : to == KIND_FLOAT ? (double)(float)a->u.num : (double)a->u.num;
         return ir_real(m, to, x);
     }
-    if (!m->raw && a->op == OP_bracket && kind_is_float(to))
+    if (!m->raw && a->op == OP_bracket && kind_is_float(to) && rule(m, RULE_bracket_convert))
         return ir_bracket(m, a->args[0], ir_conv(m, to, a->args[1]));
     Node proto = {.op = OP_conv, .kind = to, .nonneg = to == KIND_INT && a->kind == KIND_BOOL};
     proto.partial = to == KIND_INT32 && !fits_int32(a);
@@ -231,7 +233,9 @@ static Node *select_scalar(Ir *m, void *c, Node *a, Node *b) {
     return e ? e : ir_select_plain(m, c, a, b);
 }
 
-Node *ir_select(Ir *m, Node *c, Node *a, Node *b) { return a == b && !c->partial ? a : elementwise(m, select_scalar, c, a, b); }
+Node *ir_select(Ir *m, Node *c, Node *a, Node *b) {
+    return a == b && !c->partial && rule(m, RULE_select_same) ? a : elementwise(m, select_scalar, c, a, b);
+}
 
 Node *ir_bracket_plain(Ir *m, Node *p, Node *e) {
     Node *args[] = {p, e};
@@ -266,7 +270,7 @@ const char ir_tape_text[] = "the trace of this loop needs at least %d bytes, and
 int ir_assert_code(const Node *e) { return strcmp(e->u.text, ir_tape_text) ? FSM_ERROR_ASSERT : FSM_ERROR_TAPE; }
 
 Node *ir_assert_values(Ir *m, Node *cond, const char *text, Node *value, int n, Node *const *values) {
-    if (cond->op == OP_lit && cond->u.num) return value;
+    if (cond->op == OP_lit && cond->u.num && rule(m, RULE_assert_true)) return value;
     Assertion as = {arena_strdup(m->arena, text), 2 + n, ARENA_ARRAY(m->arena, Node *, 2 + n)};
     as.args[0] = cond;
     for (int i = 0; i < n; i++) as.args[2 + i] = values[i];
@@ -396,7 +400,7 @@ static Node *sum_scalar(Ir *m, void *v, Node *body, Node *b) {
 Node *ir_sum(Ir *m, Var *v, Node *body) { return elementwise(m, sum_scalar, v, body, NULL); }
 
 static Node *arg_extreme(Ir *m, Op op, Var *v, Node *body) {
-    if (!m->raw && !node_has_var(body, v) && !body->partial)
+    if (!m->raw && !node_has_var(body, v) && !body->partial && rule(m, RULE_extreme_of_constant))
         return ir_select(m, ir_lt(m, ir_int(m, 0), v->extent), ir_int(m, 0), ir_int(m, -1));
     return ir_binder_plain(m, op, v, body);
 }

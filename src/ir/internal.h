@@ -3,6 +3,7 @@
 #define IR_INTERNAL_H
 
 #include "ir/ir.h"
+#include "ir/rule.h"
 
 // Interns a node with the given key; fills in fv, bound, partial. `payload` is copied from *proto's op, kind, rank, shape,
 // u, name.

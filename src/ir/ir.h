@@ -177,6 +177,7 @@ struct Ir {
     int64_t tape_limit; // bytes for the trace of a loop (--tape-limit); 0: as much as it needs
     bool strict_nan; // derivatives at singular points are what the formula says, not 0 (--strict-nan)
     Explain *explain; // where decisions are noted; NULL: nowhere
+    struct Rules *rules; // which rules apply, and what they did (ir/rule.h); NULL: all, and nobody asks
     Span span;    // given to new nodes
     struct IrTables *tables; // interning (ir.c)
     uint32_t next_node, next_var, next_param;

@@ -10,7 +10,7 @@ static Node *single_access(Ir *m, Var *index, Var *s, Node *z, Node *step) {
     Node *i = ir_var(index), *self = ir_var(s), *c = step->args[0];
     if (step->op != OP_select || step->args[2] != self || c->op != OP_eq || c->args[0]->kind != KIND_INT) return NULL;
     Node *a = c->args[0] == i ? c->args[1] : c->args[1] == i ? c->args[0] : NULL;
-    if (!a || reads(a, index) || reads(a, s)) return NULL;
+    if (!a || reads(a, index) || reads(a, s) || !rule(m, RULE_fold_access)) return NULL;
     Node *from[] = {i, self}, *to[] = {a, z};
     Node *hit = ir_subst(m, step->args[1], 2, from, to);
     Node *some = a->partial ? ir_lt(m, ir_int(m, 0), index->extent) : ir_bool(m, true); // else a is not evaluated
@@ -22,30 +22,33 @@ static Node *single_access(Ir *m, Var *index, Var *s, Node *z, Node *step) {
 static Node *extreme(Ir *m, Var *index, Var *s, Node *z, Node *step) {
     if (step->op != OP_max && step->op != OP_min) return NULL;
     Node *self = ir_var(s);
-    if (step->args[0] != self || reads(step->args[1], s)) return NULL;
+    if (step->args[0] != self || reads(step->args[1], s) || !rule(m, RULE_fold_extreme)) return NULL;
     Node *e = step->args[1];
     Node *k = step->op == OP_max ? ir_argmax(m, index, e) : ir_argmin(m, index, e);
     Node *best = ir_subst1(m, e, ir_var(index), k);
     return ir_select(m, ir_lt(m, ir_int(m, 0), index->extent), ir_op(m, step->op, z, best), z);
 }
 
+// fold s = z in s + e, or s - e: a sum.
+static Node *added(Ir *m, Var *index, Var *s, Node *z, Node *step) {
+    Node *self = ir_var(s), *e = NULL;
+    Op op = step->op == OP_sub ? OP_sub : OP_add;
+    Poly rest;
+    int64_t c;
+    if ((step->op == OP_add || step->op == OP_sub) && step->args[0] == self) e = step->args[1];
+    else if (step->op == OP_add && step->args[1] == self) e = step->args[0];
+    if (e && reads(e, s)) e = NULL;
+    if (!e && step->kind == KIND_INT && poly_linear(m, poly_of(m, step), self, &c, &rest) && c == 1)
+        e = poly_node(m, rest), op = OP_add; // Int steps are polynomials: s + e in any order
+    return e && rule(m, RULE_fold_sum) ? ir_op(m, op, z, ir_sum(m, index, e)) : NULL;
+}
+
 // The state after a fold that steps only this state by `step`; NULL if it has no closed form here.
 Node *rule_fold(Ir *m, Var *index, Var *s, Node *z, Node *step) {
-    Node *self = ir_var(s), *e = NULL;
-    if (step == self) return z;
+    if (step == ir_var(s) && rule(m, RULE_fold_still)) return z;
     if (z->rank) return NULL;
-    if (step->op == OP_add && step->args[0] == self) e = step->args[1];
-    else if (step->op == OP_add && step->args[1] == self) e = step->args[0];
-    if (e && !reads(e, s)) return ir_add(m, z, ir_sum(m, index, e));
-    if (step->op == OP_sub && step->args[0] == self && !reads(step->args[1], s))
-        return ir_sub(m, z, ir_sum(m, index, step->args[1]));
-    if (step->kind == KIND_INT) { // Int steps are polynomials: s + e in any order
-        Poly rest;
-        int64_t c;
-        if (poly_linear(m, poly_of(m, step), self, &c, &rest) && c == 1)
-            return ir_add(m, z, ir_sum(m, index, poly_node(m, rest)));
-    }
-    Node *r = single_access(m, index, s, z, step);
+    Node *r = added(m, index, s, z, step);
+    if (!r) r = single_access(m, index, s, z, step);
     return r ? r : extreme(m, index, s, z, step);
 }
 
@@ -88,8 +91,9 @@ static Node *known_state(Ir *m, const Node *loop, int j) {
     return ir_add(m, init, ir_mul(m, ir_var(l->index), more));
 }
 
-// The loop with the states of need[] and, if out is not NULL, that output; *at gets the place of state k.
-static Node *restricted(Ir *m, Node *loop, const bool *need, Node *out, int k, int *at) {
+// The loop with the states of need[] and, if out is not NULL, that output; *at gets the place of state k. `replace`:
+// without those whose values are known.
+static Node *restricted(Ir *m, Node *loop, const bool *need, Node *out, int k, int *at, bool replace) {
     Loop *l = ir_loop(loop);
     Node **from = ARENA_ARRAY(m->arena, Node *, l->n), **to = ARENA_ARRAY(m->arena, Node *, l->n);
     Node **init = ARENA_ARRAY(m->arena, Node *, l->n), **step = ARENA_ARRAY(m->arena, Node *, l->n);
@@ -97,7 +101,7 @@ static Node *restricted(Ir *m, Node *loop, const bool *need, Node *out, int k, i
                   .levels = l->levels, .limit = l->limit, .block = l->block};
     int known = 0;
     for (int j = 0; j < l->n; j++) {
-        Node *value = need[j] && j != k ? known_state(m, loop, j) : NULL;
+        Node *value = replace && need[j] && j != k ? known_state(m, loop, j) : NULL;
         if (value) from[known] = ir_var(l->state[j]), to[known++] = value;
         if (!need[j] || value) continue;
         if (j == k) *at = small.n;
@@ -116,6 +120,13 @@ static bool any_known(Ir *m, const Node *loop, const bool *need, int except) {
     for (int j = 0; j < ir_loop(loop)->n; j++)
         if (need[j] && j != except && known_state(m, loop, j)) return true;
     return false;
+}
+
+// Is the loop to be restricted? `less`: without states and outputs that nobody needs. *replace: see restricted.
+static bool restricts(Ir *m, const Node *loop, const bool *need, int except, bool less, bool *replace) {
+    if (less && !rule(m, RULE_fission)) return false;
+    *replace = any_known(m, loop, need, except) && rule(m, RULE_state_known);
+    return less || *replace;
 }
 
 // ---- arrays that a loop fills
@@ -163,7 +174,7 @@ static Node *with_outputs(Ir *m, Node *loop, Filled *f) {
     Node **out = ARENA_ARRAY(m->arena, Node *, l->n + l->nout + 1);
     for (int q = 0; q < l->nout; q++) out[q] = loop_output(loop, q);
     for (int k = 0; k < l->n; k++) {
-        if (is_filled(m, loop, k, &f[k])) {
+        if (is_filled(m, loop, k, &f[k]) && rule(m, RULE_fold_array)) {
             out[less.nout++] = f[k].value;
             continue;
         }
@@ -208,8 +219,9 @@ Node *rule_final(Ir *m, Node *loop, int k) {
         Node *e = rule_fold(m, l->index, l->state[k], loop_init(loop, k), loop_step(loop, k));
         if (e) return e;
     }
-    if (keeps_loops(m) || (count == l->n && l->nout == 0 && !any_known(m, loop, need, k))) return NULL;
-    Node *small = restricted(m, loop, need, NULL, k, &at);
+    bool replace;
+    if (keeps_loops(m) || !restricts(m, loop, need, k, count < l->n || l->nout, &replace)) return NULL;
+    Node *small = restricted(m, loop, need, NULL, k, &at, replace);
     return ir_final(m, small, at);
 }
 
@@ -219,24 +231,26 @@ Node *rule_trace(Ir *m, Node *loop, int k) {
     if (m->raw || other) return other;
     bool *need = ARENA_ARRAY(m->arena, bool, l->n);
     int count = closure(loop, out, need);
-    if (loop->op == OP_fold && count == 0) {
+    if (loop->op == OP_fold && count == 0 && rule(m, RULE_trace_array)) {
         Node *n = ir_count(m, loop);
         if (n == l->index->extent) return ir_gen(m, l->index, out);
         Var *i = ir_index(m, l->index->name, n);
         return ir_gen(m, i, ir_subst1(m, out, ir_var(l->index), ir_var(i)));
     }
-    if (m->whole_loops || (count == l->n && l->nout == 1 && !any_known(m, loop, need, -1))) return NULL;
-    return ir_trace(m, restricted(m, loop, need, out, -1, NULL), 0);
+    bool replace;
+    if (m->whole_loops || !restricts(m, loop, need, -1, count < l->n || l->nout > 1, &replace)) return NULL;
+    return ir_trace(m, restricted(m, loop, need, out, -1, NULL, replace), 0);
 }
 
 Node *rule_count(Ir *m, Node *loop) {
     Loop *l = ir_loop(loop);
     bool *need = ARENA_ARRAY(m->arena, bool, l->n);
     int count = closure(loop, NULL, need);
-    if (m->whole_loops && l->nout) { // one value, whatever the outputs
+    bool replace;
+    if (m->whole_loops && l->nout && rule(m, RULE_fission)) { // one value, whatever the outputs
         Node **steps = loop->args + loop_steps(loop);
         return ir_count(m, ir_while(m, l->n, l->state, loop->args, loop_cond(loop), steps));
     }
-    if (keeps_loops(m) || (count == l->n && l->nout == 0 && !any_known(m, loop, need, -1))) return NULL;
-    return ir_count(m, restricted(m, loop, need, NULL, -1, NULL));
+    if (keeps_loops(m) || !restricts(m, loop, need, -1, count < l->n || l->nout, &replace)) return NULL;
+    return ir_count(m, restricted(m, loop, need, NULL, -1, NULL, replace));
 }

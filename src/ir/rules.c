@@ -1,5 +1,6 @@
-// The algebraic rules applied when a term is built ([FS] Fig. 8 b, c, d; [TL] section 5.4). Every rule keeps kind and
-// rank, does not raise the cost of [TL] Fig. 6, and its result is smaller or in normal form, so that rewriting ends.
+// The algebraic rules applied when a term is built ([FS] Fig. 8 b, c, d; [TL] section 5.4), by their names in rules.def.
+// Every rule keeps kind and rank, does not raise the cost of [TL] Fig. 6, and its result is smaller or in normal form, so
+// that rewriting ends, whichever of the others are left out. `rule` is asked last, of what would be rewritten.
 // `0 * e = 0`, `e - e = 0` and the like assume finite e; Ir.strict turns them off. What may fail is not
 // dropped, but it may come under the bracket of another factor, where it is not needed.
 #include "ir/internal.h"
@@ -21,6 +22,7 @@ static Scalar scalar_of(const Node *e) {
 static Node *constant(Ir *m, Op op, Node *a, Node *b) {
     if (a->op != OP_lit || (b && b->op != OP_lit)) return NULL;
     if ((op == OP_idiv || op == OP_irem) && b->u.num == 0) return NULL;
+    if (!rule(m, RULE_fold_literals)) return NULL;
     Kind kind = op_info[op].type == T_PSI ? b->kind : a->kind;
     Scalar r = scalar_op(op, kind, scalar_of(a), scalar_of(b));
     if (op_info[op].type == T_CMP || op_info[op].type == T_LOGIC) return ir_bool(m, r.i != 0);
@@ -30,24 +32,38 @@ static Node *constant(Ir *m, Op op, Node *a, Node *b) {
 // ---- the ring of floating-point numbers ([FS] Fig. 8 b)
 
 static Node *rule_add(Ir *m, Node *a, Node *b) {
-    if (ir_is_zero(a)) return b;
-    if (ir_is_zero(b)) return a;
-    if (b->op == OP_neg) return ir_sub(m, a, b->args[0]);
-    if (a->op == OP_neg) return ir_sub(m, b, a->args[0]);
+    if (ir_is_zero(a) && rule(m, RULE_add_zero)) return b;
+    if (ir_is_zero(b) && rule(m, RULE_add_zero)) return a;
+    if (b->op == OP_neg && rule(m, RULE_add_neg)) return ir_sub(m, a, b->args[0]);
+    if (a->op == OP_neg && rule(m, RULE_add_neg)) return ir_sub(m, b, a->args[0]);
     if (is_bracket(a) && is_bracket(b)) {
-        if (pred(a) == pred(b)) return ir_bracket(m, pred(a), ir_add(m, inner(a), inner(b)));
-        if (pred(a) == ir_not(m, pred(b))) return ir_select(m, pred(a), inner(a), inner(b));
+        if (pred(a) == pred(b) && rule(m, RULE_bracket_add)) return ir_bracket(m, pred(a), ir_add(m, inner(a), inner(b)));
+        if (pred(a) == ir_not(m, pred(b)) && rule(m, RULE_bracket_either))
+            return ir_select(m, pred(a), inner(a), inner(b));
     }
-    return a == b ? ir_mul(m, lit(m, a, 2), a) : NULL;
+    return a == b && rule(m, RULE_add_self) ? ir_mul(m, lit(m, a, 2), a) : NULL;
 }
 
 static Node *rule_sub(Ir *m, Node *a, Node *b) {
-    if (ir_is_zero(b)) return a;
-    if (ir_is_zero(a)) return ir_neg(m, b);
-    if (a == b && !m->strict && !a->partial) return lit(m, a, 0);
-    if (b->op == OP_neg) return ir_add(m, a, b->args[0]);
-    if (is_bracket(a) && is_bracket(b) && pred(a) == pred(b))
+    if (ir_is_zero(b) && rule(m, RULE_sub_zero)) return a;
+    if (ir_is_zero(a) && rule(m, RULE_zero_sub)) return ir_neg(m, b);
+    if (a == b && !m->strict && !a->partial && rule(m, RULE_sub_self)) return lit(m, a, 0);
+    if (b->op == OP_neg && rule(m, RULE_sub_neg)) return ir_add(m, a, b->args[0]);
+    if (is_bracket(a) && is_bracket(b) && pred(a) == pred(b) && rule(m, RULE_bracket_add))
         return ir_bracket(m, pred(a), ir_sub(m, inner(a), inner(b)));
+    return NULL;
+}
+
+static bool is_reciprocal(const Node *e) { return e->op == OP_div && ir_is_lit(e->args[0], 1); }
+
+// A factor that is a literal is the first of a product.
+static Node *rule_literals(Ir *m, Node *a, Node *b) {
+    bool first = a->op == OP_mul && a->args[0]->op == OP_lit, second = b->op == OP_mul && b->args[0]->op == OP_lit;
+    if (a->op == OP_lit && second && rule(m, RULE_mul_literals))
+        return ir_mul(m, lit(m, a, a->u.real * b->args[0]->u.real), b->args[1]);
+    if (a->op == OP_lit) return NULL;
+    if (second && rule(m, RULE_literal_first)) return ir_mul(m, b->args[0], ir_mul(m, a, b->args[1]));
+    if (first && rule(m, RULE_literal_first)) return ir_mul(m, a->args[0], ir_mul(m, a->args[1], b));
     return NULL;
 }
 
@@ -56,33 +72,31 @@ static Node *rule_mul(Ir *m, Node *a, Node *b) {
         Node *t = a;
         a = b, b = t;
     }
-    if (ir_is_lit(a, 1)) return b;
-    if (ir_is_lit(a, -1)) return ir_neg(m, b);
-    if (!m->strict && (ir_is_zero(a) || ir_is_zero(b)) && !a->partial && !b->partial) return lit(m, a, 0);
-    if (is_bracket(a)) return ir_bracket(m, pred(a), ir_mul(m, inner(a), b));
-    if (is_bracket(b)) return ir_bracket(m, pred(b), ir_mul(m, a, inner(b)));
-    if (a->op == OP_neg) return ir_neg(m, ir_mul(m, a->args[0], b));
-    if (b->op == OP_neg) return ir_neg(m, ir_mul(m, a, b->args[0]));
+    if (ir_is_lit(a, 1) && rule(m, RULE_mul_one)) return b;
+    if (ir_is_lit(a, -1) && rule(m, RULE_mul_minus_one)) return ir_neg(m, b);
+    bool zero = (ir_is_zero(a) || ir_is_zero(b)) && !m->strict && !a->partial && !b->partial;
+    if (zero && rule(m, RULE_mul_zero)) return lit(m, a, 0);
+    if (is_bracket(a) && rule(m, RULE_bracket_mul)) return ir_bracket(m, pred(a), ir_mul(m, inner(a), b));
+    if (is_bracket(b) && rule(m, RULE_bracket_mul)) return ir_bracket(m, pred(b), ir_mul(m, a, inner(b)));
+    if (a->op == OP_neg && rule(m, RULE_mul_neg)) return ir_neg(m, ir_mul(m, a->args[0], b));
+    if (b->op == OP_neg && rule(m, RULE_mul_neg)) return ir_neg(m, ir_mul(m, a, b->args[0]));
     if (m->strict) return NULL; // what follows changes the order of operations
-    if (a->op == OP_lit && b->op == OP_mul && b->args[0]->op == OP_lit)
-        return ir_mul(m, lit(m, a, a->u.real * b->args[0]->u.real), b->args[1]);
-    if (b->op == OP_mul && b->args[0]->op == OP_lit) return ir_mul(m, b->args[0], ir_mul(m, a, b->args[1]));
-    if (a->op == OP_mul && a->args[0]->op == OP_lit) return ir_mul(m, a->args[0], ir_mul(m, a->args[1], b));
-    if (a->op == OP_div && ir_is_lit(a->args[0], 1)) return ir_div(m, b, a->args[1]);
-    if (b->op == OP_div && ir_is_lit(b->args[0], 1)) return ir_div(m, a, b->args[1]);
+    Node *e = rule_literals(m, a, b);
+    if (e) return e;
+    if (is_reciprocal(a) && rule(m, RULE_mul_reciprocal)) return ir_div(m, b, a->args[1]);
+    if (is_reciprocal(b) && rule(m, RULE_mul_reciprocal)) return ir_div(m, a, b->args[1]);
     return NULL;
 }
 
 static Node *rule_div(Ir *m, Node *a, Node *b) {
-    if (ir_is_lit(b, 1)) return a;
-    if (!m->strict && ir_is_zero(a) && !b->partial) return a;
-    if (is_bracket(a)) return ir_bracket(m, pred(a), ir_div(m, inner(a), b));
-    if (a->op == OP_neg) return ir_neg(m, ir_div(m, a->args[0], b));
-    if (b->op == OP_neg) return ir_neg(m, ir_div(m, a, b->args[0]));
+    if (ir_is_lit(b, 1) && rule(m, RULE_div_one)) return a;
+    if (!m->strict && ir_is_zero(a) && !b->partial && rule(m, RULE_zero_div)) return a;
+    if (is_bracket(a) && rule(m, RULE_bracket_div)) return ir_bracket(m, pred(a), ir_div(m, inner(a), b));
+    if (a->op == OP_neg && rule(m, RULE_div_neg)) return ir_neg(m, ir_div(m, a->args[0], b));
+    if (b->op == OP_neg && rule(m, RULE_div_neg)) return ir_neg(m, ir_div(m, a, b->args[0]));
     int exponent, limit = a->kind == KIND_FLOAT ? 120 : 1000;
-    if (b->op == OP_lit && fabs(frexp(b->u.real, &exponent)) == 0.5 && exponent > -limit && exponent < limit)
-        return ir_mul(m, lit(m, a, 1 / b->u.real), a); // exact: a power of two
-    return NULL;
+    bool power = b->op == OP_lit && fabs(frexp(b->u.real, &exponent)) == 0.5 && exponent > -limit && exponent < limit;
+    return power && rule(m, RULE_div_power_of_two) ? ir_mul(m, lit(m, a, 1 / b->u.real), a) : NULL;
 }
 
 // Does a sign in front of it vanish in a literal? In `precise`, the one in (-2 * x) * y would not.
@@ -92,29 +106,34 @@ static bool begins_negative(const Node *a) {
     return a->op == OP_lit && a->u.real < 0;
 }
 
+// -a by the sign of the literal in it.
+static Node *with_sign(Ir *m, Node *a) {
+    if (a->op == OP_lit) return lit(m, a, -a->u.real);
+    if (a->op == OP_mul) return ir_mul(m, lit(m, a, -a->args[0]->u.real), a->args[1]);
+    return ir_div(m, with_sign(m, a->args[0]), a->args[1]);
+}
+
 static Node *rule_neg(Ir *m, Node *a) {
-    if (a->op == OP_neg) return a->args[0];
-    if (a->op == OP_sub) return ir_sub(m, a->args[1], a->args[0]);
-    if (is_bracket(a)) return ir_bracket(m, pred(a), ir_neg(m, inner(a)));
-    if (a->op == OP_mul && a->args[0]->op == OP_lit)
-        return ir_mul(m, lit(m, a, -a->args[0]->u.real), a->args[1]);
-    if (a->op == OP_div && begins_negative(a->args[0])) return ir_div(m, ir_neg(m, a->args[0]), a->args[1]);
-    return NULL;
+    if (a->op == OP_neg && rule(m, RULE_neg_neg)) return a->args[0];
+    if (a->op == OP_sub && rule(m, RULE_neg_sub)) return ir_sub(m, a->args[1], a->args[0]);
+    if (is_bracket(a) && rule(m, RULE_bracket_neg)) return ir_bracket(m, pred(a), ir_neg(m, inner(a)));
+    bool literal = (a->op == OP_mul && a->args[0]->op == OP_lit) || (a->op == OP_div && begins_negative(a->args[0]));
+    return literal && rule(m, RULE_neg_literal) ? with_sign(m, a) : NULL;
 }
 
 static Node *rule_powi(Ir *m, Node *a, Node *n) {
     int64_t k;
     if (!ir_is_int_lit(n, &k)) return NULL;
-    if (k == 0 && !a->partial) return lit(m, a, 1);
-    if (k == 1) return a;
-    if (k == 2) return ir_mul(m, a, a);
-    if (k == -1) return ir_div(m, lit(m, a, 1), a);
+    if (k == 0 && !a->partial && rule(m, RULE_pow_zero)) return lit(m, a, 1);
+    if (k == 1 && rule(m, RULE_pow_one)) return a;
+    if (k == 2 && rule(m, RULE_pow_two)) return ir_mul(m, a, a);
+    if (k == -1 && rule(m, RULE_pow_minus_one)) return ir_div(m, lit(m, a, 1), a);
     return NULL;
 }
 
 static Node *rule_pow(Ir *m, Node *a, Node *y) {
-    if (y->op != OP_lit || y->u.real != floor(y->u.real) || fabs(y->u.real) > 1024) return NULL;
-    return ir_powi(m, a, ir_int(m, (int64_t)y->u.real));
+    bool whole = y->op == OP_lit && y->u.real == floor(y->u.real) && fabs(y->u.real) <= 1024;
+    return whole && rule(m, RULE_pow_integer) ? ir_powi(m, a, ir_int(m, (int64_t)y->u.real)) : NULL;
 }
 
 // ---- comparisons and truth values
@@ -148,6 +167,7 @@ static Node *split_extreme(Ir *m, Poly d) {
     for (int i = 0; i < d.n; i++) {
         Term t = d.term[i];
         if (t.n != 1 || t.atom[0]->op != (t.coeff > 0 ? OP_min : OP_max) || (t.coeff != 1 && t.coeff != -1)) continue;
+        if (!rule(m, RULE_compare_extreme)) return NULL;
         Poly rest = poly_add(m, d, poly_scale(m, poly_of(m, t.atom[0]), -t.coeff));
         Poly a = poly_scale(m, poly_of(m, t.atom[0]->args[0]), t.coeff);
         Poly b = poly_scale(m, poly_of(m, t.atom[0]->args[1]), t.coeff);
@@ -156,12 +176,19 @@ static Node *split_extreme(Ir *m, Poly d) {
     return NULL;
 }
 
-static Node *int_less(Ir *m, Poly d) { // 0 < d
+static Node *known(Ir *m, bool truth) { return rule(m, RULE_compare_known) ? ir_bool(m, truth) : NULL; }
+
+static Node *less_known(Ir *m, Poly d) { // 0 < d
     int64_t k;
-    if (poly_const(d, &k)) return ir_bool(m, k > 0);
-    if (poly_nonneg(m, poly_add(m, d, poly_int(m, -1)))) return ir_bool(m, true);
-    if (poly_nonneg(m, poly_scale(m, d, -1))) return ir_bool(m, false);
-    Node *e = split_extreme(m, d);
+    if (poly_const(d, &k)) return known(m, k > 0);
+    if (poly_nonneg(m, poly_add(m, d, poly_int(m, -1)))) return known(m, true);
+    if (poly_nonneg(m, poly_scale(m, d, -1))) return known(m, false);
+    return NULL;
+}
+
+static Node *int_less(Ir *m, Poly d) { // 0 < d
+    Node *e = less_known(m, d);
+    if (!e) e = split_extreme(m, d);
     return e ? e : sides(m, OP_lt, d);
 }
 
@@ -198,35 +225,45 @@ static Node *count_is_zero(Ir *m, Poly d) {
     return constant ? any->partial ? NULL : ir_bool(m, false) : ir_not(m, any);
 }
 
+// e, a comparison of a and b with its terms in order, unless it is as it was.
+static Node *ordered(Ir *m, Node *a, Node *b, Node *e) {
+    bool same = e->nargs == 2 && e->args[0] == a && e->args[1] == b;
+    return !same && rule(m, RULE_compare_sides) ? e : NULL;
+}
+
+static Node *int_equal(Ir *m, Node *a, Node *b, Poly d) {
+    int64_t k;
+    bool constant = poly_const(d, &k);
+    if (constant || poly_nonneg(m, poly_add(m, d, poly_int(m, -1))) ||
+        poly_nonneg(m, poly_add(m, poly_scale(m, d, -1), poly_int(m, -1))))
+        return known(m, constant && k == 0);
+    if (d.term[0].coeff < 0) d = poly_scale(m, d, -1);
+    Node *e = count_is_zero(m, d);
+    return e && rule(m, RULE_compare_count) ? e : ordered(m, a, b, sides(m, OP_eq, d));
+}
+
 static Node *int_compare(Ir *m, Op op, Node *a, Node *b) {
     if (a->op == OP_lit && b->op == OP_lit) return constant(m, op, a, b);
-    if (op != OP_ne && (poly_huge(poly_of(m, a)) || poly_huge(poly_of(m, b)))) return NULL;
+    if (op == OP_ne) return rule(m, RULE_compare_ne) ? ir_not(m, ir_eq(m, a, b)) : NULL;
+    if (poly_huge(poly_of(m, a)) || poly_huge(poly_of(m, b))) return NULL;
     Poly d = poly_add(m, poly_of(m, b), poly_scale(m, poly_of(m, a), -1));
-    int64_t k;
-    switch (op) {
-    case OP_lt: return int_less(m, d);
-    case OP_le: { // a < b + 1, unless b may be the largest Int: it is not where an index or a size is compared
-        Node *e = int_less(m, poly_add(m, d, poly_int(m, 1)));
-        return e->op == OP_lit || mentions_index(d) ? e : NULL;
-    }
-    case OP_ne: return ir_not(m, ir_eq(m, a, b));
-    default:
-        if (poly_const(d, &k)) return ir_bool(m, k == 0);
-        if (poly_nonneg(m, poly_add(m, d, poly_int(m, -1)))) return ir_bool(m, false);
-        if (poly_nonneg(m, poly_add(m, poly_scale(m, d, -1), poly_int(m, -1)))) return ir_bool(m, false);
-        if (d.term[0].coeff < 0) d = poly_scale(m, d, -1);
-        Node *e = count_is_zero(m, d);
-        return e ? e : sides(m, OP_eq, d);
-    }
+    if (op == OP_eq) return int_equal(m, a, b, d);
+    bool le = op == OP_le; // a < b + 1, unless b may be the largest Int: it is not where an index or a size is compared
+    if (le) d = poly_add(m, d, poly_int(m, 1));
+    Node *e = less_known(m, d);
+    if (e || (le && !mentions_index(d))) return e;
+    if (le) return rule(m, RULE_compare_le) ? int_less(m, d) : NULL;
+    e = split_extreme(m, d);
+    return e ? e : ordered(m, a, b, sides(m, OP_lt, d));
 }
 
 // min and max of two polynomials one of which is never less than the other.
 static Node *int_extreme(Ir *m, Op op, Node *a, Node *b) {
     if (poly_huge(poly_of(m, a)) || poly_huge(poly_of(m, b))) return NULL;
     Poly d = poly_add(m, poly_of(m, b), poly_scale(m, poly_of(m, a), -1));
-    if (poly_nonneg(m, d)) return op == OP_max ? b : a;
-    if (poly_nonneg(m, poly_scale(m, d, -1))) return op == OP_max ? a : b;
-    return NULL;
+    bool above = poly_nonneg(m, d), below = !above && poly_nonneg(m, poly_scale(m, d, -1)); // b against a
+    if ((!above && !below) || !rule(m, RULE_extreme_known)) return NULL;
+    return (op == OP_max) == above ? b : a;
 }
 
 static bool is_int_cmp(const Node *e) {
@@ -286,10 +323,21 @@ static bool guards(Node *const *c, int j, int i) {
     return false;
 }
 
+static Node *and_literal(Ir *m, Node *a, Node *b) { // a is one; nothing is lost without b
+    return rule(m, a->u.num ? RULE_and_true : RULE_and_false) ? (a->u.num ? b : a) : NULL;
+}
+
+// Is conjunct j left out because of conjunct i?
+static bool drops(Ir *m, Node *const *c, int i, int j, int r) {
+    bool implied = r > 0 && (c[i] != c[j] || i < j), beside = !implied && r <= 0 && holds_beside(m, c[j], c[i]);
+    if ((!implied && !beside) || guards(c, j, i)) return false;
+    return rule(m, implied ? RULE_and_implied : RULE_and_in_range);
+}
+
 static Node *rule_and(Ir *m, Node *a, Node *b) {
-    if (a->op == OP_lit) return a->u.num ? b : a;
-    if (b->op == OP_lit && (b->u.num || !a->partial)) return b->u.num ? a : b;
-    if (a == b) return a;
+    if (a->op == OP_lit) return and_literal(m, a, b);
+    if (b->op == OP_lit && (b->u.num || !a->partial)) return and_literal(m, b, a);
+    if (a == b && rule(m, RULE_and_same)) return a;
     Node *c[MAX_CONJUNCTS];
     int n = 0;
     if (!ir_conjuncts(a, c, &n, MAX_CONJUNCTS) || !ir_conjuncts(b, c, &n, MAX_CONJUNCTS)) return NULL;
@@ -299,9 +347,8 @@ static Node *rule_and(Ir *m, Node *a, Node *b) {
             if (i == j || !c[i] || !c[j]) continue;
             int r = implies(m, c[i], c[j]);
             // a partial conjunct may only be dropped if its error is not needed: it stands to the right of its cause
-            if (r < 0 && !c[i]->partial && !c[j]->partial) return ir_bool(m, false);
-            bool implied = r > 0 ? c[i] != c[j] || i < j : holds_beside(m, c[j], c[i]);
-            if (implied && !guards(c, j, i)) c[j] = NULL, dropped = true;
+            if (r < 0 && !c[i]->partial && !c[j]->partial && rule(m, RULE_and_contradiction)) return ir_bool(m, false);
+            if (drops(m, c, i, j, r)) c[j] = NULL, dropped = true;
         }
     if (!dropped) return NULL;
     Node *e = NULL;
@@ -310,21 +357,26 @@ static Node *rule_and(Ir *m, Node *a, Node *b) {
     return e;
 }
 
+static Node *or_literal(Ir *m, Node *a, Node *b) {
+    return rule(m, a->u.num ? RULE_or_true : RULE_or_false) ? (a->u.num ? a : b) : NULL;
+}
+
 static Node *rule_or(Ir *m, Node *a, Node *b) {
-    if (a->op == OP_lit) return a->u.num ? a : b;
-    if (b->op == OP_lit && (!b->u.num || !a->partial)) return b->u.num ? b : a;
-    if (has_alternative(a, b) || (!b->partial && has_conjunct(b, a))) return a;
-    if (!a->partial && has_conjunct(a, b)) return b;
-    if (a == ir_not(m, b) && !a->partial) return ir_bool(m, true);
+    if (a->op == OP_lit) return or_literal(m, a, b);
+    if (b->op == OP_lit && (!b->u.num || !a->partial)) return or_literal(m, b, a);
+    if ((has_alternative(a, b) || (!b->partial && has_conjunct(b, a))) && rule(m, RULE_or_absorb)) return a;
+    if (!a->partial && has_conjunct(a, b) && rule(m, RULE_or_absorb)) return b;
+    if (a == ir_not(m, b) && !a->partial && rule(m, RULE_or_complement)) return ir_bool(m, true);
     return NULL;
 }
 
 static Node *rule_not(Ir *m, Node *a) {
-    if (a->op == OP_not) return a->args[0];
-    if (a->op == OP_lt && a->args[0]->kind == KIND_INT) return ir_le(m, a->args[1], a->args[0]);
-    if (a->op == OP_le && a->args[0]->kind == KIND_INT) return ir_lt(m, a->args[1], a->args[0]);
-    if (a->op == OP_eq && kind_is_float(a->args[0]->kind)) return ir_ne(m, a->args[0], a->args[1]);
-    if (a->op == OP_ne) return ir_eq(m, a->args[0], a->args[1]);
+    bool ints = a->nargs && a->args[0]->kind == KIND_INT;
+    if (a->op == OP_not && rule(m, RULE_not_not)) return a->args[0];
+    if (a->op == OP_lt && ints && rule(m, RULE_not_less)) return ir_le(m, a->args[1], a->args[0]);
+    if (a->op == OP_le && ints && rule(m, RULE_not_less)) return ir_lt(m, a->args[1], a->args[0]);
+    if (a->op == OP_eq && kind_is_float(a->args[0]->kind) && rule(m, RULE_not_equal)) return ir_ne(m, a->args[0], a->args[1]);
+    if (a->op == OP_ne && rule(m, RULE_not_different)) return ir_eq(m, a->args[0], a->args[1]);
     return NULL;
 }
 
@@ -337,15 +389,17 @@ Node *rule_op(Ir *m, Op op, Node *a, Node *b) {
     case OP_sub: return rule_sub(m, a, b);
     case OP_mul: {
         Node *e = rule_mul(m, a, b);
-        if (e || (b->op != OP_lit && a->id <= b->id) || a->op == OP_lit) return e;
+        if (e || (b->op != OP_lit && a->id <= b->id) || a->op == OP_lit || !rule(m, RULE_mul_order)) return e;
         return ir_op_plain(m, OP_mul, a->kind, b, a); // one order for both ways of writing a product
     }
     case OP_div: return rule_div(m, a, b);
     case OP_neg: return rule_neg(m, a);
     case OP_powi: return rule_powi(m, a, b);
     case OP_pow: return rule_pow(m, a, b);
-    case OP_min: case OP_max: return a == b ? a : a->kind == KIND_INT ? int_extreme(m, op, a, b) : NULL;
-    case OP_idiv: return ir_is_lit(b, 1) ? a : NULL;
+    case OP_min: case OP_max:
+        if (a == b && rule(m, RULE_extreme_same)) return a;
+        return a != b && a->kind == KIND_INT ? int_extreme(m, op, a, b) : NULL;
+    case OP_idiv: return ir_is_lit(b, 1) && rule(m, RULE_div_int_one) ? a : NULL;
     case OP_and: return rule_and(m, a, b);
     case OP_or: return rule_or(m, a, b);
     case OP_not: return rule_not(m, a);
@@ -355,33 +409,41 @@ Node *rule_op(Ir *m, Op op, Node *a, Node *b) {
 
 // ---- selects and brackets ([FS] Fig. 8 d, [TL] Fig. 10)
 
-Node *rule_select(Ir *m, Node *c, Node *a, Node *b) {
-    if (c->op == OP_lit) return c->u.num ? a : b;
-    if (a == b && !c->partial) return a;
-    if (c->op == OP_not) return ir_select(m, c->args[0], b, a);
-    if (a->kind == KIND_BOOL) {
-        if (a->op == OP_lit && b->op == OP_lit) return a->u.num ? c : ir_not(m, c);
-        if (b->op == OP_lit && !b->u.num) return ir_and(m, c, a);
-        if (a->op == OP_lit && a->u.num) return ir_or(m, c, b);
-        return NULL;
-    }
-    if (ir_is_zero(b)) return ir_bracket(m, c, a);
-    if (ir_is_zero(a)) return ir_bracket(m, ir_not(m, c), b);
-    if (a->op == OP_select && a->args[0] == c) return ir_select(m, c, a->args[1], b);
-    if (b->op == OP_select && b->args[0] == c) return ir_select(m, c, a, b->args[2]);
-    if (is_bracket(a) && pred(a) == c) return ir_select(m, c, inner(a), b);
-    if (is_bracket(a) && is_bracket(b) && pred(a) == pred(b) && !c->partial)
-        return ir_bracket(m, pred(a), ir_select(m, c, inner(a), inner(b)));
+static Node *select_truth(Ir *m, Node *c, Node *a, Node *b) {
+    bool both = a->op == OP_lit && b->op == OP_lit;
+    if (both && a != b && rule(m, RULE_select_truth)) return a->u.num ? c : ir_not(m, c);
+    if (both) return NULL; // c may fail
+    if (b->op == OP_lit && !b->u.num && rule(m, RULE_select_truth)) return ir_and(m, c, a);
+    if (a->op == OP_lit && a->u.num && rule(m, RULE_select_truth)) return ir_or(m, c, b);
     return NULL;
 }
 
+static Node *select_zero(Ir *m, Node *c, Node *a, Node *b) {
+    if ((!ir_is_zero(a) && !ir_is_zero(b)) || !rule(m, RULE_select_zero)) return NULL;
+    return ir_is_zero(b) ? ir_bracket(m, c, a) : ir_bracket(m, ir_not(m, c), b);
+}
+
+Node *rule_select(Ir *m, Node *c, Node *a, Node *b) {
+    if (c->op == OP_lit && rule(m, RULE_select_literal)) return c->u.num ? a : b;
+    if (a == b && !c->partial && rule(m, RULE_select_same)) return a;
+    if (c->op == OP_not && rule(m, RULE_select_not)) return ir_select(m, c->args[0], b, a);
+    if (a->kind == KIND_BOOL) return select_truth(m, c, a, b);
+    Node *e = select_zero(m, c, a, b);
+    if (e) return e;
+    if (a->op == OP_select && a->args[0] == c && rule(m, RULE_select_nested)) return ir_select(m, c, a->args[1], b);
+    if (b->op == OP_select && b->args[0] == c && rule(m, RULE_select_nested)) return ir_select(m, c, a, b->args[2]);
+    if (is_bracket(a) && pred(a) == c && rule(m, RULE_select_bracket)) return ir_select(m, c, inner(a), b);
+    bool both = is_bracket(a) && is_bracket(b) && pred(a) == pred(b) && !c->partial;
+    return both && rule(m, RULE_select_brackets) ? ir_bracket(m, pred(a), ir_select(m, c, inner(a), inner(b))) : NULL;
+}
+
 Node *rule_bracket(Ir *m, Node *p, Node *e) {
-    if (p->op == OP_lit) return p->u.num ? e : ir_zero(m, e->kind);
-    if (ir_is_zero(e) && !p->partial) return e;
-    if (is_bracket(e)) return ir_bracket(m, ir_and(m, p, pred(e)), inner(e));
-    if (holds_beside(m, p, e)) return e;
-    if (e->op == OP_select && e->args[0] == p) return ir_bracket(m, p, e->args[1]);
-    return NULL;
+    if (p->op == OP_lit && rule(m, RULE_bracket_literal)) return p->u.num ? e : ir_zero(m, e->kind);
+    if (ir_is_zero(e) && !p->partial && rule(m, RULE_bracket_zero)) return e;
+    if (is_bracket(e) && rule(m, RULE_bracket_nested)) return ir_bracket(m, ir_and(m, p, pred(e)), inner(e));
+    if (holds_beside(m, p, e) && rule(m, RULE_bracket_in_range)) return e;
+    bool decides = e->op == OP_select && e->args[0] == p;
+    return decides && rule(m, RULE_bracket_select) ? ir_bracket(m, p, e->args[1]) : NULL;
 }
 
 // ---- arrays ([FS] Fig. 8 c)
@@ -442,7 +504,7 @@ static Node *drop_dimension(Ir *m, Node *a, int n, Node **idx) {
     Var *v = a->u.var;
     Node *body = a->args[0];
     if (node_has_var(body, v) && !ir_is_lit(v->extent, 1)) return NULL;
-    if (!ir_index_in_range(m, n, idx, 0, v->extent)) return NULL;
+    if (!ir_index_in_range(m, n, idx, 0, v->extent) || !rule(m, RULE_element_of_constant)) return NULL;
     return ir_at(m, ir_subst1(m, body, ir_var(v), ir_int(m, 0)), n - 1, idx + 1);
 }
 
@@ -453,7 +515,7 @@ Node *rule_at(Ir *m, Node *a, int n, Node **idx) {
             if (!ir_is_int_lit(idx[d], &k) || k < 0 || k >= a->shape[d]->u.num) return NULL;
             flat = flat * a->shape[d]->u.num + k;
         }
-        return a->args[flat];
+        return rule(m, RULE_element_of_literal) ? a->args[flat] : NULL;
     }
     if (a->op != OP_gen) return NULL;
     Node *body = a, *from[16];
@@ -466,12 +528,11 @@ Node *rule_at(Ir *m, Node *a, int n, Node **idx) {
     }
     int budget = 24;
     if (!costs_nothing(m, body, &budget)) return drop_dimension(m, a, n, idx);
-    return ir_subst(m, body, n, from, idx);
+    return rule(m, RULE_element_of_array) ? ir_subst(m, body, n, from, idx) : NULL;
 }
 
 // gen i (gen j A[i, j]) is A if the extents agree.
 Node *rule_gen(Ir *m, Var *v, Node *body) {
-    (void)m;
     Var *vars[16];
     int n = 0;
     vars[n++] = v;
@@ -482,5 +543,5 @@ Node *rule_gen(Ir *m, Var *v, Node *body) {
         if (body->args[k + 1] != ir_var(vars[k]) || a->shape[k] != vars[k]->extent) return NULL;
         if (node_has_var(a, vars[k])) return NULL;
     }
-    return a;
+    return rule(m, RULE_array_of_elements) ? a : NULL;
 }

@@ -26,10 +26,10 @@ bool ir_conjuncts(Node *p, Node **out, int *n, int max) {
 static bool collect(Node *p, Conj *c) { return ir_conjuncts(p, c->p, &c->n, MAX_CONJUNCTS); }
 
 static Node *conjunction(Ir *m, const Conj *c, int skip) {
-    Node *e = ir_bool(m, true);
+    Node *e = NULL;
     for (int i = 0; i < c->n; i++)
-        if (i != skip) e = ir_and(m, e, c->p[i]);
-    return e;
+        if (i != skip) e = e ? ir_and(m, e, c->p[i]) : c->p[i];
+    return e ? e : ir_bool(m, true);
 }
 
 // The number of passes of a loop over v as a value of `kind`.
@@ -178,12 +178,13 @@ static Node *sum_of_bracket(Ir *m, Var *v, Node *body) {
         if (node_has_var(all.p[i], v) || all.p[i]->partial) inner.p[inner.n++] = all.p[i];
         else outer = ir_and(m, outer, all.p[i]);
     }
-    if (inner.n < all.n) return ir_bracket(m, outer, ir_sum(m, v, ir_bracket(m, conjunction(m, &inner, -1), e)));
+    if (inner.n < all.n && rule(m, RULE_sum_bracket))
+        return ir_bracket(m, outer, ir_sum(m, v, ir_bracket(m, conjunction(m, &inner, -1), e)));
     for (int i = 0; i < all.n; i++)
-        if (solves(m, &all, i, v, &a)) return eliminate(m, v, &all, i, a, e);
+        if (solves(m, &all, i, v, &a) && rule(m, RULE_sum_solve)) return eliminate(m, v, &all, i, a, e);
     Node *lo, *rest;
     Var *w = ir_narrow(m, v, body, &lo, &rest);
-    return w && !keeps_range(body, v, lo) ? ir_sum(m, w, rest) : NULL;
+    return w && !keeps_range(body, v, lo) && rule(m, RULE_sum_narrow) ? ir_sum(m, w, rest) : NULL;
 }
 
 // Would the sum of e over v vanish by an equality?
@@ -221,10 +222,11 @@ static Node *unless_empty(Ir *m, const Var *v, bool infinite, Node *product) {
 static Node *hoist(Ir *m, Var *v, Node *body) {
     Node *a = body->args[0], *b = body->args[1];
     bool fa = !node_has_var(a, v) && !a->partial, fb = !node_has_var(b, v) && !b->partial;
-    if (body->op == OP_mul && fa) return unless_empty(m, v, ir_may_be_infinite(a), ir_mul(m, a, ir_sum(m, v, b)));
-    if (body->op == OP_mul && fb) return unless_empty(m, v, ir_may_be_infinite(b), ir_mul(m, ir_sum(m, v, a), b));
-    if (body->op == OP_div && fb) return unless_empty(m, v, ir_has_pole(body), ir_div(m, ir_sum(m, v, a), b));
-    return NULL;
+    bool product = body->op == OP_mul;
+    if (((!product || !fa) && !fb) || !rule(m, RULE_sum_factor)) return NULL;
+    if (product && fa) return unless_empty(m, v, ir_may_be_infinite(a), ir_mul(m, a, ir_sum(m, v, b)));
+    if (product) return unless_empty(m, v, ir_may_be_infinite(b), ir_mul(m, ir_sum(m, v, a), b));
+    return unless_empty(m, v, ir_has_pole(body), ir_div(m, ir_sum(m, v, a), b));
 }
 
 // The sum of all elements of an array with one element that is not zero is that element. It is evaluated as often as
@@ -233,30 +235,31 @@ static Node *sum_of_elements(Ir *m, Var *v, Node *body) {
     Node *g = body->args[0];
     if (body->nargs != 2 || body->args[1] != ir_var(v) || g->op != OP_gen || node_has_var(g, v)) return NULL;
     Var *w = g->u.var;
-    if (w->extent != v->extent || !solvable(m, w, g->args[0])) return NULL;
+    if (w->extent != v->extent || !solvable(m, w, g->args[0]) || !rule(m, RULE_sum_element)) return NULL;
     return ir_sum(m, w, g->args[0]);
 }
 
 Node *rule_sum(Ir *m, Var *v, Node *body) {
     int64_t n;
     if (ir_is_int_lit(v->extent, &n)) {
-        if (n <= 0) return ir_zero(m, body->kind);
-        if (n == 1) return ir_subst1(m, body, ir_var(v), ir_int(m, 0));
+        if (n <= 0 && rule(m, RULE_sum_empty)) return ir_zero(m, body->kind);
+        if (n == 1 && rule(m, RULE_sum_single)) return ir_subst1(m, body, ir_var(v), ir_int(m, 0));
     }
-    if (ir_is_zero(body)) return body;
+    if (ir_is_zero(body) && rule(m, RULE_sum_zero)) return body;
     if (!node_has_var(body, v)) {
-        if (body->partial || (m->strict && kind_is_float(body->kind))) return NULL;
+        if (body->partial || (m->strict && kind_is_float(body->kind)) || !rule(m, RULE_sum_constant)) return NULL;
         return unless_empty(m, v, ir_may_be_infinite(body), ir_mul(m, trip_count(m, v, body->kind), body));
     }
     bool real = kind_is_float(body->kind);
     switch (body->op) {
     case OP_bracket: return sum_of_bracket(m, v, body);
     case OP_at: return sum_of_elements(m, v, body);
-    case OP_neg: return ir_neg(m, ir_sum(m, v, body->args[0]));
+    case OP_neg: return !rule(m, RULE_sum_neg) ? NULL : ir_neg(m, ir_sum(m, v, body->args[0]));
     case OP_mul: case OP_div: return real && !m->strict ? hoist(m, v, body) : NULL;
     case OP_add:
     case OP_sub:
         if (!solvable(m, v, body->args[0]) && !solvable(m, v, body->args[1])) return NULL;
+        if (!rule(m, RULE_sum_split)) return NULL;
         return ir_op(m, body->op, ir_sum(m, v, body->args[0]), ir_sum(m, v, body->args[1]));
     default: return NULL;
     }

@@ -3,6 +3,8 @@
 #include "pass/occurs.h"
 #include "pass/pass.h"
 
+#include "ir/rule.h"
+
 enum { MAX_RANK = 16 };
 
 // The only indexing of array g, or NULL if there are none or several, or if it is used whole.
@@ -58,7 +60,7 @@ static Node *element(Ir *m, Node *g, Node *read) {
         from[k] = ir_var(g->u.var);
         g = g->args[0];
     }
-    return ir_subst(m, g, n, from, read->args + 1);
+    return rule(m, RULE_fuse) ? ir_subst(m, g, n, from, read->args + 1) : NULL;
 }
 
 static bool fuse_one(Func *f) {

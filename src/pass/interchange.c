@@ -3,6 +3,7 @@
 // adds up in place. With this the gradient of a sum over data points is one pass over the points. The same is done where
 // k, and not i, runs along the rows of what is read, as in the product with a transposed matrix.
 #include "pass/pass.h"
+#include "ir/rule.h"
 #include "support/map.h"
 
 enum { MAX_RANK = 16 };
@@ -139,6 +140,7 @@ static Node *outer_sum(Interchange *x, Node *guard, bool guarded, Node *sum, Var
         if (!widen(x->m, &wide, k + first, n - first)) continue;
         Node *array = gens_over(x->m, wide.e, k + first, n - first, idx, &count);
         if (!array || count == 0 || may_fail(array, guarded, count, n)) continue;
+        if (!rule(x->m, RULE_sum_outside)) continue;
         array = ir_binder_plain(x->m, OP_sum, wide.v, interchange(array, x));
         return ir_at(x->m, array, count, idx);
     }
@@ -150,7 +152,8 @@ static Node *own_array(Interchange *x, bool guarded, Node *sum, Var *const *k, i
     Node *idx[MAX_RANK];
     int count;
     Node *array = gens_over(x->m, sum, k, n, idx, &count);
-    return array && !may_fail(array, guarded, count, n) ? ir_at(x->m, array, count, idx) : NULL;
+    bool ok = array && !may_fail(array, guarded, count, n);
+    return ok && rule(x->m, RULE_sum_array) ? ir_at(x->m, array, count, idx) : NULL;
 }
 
 // Where in the body of gens over k[0..n) the walk is.

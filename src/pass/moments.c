@@ -7,6 +7,8 @@
 // n records and m iterations cost n + m instead of n * m. Terms that nearly cancel lose digits, so this is for Ir.fast.
 #include "pass/pass.h"
 
+#include "ir/rule.h"
+
 #include <string.h>
 
 enum { MAX_DEGREE = 8, MAX_TERMS = 24, MAX_MOMENTS = 8, MAX_POWER = 4, ENOUGH = 1000000 };
@@ -211,7 +213,7 @@ static Node *by_moments(Ir *m, Moments *x, Node *sum) {
     x->stays = varset_union(m, varset_union(m, sum->u.var->extent->fv, ir_var(x->v)->fv), rigid(x, sum->args[0]));
     if (!leaves(x, sum) || !expand(x, sum->args[0], &p)) return NULL;
     Node *by = collected(x, sum, &p, &count);
-    if (!pays(x, sum, p.n, count)) return NULL;
+    if (!pays(x, sum, p.n, count) || !rule(m, RULE_moments)) return NULL;
     explain(m->explain, EXPLAIN_LOOPS, sum->span, "moments: %s: %d %s computed once, outside of the loop that repeats it",
             ir_quote(m, sum), count, count == 1 ? "sum is" : "sums are");
     return by;

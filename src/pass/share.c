@@ -4,6 +4,8 @@
 #include "pass/occurs.h"
 #include "pass/pass.h"
 
+#include "ir/rule.h"
+
 #include <stdlib.h>
 
 enum { MAX_VARS = 16, OWN_DEAR = 16 };
@@ -139,7 +141,7 @@ static bool share_one(Func *f, Map *refused) {
         if (lift.n == 0) continue;
         while (lift.n < e->fv->n && add_inner(&n, e, &lift)) continue;
         Node *at = inside_loop(&n, e, &lift) ? NULL : lifted(f->ir, e, &lift);
-        if (!at) continue;
+        if (!at || !rule(f->ir, RULE_share)) continue;
         for (int k = 0; k < f->noutputs; k++) f->outputs[k] = ir_replace(f->ir, f->outputs[k], e, at);
         explain(f->ir->explain, EXPLAIN_LOOPS, e->span, "share: %s is stored: loops that cannot be one would compute it again",
                 ir_quote(f->ir, e));

@@ -1,6 +1,7 @@
 // Simplification under what is known: inside `[p] * e` and the arms of a select, the condition is a constant
 // ([FS] Fig. 8 d: if c then e1[c := true] else e2[c := false]).
 #include "pass/pass.h"
+#include "ir/rule.h"
 #include "support/map.h"
 
 enum { MAX_FACTS = 64, MAX_NODES = 2000, MAX_AFFECTED = 16, CHEAP = 4 };
@@ -28,7 +29,7 @@ static Node *know(Ir *m, Node *e, Node *part, bool value) {
     int left = MAX_AFFECTED;
     bool small = ir_reaches(e, part) && few_affected(e, part, &seen, &left);
     map_free(&seen);
-    return small ? ir_replace(m, e, part, ir_bool(m, value)) : e;
+    return small && rule(m, RULE_known_condition) ? ir_replace(m, e, part, ir_bool(m, value)) : e;
 }
 
 // e where each conjunct of p holds.

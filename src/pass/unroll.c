@@ -1,6 +1,7 @@
 // Small loops with extents known at compile time disappear: sum i < 3 becomes two additions, gen i < 3 an array literal.
 // What one-hot seeds and other brackets say is then decided for each index, and short vectors live in registers.
 #include "pass/pass.h"
+#include "ir/rule.h"
 #include "support/map.h"
 
 enum { MAX_EXTENT = 16, MAX_ELEMENTS = 64, MAX_NODES = 4000 };
@@ -88,7 +89,7 @@ static Node *unroll_gen(Ir *m, Node *e) {
     Node **out = ARENA_ARRAY(m->arena, Node *, MAX_ELEMENTS);
     int64_t extents[16];
     int count = 0;
-    if (e->rank > 16 || !elements(m, e, out, &count, extents, 0)) return e;
+    if (e->rank > 16 || !elements(m, e, out, &count, extents, 0) || !rule(m, RULE_unroll_array)) return e;
     return ir_pack(m, e->kind, e->rank, extents, out);
 }
 
@@ -106,7 +107,8 @@ static Node *unroll(Node *e, void *data) {
     }
     if (u->m->next_node < u->limit) {
         Node *loop = out;
-        if (out->op == OP_sum && out->rank == 0 && small(out->u.var, &n)) out = unroll_sum(u->m, out->u.var, n, out->args[0]);
+        bool terms = out->op == OP_sum && out->rank == 0 && small(out->u.var, &n);
+        if (terms && rule(u->m, RULE_unroll_sum)) out = unroll_sum(u->m, out->u.var, n, out->args[0]);
         else if (out->op == OP_gen && small(out->u.var, &n)) out = unroll_gen(u->m, out);
         if (out != loop)
             explain(u->m->explain, EXPLAIN_LOOPS, loop->span, "unroll: %s: %d %s written out", ir_quote(u->m, loop), (int)n,

@@ -594,7 +594,7 @@ static bool run_pipeline(Oracle *x) {
     Tree **trees = compile_trees(x->c, p.funcs);
     run_trees(x, &p, trees, "loop tree");
     for (int i = 0; i < p.funcs.n; i++)
-        if (p.form[i] == FORM_VALUE && x->o->groups > 1) check_costs(x, &p, trees, i);
+        if (p.form[i] == FORM_VALUE && x->o->groups > 1 && !x->o->rules_off) check_costs(x, &p, trees, i);
     for (int level = 1; level <= 3; level++) run_compiled(x, &p, trees, level);
     return true;
 }
@@ -682,6 +682,7 @@ bool oracle_check(const Source *src, const OracleOptions *o, OracleReport *repor
     if (o->precise) x->opt.fp = CPU_FP_PRECISE;
     if (o->fast) x->opt.fp = CPU_FP_FAST;
     x->opt.tape_limit = o->tape_limit;
+    if (o->rules_off) memcpy(x->opt.rules_off, o->rules_off, sizeof x->opt.rules_off);
     x->opt.command = COMMAND_RUN, x->opt.file = src->name;
     x->c = compile_new(&x->opt);
     x->c->keep_customs = true;

@@ -35,6 +35,7 @@ typedef struct OracleOptions {
     double tolerance;  // between engines, relative to the largest element
     int64_t tape_limit; // --tape-limit
     bool tight;         // it, or an attribute, may be too small for some loop
+    const bool *rules_off; // NULL, or for each Rule whether it is left out (--disable-rule); costs are not bounded then
     bool *reached;     // if not NULL: becomes true for the operations and structural kinds of the entries as written and of their derivatives
     double identity;   // of the dot-product identity and between second derivatives
     int cost_bound;          // of derivatives, if not 0: known to be above the bound of check_costs

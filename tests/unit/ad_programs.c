@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool interpreted, costs, written, stop; // the options
+static bool interpreted, costs, written, stop, without; // the options
+static bool rules_off[RULE_COUNT];
 
 typedef struct Job {
     Arena *arena;
@@ -38,6 +39,7 @@ static int check(void *data) {
     if (interpreted) o.levels = 0;
     o.print_costs = costs;
     o.written = written;
+    if (without) o.rules_off = rules_off;
     ok = ok && oracle_check(src, &o, on_report, j);
     diag_delete(diag);
     if (!ok) printf("not ok ad/%s: it does not compile\n", j->name);
@@ -63,14 +65,20 @@ static int is_program(const struct dirent *e) {
     return n > 4 && !strcmp(e->d_name + n - 4, ".fsm");
 }
 
-// usage: ad_programs [-i] [-c] [-w] [-x] [WORD...]. Without words all programs of the folder; -i: by interpreters only; -c:
-// prints what each derivative costs in terms of its primal; -w: only as written, without passes; -x: until one fails.
+// usage: ad_programs [-i] [-c] [-w] [-x] [-r RULE] [-k RULE] [WORD...]. Without words all programs of the folder; -i: by interpreters only; -c:
+// prints what each derivative costs in terms of its primal; -w: only as written, without passes; -x: until one fails;
+// -r RULE: without this rule, `all`: without any; -k RULE: with it all the same.
 int main(int argc, char **argv) {
     for (; argc > 1 && argv[1][0] == '-'; argc--, argv++) {
         interpreted |= !strcmp(argv[1], "-i");
         costs |= !strcmp(argv[1], "-c");
         written |= !strcmp(argv[1], "-w");
         stop |= !strcmp(argv[1], "-x");
+        bool off = !strcmp(argv[1], "-r");
+        if ((!off && strcmp(argv[1], "-k")) || argc < 3) continue;
+        without = true, argc--, argv++;
+        for (int k = 0; k < RULE_COUNT; k++)
+            if (!strcmp(argv[1], "all") || !strcmp(argv[1], rule_info[k].name)) rules_off[k] = off;
     }
     const char *root = getenv("FSMC_ROOT");
     char folder[4096];

@@ -1,0 +1,36 @@
+// The rules by name (rules.def): which of them may rewrite, and what they did.
+#ifndef IR_RULE_H
+#define IR_RULE_H
+
+#include "ir/ir.h"
+
+typedef enum Rule {
+#define RULE(name, ...) RULE_##name,
+#include "ir/rules.def"
+    RULE_COUNT
+} Rule;
+
+typedef struct RuleInfo { // the columns of rules.def
+    const char *name;
+    bool form; // always applies
+    const char *source, *law, *condition;
+} RuleInfo;
+extern const RuleInfo rule_info[RULE_COUNT];
+
+typedef struct Rules Rules;
+
+// Of one compilation. Without one (Ir.rules is NULL), all rules apply and nothing is counted. fuel: how many rewritings
+// there may be, -1: any number. `off` has RULE_COUNT entries and outlives it; NULL: none is off.
+Rules *rules_new(Arena *arena, const bool *off, int64_t fuel, bool noting);
+void rules_delete(Rules *r);
+bool rules_restricted(const Rules *r);       // is any off, or is there a limit? r may be NULL
+int64_t rules_count(const Rules *r, Rule k); // how often it has rewritten a term
+// Notes which rules rewrote what, and how often, if r was made to remember.
+void rules_explain(Rules *r, Explain *x);
+
+bool rules_ask(Rules *r, Rule k, Span at);
+
+// Asked right before a term is rewritten by rule k, when pattern and condition hold: may it?
+static inline bool rule(Ir *m, Rule k) { return !m->rules || rules_ask(m->rules, k, m->span); }
+
+#endif
