@@ -104,6 +104,7 @@ void command_cost(Compilation *c) {
         failed(c, error);
         return;
     }
+    if (c->opt->engine == ENGINE_EXEC) math = loops;
     Str out = {0};
     str_printf(&out, "{\"add\": %lld, \"mul\": %lld, \"call\": %lld, ", (long long)math.add, (long long)math.mul,
                (long long)math.call);

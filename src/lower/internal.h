@@ -128,6 +128,8 @@ bool lower_stays(Lower *l, Node *e); // is e, if it is needed now, computed in t
 bool lower_in_arms(Lower *l, Scope *s, const Node *e); // do several arms of branches in s need e? (lower.c)
 // Marks e and what it always needs as evaluated in the current scope.
 void lower_demand(Lower *l, Node *e);
+// Notes that a branch of the current scope may need e (a task that may not come to its element, too).
+void lower_note_arm(Lower *l, Node *e);
 
 // ---- values
 // The value of a scalar in the current scope, emitted where it belongs unless it is there already. (lower.c)

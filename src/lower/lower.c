@@ -210,6 +210,8 @@ bool lower_in_arms(Lower *l, Scope *s, const Node *e) {
     return map_get(&s->in_arms, e);
 }
 
+void lower_note_arm(Lower *l, Node *e) { walk_arm(l, e, e); }
+
 // What both arms of a select need is needed.
 static void demand_either(Lower *l, Node *a, Node *b, Demand *d) {
     if (d->arms == MAX_ARMS) return;
