@@ -132,6 +132,9 @@ static Node *rule_powi(Ir *m, Node *a, Node *n) {
 }
 
 static Node *rule_pow(Ir *m, Node *a, Node *y) {
+    // they differ at -0 and minus infinity
+    if (ir_is_lit(y, 0.5) && !m->strict && rule(m, RULE_pow_half)) return ir_sqrt(m, a);
+    if (ir_is_lit(y, -0.5) && !m->strict && rule(m, RULE_pow_half)) return ir_div(m, lit(m, a, 1), ir_sqrt(m, a));
     bool whole = y->op == OP_lit && y->u.real == floor(y->u.real) && fabs(y->u.real) <= 1024;
     return whole && rule(m, RULE_pow_integer) ? ir_powi(m, a, ir_int(m, (int64_t)y->u.real)) : NULL;
 }
@@ -282,11 +285,23 @@ static bool has_conjunct(const Node *a, const Node *b) {
     return a == b || (a->op == OP_and && (has_conjunct(a->args[0], b) || has_conjunct(a->args[1], b)));
 }
 
+// The same for comparisons of floating numbers of which p is `<`: then none is a NaN.
+static int less_implies(const Node *p, const Node *q) {
+    if (p->op != OP_lt || op_info[q->op].type != T_CMP) return 0;
+    bool same = p->args[0] == q->args[0] && p->args[1] == q->args[1], turned = p->args[0] == q->args[1] && p->args[1] == q->args[0];
+    if (q->op == OP_ne) return same || turned;
+    if (q->op == OP_eq) return same || turned ? -1 : 0;
+    return same ? 1 : turned ? -1 : 0;
+}
+
 // Does p imply q (1), contradict it (-1), or neither (0)? Both are conjuncts. Looks at one pair only.
 static int implies(Ir *m, Node *p, Node *q) {
     if (p == q || (!q->partial && has_alternative(q, p))) return 1;
     if ((p->op == OP_not && p->args[0] == q) || (q->op == OP_not && q->args[0] == p)) return -1;
-    if (!is_int_cmp(p) || !is_int_cmp(q)) return 0;
+    if (!is_int_cmp(p) || !is_int_cmp(q)) {
+        int r = less_implies(p, q);
+        return r >= 0 ? (r ? r : less_implies(q, p) < 0 ? -1 : 0) : r;
+    }
     Poly dp = difference(m, p), dq = difference(m, q);
     int64_t k;
     if (poly_huge(dp) || poly_huge(dq)) return 0;
@@ -367,7 +382,17 @@ static Node *rule_or(Ir *m, Node *a, Node *b) {
     if ((has_alternative(a, b) || (!b->partial && has_conjunct(b, a))) && rule(m, RULE_or_absorb)) return a;
     if (!a->partial && has_conjunct(a, b) && rule(m, RULE_or_absorb)) return b;
     if (a == ir_not(m, b) && !a->partial && rule(m, RULE_or_complement)) return ir_bool(m, true);
+    if (b->op == OP_and && b->args[0] == ir_not(m, a) && !a->partial && rule(m, RULE_or_rest)) return ir_or(m, a, b->args[1]);
     return NULL;
+}
+
+// What differs and is not less is more.
+static Node *int_differ(Ir *m, const Node *eq) {
+    Poly d = difference(m, eq);
+    if (poly_huge(d)) return NULL;
+    bool less = poly_nonneg(m, d);
+    if ((!less && !poly_nonneg(m, poly_scale(m, d, -1))) || !rule(m, RULE_not_least)) return NULL;
+    return less ? ir_lt(m, eq->args[0], eq->args[1]) : ir_lt(m, eq->args[1], eq->args[0]);
 }
 
 static Node *rule_not(Ir *m, Node *a) {
@@ -377,6 +402,7 @@ static Node *rule_not(Ir *m, Node *a) {
     if (a->op == OP_le && ints && rule(m, RULE_not_less)) return ir_lt(m, a->args[1], a->args[0]);
     if (a->op == OP_eq && kind_is_float(a->args[0]->kind) && rule(m, RULE_not_equal)) return ir_ne(m, a->args[0], a->args[1]);
     if (a->op == OP_ne && rule(m, RULE_not_different)) return ir_eq(m, a->args[0], a->args[1]);
+    if (a->op == OP_eq && ints) return int_differ(m, a);
     return NULL;
 }
 
@@ -389,10 +415,14 @@ Node *rule_op(Ir *m, Op op, Node *a, Node *b) {
     case OP_sub: return rule_sub(m, a, b);
     case OP_mul: {
         Node *e = rule_mul(m, a, b);
+        if (!e) e = rule_quotient(m, op, a, b);
         if (e || (b->op != OP_lit && a->id <= b->id) || a->op == OP_lit || !rule(m, RULE_mul_order)) return e;
         return ir_op_plain(m, OP_mul, a->kind, b, a); // one order for both ways of writing a product
     }
-    case OP_div: return rule_div(m, a, b);
+    case OP_div: {
+        Node *e = rule_div(m, a, b);
+        return e ? e : rule_quotient(m, op, a, b);
+    }
     case OP_neg: return rule_neg(m, a);
     case OP_powi: return rule_powi(m, a, b);
     case OP_pow: return rule_pow(m, a, b);

@@ -32,12 +32,18 @@ static Node *know(Ir *m, Node *e, Node *part, bool value) {
     return small && rule(m, RULE_known_condition) ? ir_replace(m, e, part, ir_bool(m, value)) : e;
 }
 
+// e where two floating numbers are known to differ.
+static Node *know_differ(Ir *m, Node *e, Node *a, Node *b) { return know(m, know(m, e, ir_ne(m, a, b), true), ir_ne(m, b, a), true); }
+
 // e where each conjunct of p holds.
 static Node *assume(Ir *m, Node *p, Node *e) {
     Node *fact[MAX_FACTS];
     int n = 0;
     if (!ir_conjuncts(p, fact, &n, MAX_FACTS)) return e;
-    for (int i = 0; i < n; i++) e = know(m, e, fact[i], true);
+    for (int i = 0; i < n; i++) {
+        e = know(m, e, fact[i], true);
+        if (fact[i]->op == OP_lt && kind_is_float(fact[i]->args[0]->kind)) e = know_differ(m, e, fact[i]->args[0], fact[i]->args[1]);
+    }
     return e;
 }
 
