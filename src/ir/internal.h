@@ -28,6 +28,7 @@ Node *ir_custom_put(Ir *m, Node *custom, Node *e);
 
 // rules.c: the simplification of a term about to be built, or NULL if it is to stand.
 Node *rule_op(Ir *m, Op op, Node *a, Node *b);
+Node *rule_quotient(Ir *m, Op op, Node *a, Node *b); // of OP_mul, OP_div (quotients.c)
 Node *rule_select(Ir *m, Node *c, Node *a, Node *b);
 Node *rule_bracket(Ir *m, Node *p, Node *e);
 Node *rule_at(Ir *m, Node *a, int n, Node **idx);
@@ -38,6 +39,7 @@ Node *rule_sum(Ir *m, Var *v, Node *body);
 
 // loops.c: folds with closed forms ([FS] Fig. 8 e and g)
 Node *rule_fold(Ir *m, Var *index, Var *state, Node *init, Node *step);
+Node *rule_affine(Ir *m, Node *loop, int k); // of a fold whose state k reads no other (affine.c)
 Node *rule_final(Ir *m, Node *loop, int k);
 Node *rule_trace(Ir *m, Node *loop, int k);
 Node *rule_count(Ir *m, Node *loop);

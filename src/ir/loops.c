@@ -217,6 +217,7 @@ Node *rule_final(Ir *m, Node *loop, int k) {
     int count = closure(loop, NULL, need), at = 0;
     if (loop->op == OP_fold && count == 1) {
         Node *e = rule_fold(m, l->index, l->state[k], loop_init(loop, k), loop_step(loop, k));
+        if (!e) e = rule_affine(m, loop, k);
         if (e) return e;
     }
     bool replace;

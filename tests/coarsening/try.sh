@@ -1,6 +1,6 @@
 # Sourced by the tests of bench/coarsening: `make PROGRAM ENTRY SIZE=N…` makes data, `same PROGRAM ENTRY ARGUMENT…` compares
 # what compiled code gives with what the interpreter gives for the program as written, and `right PROGRAM ENTRY ARGUMENT…`
-# checks the derivatives of an entry against differences.
+# checks the derivatives of an entry against differences. `counts PROGRAM ENTRY ARGUMENT…` counts.
 cd "$FSMC_ROOT/bench/coarsening"
 
 make() { fsmc run "$1.fsm" "$2" -o "$FSMC_TEST_TMP/$2.npy" "$3" ${4:+"$4"}; }
@@ -16,6 +16,12 @@ same() {
         }
     done
     printf '%s ' "$1" && rounded <"$FSMC_TEST_TMP/want"
+}
+
+counts() {
+    program=$1
+    shift
+    for how in '' --fp=fast; do echo "$1 $how" "$(fsmc cost --exec $how "$program.fsm" "$@")"; done
 }
 
 right() {
