@@ -5,6 +5,7 @@
 //
 // Powers round differently, and terms of different signs can cancel: so this is for Ir.fast.
 #include "ir/internal.h"
+#include "ir/rule.h"
 
 typedef struct Affine {
     Node *a, *b; // a * s + b; NULL: zero
@@ -64,6 +65,7 @@ Node *rule_affine(Ir *m, Node *loop, int k) {
     if (!m->fast || m->raw || z->rank || !kind_is_float(z->kind) || (ir_is_int_lit(n, &count) && count <= FEW)) return NULL;
     if (!affine_of(m, loop_step(loop, k), l->state[k], &f) || !f.a || f.a->partial || node_has_var(f.a, l->index)) return NULL;
     if (f.b && (f.b->partial || node_has_var(f.b, l->index) || ir_is_lit(f.a, 1))) return NULL;
+    if (!rule(m, RULE_fold_affine)) return NULL;
     Node *power = ir_powi(m, f.a, n), *grown = ir_mul(m, z, power);
     return f.b ? ir_add(m, grown, ir_mul(m, f.b, geometric(m, f.a, n, power))) : grown;
 }

@@ -1,6 +1,7 @@
 // Rules for quotients and roots that round differently, or lose infinities and zeros (Ir.fast). Constants and denominators
 // come together, so that those of a derivative and of its chain's other factors meet, and cancel.
 #include "ir/internal.h"
+#include "ir/rule.h"
 
 static bool is_constant(const Node *e) { return e->op == OP_lit; }
 static bool has_constant(const Node *e) { return e->op == OP_mul && is_constant(e->args[0]); }
@@ -34,29 +35,32 @@ static Node *reduced(Ir *m, Node *a, Node *b, int *fuel) {
 }
 
 static Node *product(Ir *m, Node *a, Node *b) {
-    if (a == b && a->op == OP_sqrt) return a->args[0];
-    if (a->op == OP_div && b->op == OP_div) return ir_div(m, ir_mul(m, a->args[0], b->args[0]), ir_mul(m, a->args[1], b->args[1]));
+    if (a == b && a->op == OP_sqrt && rule(m, RULE_root_squared)) return a->args[0];
+    if (a->op == OP_div && b->op == OP_div && rule(m, RULE_mul_quotients))
+        return ir_div(m, ir_mul(m, a->args[0], b->args[0]), ir_mul(m, a->args[1], b->args[1]));
     if (a->op == OP_div && b->op != OP_div) return product(m, b, a);
     if (b->op != OP_div) return NULL;
-    Node *left = without(m, b->args[1], a); // a * (x / (a * y)) is x / y
-    if (left) return ir_div(m, b->args[0], left);
-    left = without(m, a, b->args[1]); // a * b * (x / b) is a * x
-    if (left) return ir_mul(m, left, b->args[0]);
-    if (!is_constant(b->args[0])) return NULL;
+    Node *left = without(m, b->args[1], a);
+    if (left && rule(m, RULE_cancel)) return ir_div(m, b->args[0], left);
+    left = without(m, a, b->args[1]);
+    if (left && rule(m, RULE_cancel)) return ir_mul(m, left, b->args[0]);
+    if (!is_constant(b->args[0]) || !rule(m, RULE_literal_numerator)) return NULL;
     return is_constant(a) ? ir_div(m, ir_mul(m, a, b->args[0]), b->args[1]) : ir_mul(m, b->args[0], ir_div(m, a, b->args[1]));
 }
 
 static Node *quotient(Ir *m, Node *a, Node *b) {
-    if (a->op == OP_div) return ir_div(m, a->args[0], ir_mul(m, a->args[1], b));
-    if (b->op == OP_div) return ir_div(m, ir_mul(m, a, b->args[1]), b->args[0]);
-    if (has_constant(a) && !is_constant(b)) return ir_mul(m, a->args[0], ir_div(m, a->args[1], b));
-    if (has_constant(b)) return ir_mul(m, ir_real(m, b->kind, 1 / b->args[0]->u.real), ir_div(m, a, b->args[1]));
+    if (a->op == OP_div && rule(m, RULE_div_quotient)) return ir_div(m, a->args[0], ir_mul(m, a->args[1], b));
+    if (b->op == OP_div && rule(m, RULE_div_by_quotient)) return ir_div(m, ir_mul(m, a, b->args[1]), b->args[0]);
+    if (has_constant(a) && !is_constant(b) && rule(m, RULE_literal_numerator))
+        return ir_mul(m, a->args[0], ir_div(m, a->args[1], b));
+    if (has_constant(b) && rule(m, RULE_literal_denominator))
+        return ir_mul(m, ir_real(m, b->kind, 1 / b->args[0]->u.real), ir_div(m, a, b->args[1]));
     if (is_constant(b)) return NULL;
     int fuel = MAX_FACTORS;
     Node *e = reduced(m, a, b, &fuel);
-    if (e) return e;
-    if (b->op == OP_sqrt && a == b->args[0]) return b; // x / sqrt x
-    if (a->op == OP_sqrt && b == a->args[0]) return ir_div(m, ir_real(m, a->kind, 1), a);
+    if (e && rule(m, RULE_cancel)) return e;
+    if (b->op == OP_sqrt && a == b->args[0] && rule(m, RULE_root_quotient)) return b;
+    if (a->op == OP_sqrt && b == a->args[0] && rule(m, RULE_root_quotient)) return ir_div(m, ir_real(m, a->kind, 1), a);
     return NULL;
 }
 
