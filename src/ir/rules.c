@@ -386,10 +386,19 @@ static Node *rule_or(Ir *m, Node *a, Node *b) {
     return NULL;
 }
 
-// What differs and is not less is more.
+static bool only_indices(Poly p) {
+    for (int i = 0; i < p.n; i++)
+        for (int k = 0; k < p.term[i].n; k++) {
+            const Node *a = p.term[i].atom[k];
+            if ((a->op != OP_var || a->u.var->is_state) && (a->op != OP_input || !a->nonneg)) return false;
+        }
+    return true;
+}
+
+// What differs and is not less is more. (That a count is not zero is said as it stands: see ad/needs.c.)
 static Node *int_differ(Ir *m, const Node *eq) {
     Poly d = difference(m, eq);
-    if (poly_huge(d)) return NULL;
+    if (poly_huge(d) || !only_indices(d)) return NULL;
     bool less = poly_nonneg(m, d);
     if ((!less && !poly_nonneg(m, poly_scale(m, d, -1))) || !rule(m, RULE_not_least)) return NULL;
     return less ? ir_lt(m, eq->args[0], eq->args[1]) : ir_lt(m, eq->args[1], eq->args[0]);
