@@ -19,6 +19,7 @@ typedef struct CpuOptions {
     const char *name; // of the module, as shown in its text
     bool callable;    // also make what cpu_call needs
     bool debug;       // line tables
+    int lanes;        // of loops that may have some: 2, 4 or 8; 0: none; -1: as many as the processor's vectors hold
 } CpuOptions;
 
 typedef struct CpuModule CpuModule;

@@ -1,51 +1,33 @@
 // Loop trees as LLVM IR: one C function per tree, whose parameters are the context, the function's inputs in order and
 // a pointer for each of its outputs. Temps are SSA values and cells are stack slots, which LLVM turns into SSA values.
-#include "cpu/emit.h"
+#include "cpu/body.h"
 
 #include "fsmc/runtime.h"
 #include "support/map.h"
 
 // Buffers of known size up to BUFFER bytes live on the stack, FRAME bytes of them in a function; the rest in the arena.
-enum { STACK_BUFFER = 2048, STACK_FRAME = 32 * 1024, ALIGNMENT = 64, SHORT_LOOP = 64, CHUNK = 4096 };
+enum { STACK_BUFFER = 2048, STACK_FRAME = 32 * 1024, SHORT_LOOP = 64, CHUNK = 4096, LANES_BYTES = 4 * 1024 * 1024 };
 
-typedef struct Body {
-    Emitter *e;
-    const Tree *tree;
-    const Func *func;
-    LLVMValueRef function, context;
-    LLVMBasicBlockRef slots; // the entry block: stack slots only
-    LLVMValueRef *temp;      // by temp: its value; of a cell: its slot
-    Stmt **def;              // by temp: the statement that makes it
-    int *seen;               // by temp: marks of the search for accumulations
-    bool *accumulation;      // by temp: is a step of a cell's accumulation
-    LLVMValueRef *base;      // by buffer: its address
-    bool *on_stack;          // by buffer
-    int64_t frame;           // bytes on the stack
-    LLVMBasicBlockRef leave; // where ST_BREAK goes
-    int depth;               // of loops
-} Body;
 
 static const char *const cold_attrs[] = {"nounwind", "cold", "noinline", NULL};
 
-static void emit_block(Body *p, const Block *block);
-
 // ---- small things
 
-static LLVMBasicBlockRef new_block(Body *p, const char *name) {
+LLVMBasicBlockRef body_new_block(Body *p, const char *name) {
     return LLVMAppendBasicBlockInContext(p->e->context, p->function, name);
 }
 
-static void go_on_at(Body *p, LLVMBasicBlockRef block) { LLVMPositionBuilderAtEnd(p->e->builder, block); }
+void body_go_on(Body *p, LLVMBasicBlockRef block) { LLVMPositionBuilderAtEnd(p->e->builder, block); }
 
-static Kind temp_kind(const Body *p, Temp t) { return p->tree->temps.data[t].kind; }
+Kind body_kind(const Body *p, Temp t) { return p->tree->temps.data[t].kind; }
 
-static LLVMValueRef value(Body *p, Temp t) {
+LLVMValueRef body_value(Body *p, Temp t) {
     LLVMValueRef v = t >= 0 && t < p->tree->temps.len ? p->temp[t] : NULL;
     if (!v) fatal_bug("%s: temp %d is used before its definition", p->func->name, (int)t);
     return v;
 }
 
-static LLVMValueRef new_slot(Body *p, LLVMTypeRef type, const char *name) {
+LLVMValueRef body_slot(Body *p, LLVMTypeRef type, const char *name) {
     LLVMBuilderRef b = p->e->builder;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(b);
     LLVMPositionBuilderAtEnd(b, p->slots);
@@ -70,14 +52,14 @@ static LLVMValueRef call_runtime(Body *p, const char *name, const char *const *a
     return LLVMBuildCall2(p->e->builder, type, f, args, (unsigned)n, "");
 }
 
-static void return_code(Body *p, LLVMValueRef code) { LLVMBuildRet(p->e->builder, code); }
+void body_return_code(Body *p, LLVMValueRef code) { LLVMBuildRet(p->e->builder, code); }
 
 // Continues in a new block if `ok` holds; returns with the i32 made at `fail` if not. Leaves the builder in the failing
 // block and returns the other one.
-static LLVMBasicBlockRef split_off_failure(Body *p, LLVMValueRef ok) {
-    LLVMBasicBlockRef fail = new_block(p, "fail"), rest = new_block(p, "ok");
+LLVMBasicBlockRef body_split_failure(Body *p, LLVMValueRef ok) {
+    LLVMBasicBlockRef fail = body_new_block(p, "fail"), rest = body_new_block(p, "ok");
     LLVMBuildCondBr(p->e->builder, ok, rest, fail);
-    go_on_at(p, fail);
+    body_go_on(p, fail);
     return rest;
 }
 
@@ -122,7 +104,7 @@ static bool find_accumulation(Body *p, Temp t, Temp cell, int stamp) {
 }
 
 // The bytes of a buffer of constant extents, or -1.
-static int64_t constant_bytes(const Body *p, const Buf *buf) {
+int64_t body_constant_bytes(const Body *p, const Buf *buf) {
     int64_t bytes = (int64_t)kind_size(buf->kind);
     for (int k = 0; k < buf->rank; k++) {
         const Stmt *s = p->def[buf->extent[k]];
@@ -130,7 +112,7 @@ static int64_t constant_bytes(const Body *p, const Buf *buf) {
         bytes *= s->u.num;
         if (bytes > STACK_BUFFER) return -1;
     }
-    return bytes;
+    return buf->lanes && p->e->width ? bytes * p->e->width : bytes;
 }
 
 static void survey(Body *p, const Block *block, int *stamp) {
@@ -139,7 +121,7 @@ static void survey(Body *p, const Block *block, int *stamp) {
         if (s->dst >= 0 && s->kind != ST_SET) p->def[s->dst] = s;
         if (s->kind == ST_SET) find_accumulation(p, s->args[0], s->dst, ++*stamp);
         if (s->kind == ST_NEW) {
-            int64_t bytes = constant_bytes(p, s->buf);
+            int64_t bytes = body_constant_bytes(p, s->buf);
             p->on_stack[s->buf->id] = bytes >= 0 && p->frame + bytes <= STACK_FRAME;
             if (p->on_stack[s->buf->id]) p->frame += bytes;
         }
@@ -149,11 +131,11 @@ static void survey(Body *p, const Block *block, int *stamp) {
 }
 
 // Whether the block takes arena memory; deep: also in blocks inside it.
-static bool allocates(const Body *p, const Block *block, bool deep) {
+bool body_allocates(const Body *p, const Block *block, bool deep) {
     for (int i = 0; i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
         if (s->kind == ST_NEW && !p->on_stack[s->buf->id]) return true;
-        if (deep && ((s->body && allocates(p, s->body, true)) || (s->other && allocates(p, s->other, true))))
+        if (deep && ((s->body && body_allocates(p, s->body, true)) || (s->other && body_allocates(p, s->other, true))))
             return true;
     }
     return false;
@@ -166,19 +148,19 @@ static bool is_counted_far(const Body *p, const Stmt *s) {
 }
 
 // Whether one run of the block may take long: it has a loop that is not short.
-static bool is_long(const Body *p, const Block *block) {
+bool body_is_long(const Body *p, const Block *block) {
     for (int i = 0; i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
         if (s->kind == ST_LOOP) return true;
         if (s->kind == ST_FOR && is_counted_far(p, s)) return true;
-        if ((s->body && is_long(p, s->body)) || (s->other && is_long(p, s->other))) return true;
+        if ((s->body && body_is_long(p, s->body)) || (s->other && body_is_long(p, s->other))) return true;
     }
     return false;
 }
 
 // ---- buffers
 
-static LLVMValueRef buffer(Body *p, const Buf *buf) {
+LLVMValueRef body_buffer(Body *p, const Buf *buf) {
     switch (buf->where) {
     case BUF_INPUT: return LLVMGetParam(p->function, (unsigned)buf->number + 1);
     case BUF_OUTPUT: return LLVMGetParam(p->function, (unsigned)(p->func->ninputs + buf->number) + 1);
@@ -188,13 +170,13 @@ static LLVMValueRef buffer(Body *p, const Buf *buf) {
     return p->base[buf->id];
 }
 
-static unsigned element_alignment(Kind kind) { return (unsigned)kind_size(kind); }
+unsigned body_alignment(Kind kind) { return (unsigned)kind_size(kind); }
 
 // The number of elements of a buffer whose size is known to fit into memory.
-static LLVMValueRef element_count(Body *p, const Buf *buf) {
+LLVMValueRef body_count(Body *p, const Buf *buf) {
     LLVMValueRef n = emit_int(p->e, 1);
     for (int k = 0; k < buf->rank; k++)
-        n = LLVMBuildMul(p->e->builder, n, at_least_zero(p->e, value(p, buf->extent[k])), "");
+        n = LLVMBuildMul(p->e->builder, n, at_least_zero(p->e, body_value(p, buf->extent[k])), "");
     return n;
 }
 
@@ -203,7 +185,7 @@ static LLVMValueRef checked_count(Body *p, const Buf *buf) {
     Emitter *e = p->e;
     LLVMValueRef n = emit_int(e, 1), over = LLVMConstNull(e->type_i1);
     for (int k = 0; k < buf->rank; k++) {
-        LLVMValueRef extent = at_least_zero(e, value(p, buf->extent[k]));
+        LLVMValueRef extent = at_least_zero(e, body_value(p, buf->extent[k]));
         if (k == 0) {
             n = extent;
             continue;
@@ -216,7 +198,7 @@ static LLVMValueRef checked_count(Body *p, const Buf *buf) {
 // Memory that only the run-time library and the context's pointer reach: argmem and inaccessiblemem, read and written.
 static const uint64_t MEMORY_OF_CONTEXT = 15;
 
-static LLVMValueRef call_arena(Body *p, const char *name, LLVMTypeRef result, int n, LLVMValueRef *args) {
+LLVMValueRef body_call_arena(Body *p, const char *name, LLVMTypeRef result, int n, LLVMValueRef *args) {
     static const char *const attrs[] = {"nounwind", "willreturn", "nocallback", NULL};
     bool fresh = !LLVMGetNamedFunction(p->e->module, name);
     LLVMValueRef call = call_runtime(p, name, attrs, result, n, args);
@@ -232,110 +214,122 @@ static LLVMValueRef call_arena(Body *p, const char *name, LLVMTypeRef result, in
 }
 
 static void emit_lifetime(Body *p, const Buf *buf, const char *name) {
-    LLVMValueRef args[] = {emit_int(p->e, constant_bytes(p, buf)), p->base[buf->id]};
+    LLVMValueRef args[] = {emit_int(p->e, body_constant_bytes(p, buf)), p->base[buf->id]};
     emit_intrinsic(p->e, name, 1, &p->e->type_ptr, 2, args);
+}
+
+LLVMValueRef body_alloc(Body *p, LLVMValueRef count, int64_t size) {
+    Emitter *e = p->e;
+    LLVMValueRef args[] = {p->context, count, emit_int(e, size)};
+    LLVMValueRef base = body_call_arena(p, "fsm_alloc", e->type_ptr, 3, args);
+    LLVMBasicBlockRef rest =
+        body_split_failure(p, LLVMBuildICmp(e->builder, LLVMIntNE, base, LLVMConstNull(e->type_ptr), ""));
+    body_return_code(p, LLVMConstInt(e->type_i32, FSM_ERROR_MEMORY, false));
+    body_go_on(p, rest);
+    return base;
+}
+
+// A buffer of which each lane has its own, if there is room for all of them; one that is made inside has that.
+static LLVMValueRef room_for_lanes(Body *p, const Buf *buf, LLVMValueRef count) {
+    Emitter *e = p->e;
+    LLVMValueRef many = LLVMBuildMul(e->builder, count, emit_int(e, e->width), "");
+    if (p->lanes) return many;
+    int64_t most = LANES_BYTES / ((int64_t)kind_size(buf->kind) * e->width);
+    p->roomy[buf->id] = LLVMBuildICmp(e->builder, LLVMIntULE, count, emit_int(e, most), "");
+    return LLVMBuildSelect(e->builder, p->roomy[buf->id], many, count, "");
 }
 
 static void emit_new(Body *p, const Buf *buf) {
     Emitter *e = p->e;
     if (p->on_stack[buf->id]) {
-        int64_t bytes = constant_bytes(p, buf), size = (int64_t)kind_size(buf->kind);
+        int64_t bytes = body_constant_bytes(p, buf), size = (int64_t)kind_size(buf->kind);
         LLVMTypeRef type = LLVMArrayType2(emit_memory_type(e, buf->kind), (uint64_t)(bytes / size));
-        p->base[buf->id] = new_slot(p, type, buf->name);
+        p->base[buf->id] = body_slot(p, type, buf->name);
         LLVMSetAlignment(p->base[buf->id], bytes >= ALIGNMENT ? ALIGNMENT : 16);
         emit_lifetime(p, buf, "llvm.lifetime.start");
         return;
     }
-    LLVMValueRef args[] = {p->context, checked_count(p, buf), emit_int(e, (int64_t)kind_size(buf->kind))};
-    LLVMValueRef base = call_arena(p, "fsm_alloc", e->type_ptr, 3, args);
-    LLVMBasicBlockRef rest =
-        split_off_failure(p, LLVMBuildICmp(e->builder, LLVMIntNE, base, LLVMConstNull(e->type_ptr), ""));
-    return_code(p, LLVMConstInt(e->type_i32, FSM_ERROR_MEMORY, false));
-    go_on_at(p, rest);
+    LLVMValueRef count = checked_count(p, buf);
+    if (buf->lanes && e->width) count = room_for_lanes(p, buf, count);
+    LLVMValueRef base = body_alloc(p, count, (int64_t)kind_size(buf->kind));
     if (buf->name) LLVMSetValueName2(base, buf->name, strlen(buf->name));
     p->base[buf->id] = base;
 }
 
-static LLVMValueRef take_mark(Body *p) {
+LLVMValueRef body_mark(Body *p) {
     LLVMValueRef args[] = {p->context};
-    return call_arena(p, "fsm_mark", p->e->type_i64, 1, args);
+    return body_call_arena(p, "fsm_mark", p->e->type_i64, 1, args);
 }
 
-static void release(Body *p, LLVMValueRef mark) {
+void body_release(Body *p, LLVMValueRef mark) {
     LLVMValueRef args[] = {p->context, mark};
-    call_arena(p, "fsm_release", p->e->type_void, 2, args);
+    body_call_arena(p, "fsm_release", p->e->type_void, 2, args);
 }
 
 // The address of buf[index…].
-static LLVMValueRef element(Body *p, const Buf *buf, const Temp *index) {
+LLVMValueRef body_element(Body *p, const Buf *buf, const Temp *index) {
     Emitter *e = p->e;
     LLVMValueRef at = NULL;
     for (int k = 0; k < buf->rank; k++) {
-        LLVMValueRef i = value(p, index[k]);
+        LLVMValueRef i = body_value(p, index[k]);
         if (at) {
-            at = LLVMBuildNSWMul(e->builder, at, value(p, buf->extent[k]), "");
+            at = LLVMBuildNSWMul(e->builder, at, body_value(p, buf->extent[k]), "");
             i = LLVMBuildNSWAdd(e->builder, at, i, "");
         }
         at = i;
     }
-    if (!at) return buffer(p, buf);
-    return LLVMBuildInBoundsGEP2(e->builder, emit_memory_type(e, buf->kind), buffer(p, buf), &at, 1, "");
+    if (!at) return body_buffer(p, buf);
+    return LLVMBuildInBoundsGEP2(e->builder, emit_memory_type(e, buf->kind), body_buffer(p, buf), &at, 1, "");
 }
 
-static LLVMValueRef load(Body *p, Kind kind, LLVMValueRef address) {
+LLVMValueRef body_load(Body *p, Kind kind, LLVMValueRef address) {
     Emitter *e = p->e;
     LLVMValueRef v = LLVMBuildLoad2(e->builder, emit_memory_type(e, kind), address, "");
-    LLVMSetAlignment(v, element_alignment(kind));
+    LLVMSetAlignment(v, body_alignment(kind));
     return kind == KIND_BOOL ? LLVMBuildICmp(e->builder, LLVMIntNE, v, LLVMConstNull(e->type_i8), "") : v;
 }
 
-static void store(Body *p, Kind kind, LLVMValueRef v, LLVMValueRef address) {
+void body_store(Body *p, Kind kind, LLVMValueRef v, LLVMValueRef address) {
     Emitter *e = p->e;
     if (kind == KIND_BOOL) v = LLVMBuildZExt(e->builder, v, e->type_i8, "");
-    LLVMSetAlignment(LLVMBuildStore(e->builder, v, address), element_alignment(kind));
+    LLVMSetAlignment(LLVMBuildStore(e->builder, v, address), body_alignment(kind));
 }
 
 // ---- loops
 
-// A counted loop from `first` to n - 1 around what is emitted between the two calls.
-typedef struct Counted {
-    LLVMBasicBlockRef body, done;
-    LLVMValueRef index, n;
-} Counted;
-
-static Counted begin_for(Body *p, LLVMValueRef first, LLVMValueRef n, const char *name) {
+Counted body_begin_for(Body *p, LLVMValueRef first, LLVMValueRef n, int64_t step, const char *name) {
     Emitter *e = p->e;
-    Counted c = {.body = new_block(p, "for"), .done = new_block(p, "done"), .n = n};
+    Counted c = {.body = body_new_block(p, "for"), .done = body_new_block(p, "done"), .n = n, .step = step};
     LLVMBasicBlockRef from = LLVMGetInsertBlock(e->builder);
     LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntSGT, n, first, ""), c.body, c.done);
-    go_on_at(p, c.body);
+    body_go_on(p, c.body);
     c.index = LLVMBuildPhi(e->builder, e->type_i64, name ? name : "");
     LLVMAddIncoming(c.index, &first, &from, 1);
     return c;
 }
 
-static void end_for(Body *p, Counted *c) {
+void body_end_for(Body *p, Counted *c) {
     Emitter *e = p->e;
-    LLVMValueRef next = LLVMBuildNSWAdd(e->builder, c->index, emit_int(e, 1), "");
+    LLVMValueRef next = LLVMBuildNSWAdd(e->builder, c->index, emit_int(e, c->step), "");
     LLVMSetNUW(next, true);
     LLVMBasicBlockRef from = LLVMGetInsertBlock(e->builder);
     LLVMAddIncoming(c->index, &next, &from, 1);
     LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntSLT, next, c->n, ""), c->body, c->done);
     LLVMMoveBasicBlockAfter(c->done, from);
-    go_on_at(p, c->done);
+    body_go_on(p, c->done);
 }
 
 // Has the call been cancelled? The flag is the context's first byte.
-static void poll_cancelled(Body *p) {
+void body_poll(Body *p) {
     Emitter *e = p->e;
     LLVMValueRef flag = LLVMBuildLoad2(e->builder, e->type_i8, p->context, "cancelled");
     LLVMSetAlignment(flag, 1);
     LLVMSetOrdering(flag, LLVMAtomicOrderingMonotonic);
     LLVMValueRef ok = LLVMBuildICmp(e->builder, LLVMIntEQ, flag, LLVMConstNull(e->type_i8), "");
-    LLVMBasicBlockRef rest = split_off_failure(p, ok);
+    LLVMBasicBlockRef rest = body_split_failure(p, ok);
     LLVMValueRef args[] = {p->context};
-    return_code(p, call_runtime(p, "fsm_poll", cold_attrs, e->type_i32, 1, args));
-    go_on_at(p, rest);
+    body_return_code(p, call_runtime(p, "fsm_poll", cold_attrs, e->type_i32, 1, args));
+    body_go_on(p, rest);
 }
 
 // The iterations of a loop without long loops inside, CHUNK at a time, so that it can be cancelled in between. Emits what
@@ -345,18 +339,18 @@ typedef struct Chunks {
     LLVMValueRef first, end, n;
 } Chunks;
 
-static Chunks begin_chunks(Body *p, LLVMValueRef n) {
+static Chunks begin_chunks(Body *p, LLVMValueRef start, LLVMValueRef n) {
     Emitter *e = p->e;
     LLVMBuilderRef b = e->builder;
     Chunks c = {.n = n};
     LLVMBasicBlockRef from = LLVMGetInsertBlock(b);
-    LLVMValueRef zero = emit_int(e, 0), size = emit_int(e, CHUNK);
-    c.head = new_block(p, "chunk");
+    LLVMValueRef size = emit_int(e, CHUNK);
+    c.head = body_new_block(p, "chunk");
     LLVMBuildBr(b, c.head);
-    go_on_at(p, c.head);
+    body_go_on(p, c.head);
     c.first = LLVMBuildPhi(b, e->type_i64, "first");
-    LLVMAddIncoming(c.first, &zero, &from, 1);
-    poll_cancelled(p);
+    LLVMAddIncoming(c.first, &start, &from, 1);
+    body_poll(p);
     LLVMValueRef left = LLVMBuildNSWSub(b, n, c.first, "");
     LLVMValueRef full = LLVMBuildICmp(b, LLVMIntSGT, left, size, "");
     c.end = LLVMBuildSelect(b, full, LLVMBuildNSWAdd(b, c.first, size, ""), n, "");
@@ -365,116 +359,112 @@ static Chunks begin_chunks(Body *p, LLVMValueRef n) {
 
 static void end_chunks(Body *p, const Chunks *c) {
     Emitter *e = p->e;
-    LLVMBasicBlockRef from = LLVMGetInsertBlock(e->builder), done = new_block(p, "done");
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(e->builder), done = body_new_block(p, "done");
     LLVMAddIncoming(c->first, (LLVMValueRef[]){c->end}, &from, 1);
     LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntSLT, c->end, c->n, ""), c->head, done);
-    go_on_at(p, done);
+    body_go_on(p, done);
 }
 
-static void emit_for(Body *p, const Stmt *s) {
-    LLVMValueRef mark = allocates(p, s->body, false) ? take_mark(p) : NULL, n = value(p, s->args[0]);
-    bool deep = is_long(p, s->body), chunked = !p->depth && !deep && is_counted_far(p, s);
-    Chunks chunks = {.first = emit_int(p->e, 0), .end = n};
-    if (chunked) chunks = begin_chunks(p, n);
-    Counted c = begin_for(p, chunks.first, chunks.end, p->tree->temps.data[s->dst].name);
+void body_emit_scalar_for(Body *p, const Stmt *s, LLVMValueRef first) {
+    LLVMValueRef mark = body_allocates(p, s->body, false) ? body_mark(p) : NULL, n = body_value(p, s->args[0]);
+    bool deep = body_is_long(p, s->body), chunked = !p->depth && !deep && is_counted_far(p, s);
+    Chunks chunks = {.first = first, .end = n};
+    if (chunked) chunks = begin_chunks(p, first, n);
+    Counted c = body_begin_for(p, chunks.first, chunks.end, 1, p->tree->temps.data[s->dst].name);
     p->temp[s->dst] = c.index;
-    if (deep) poll_cancelled(p);
+    if (deep) body_poll(p);
     p->depth++;
-    emit_block(p, s->body);
+    body_emit(p, s->body);
     p->depth--;
     debug_place(p->e->debug, s->span);
-    if (mark) release(p, mark);
-    end_for(p, &c);
+    if (mark) body_release(p, mark);
+    body_end_for(p, &c);
     if (chunked) end_chunks(p, &chunks);
 }
 
 static void emit_loop(Body *p, const Stmt *s) {
     LLVMBuilderRef b = p->e->builder;
-    LLVMBasicBlockRef outer = p->leave, body = new_block(p, "loop"), done = new_block(p, "done");
+    LLVMBasicBlockRef outer = p->leave, body = body_new_block(p, "loop"), done = body_new_block(p, "done");
     // A break may leave blocks inside this one without passing their ends.
-    LLVMValueRef mark = allocates(p, s->body, true) ? take_mark(p) : NULL;
+    LLVMValueRef mark = body_allocates(p, s->body, true) ? body_mark(p) : NULL;
     LLVMBuildBr(b, body);
-    go_on_at(p, body);
-    poll_cancelled(p);
+    body_go_on(p, body);
+    body_poll(p);
     p->leave = done;
     p->depth++;
-    emit_block(p, s->body);
+    body_emit(p, s->body);
     p->depth--;
     debug_place(p->e->debug, s->span);
     p->leave = outer;
-    if (mark) release(p, mark);
+    if (mark) body_release(p, mark);
     LLVMBuildBr(b, body);
     LLVMMoveBasicBlockAfter(done, LLVMGetInsertBlock(b));
-    go_on_at(p, done);
-    if (mark) release(p, mark);
+    body_go_on(p, done);
+    if (mark) body_release(p, mark);
 }
 
 static void emit_break(Body *p, const Stmt *s) {
     if (!p->leave) fatal_bug("%s: ST_BREAK outside of a loop", p->func->name);
-    LLVMBasicBlockRef rest = new_block(p, "go_on");
-    LLVMBuildCondBr(p->e->builder, value(p, s->args[0]), rest, p->leave);
-    go_on_at(p, rest);
+    LLVMBasicBlockRef rest = body_new_block(p, "go_on");
+    LLVMBuildCondBr(p->e->builder, body_value(p, s->args[0]), rest, p->leave);
+    body_go_on(p, rest);
 }
 
 static void emit_branch(Body *p, const Block *block, LLVMBasicBlockRef join) {
     if (block) {
-        LLVMValueRef mark = allocates(p, block, false) ? take_mark(p) : NULL;
-        emit_block(p, block);
-        if (mark) release(p, mark);
+        LLVMValueRef mark = body_allocates(p, block, false) ? body_mark(p) : NULL;
+        body_emit(p, block);
+        if (mark) body_release(p, mark);
     }
     LLVMBuildBr(p->e->builder, join);
 }
 
 static void emit_if(Body *p, const Stmt *s) {
     bool has_other = s->other && s->other->stmts.len;
-    LLVMBasicBlockRef then = new_block(p, "then"), join = new_block(p, "join");
-    LLVMBasicBlockRef other = has_other ? new_block(p, "else") : join;
-    LLVMBuildCondBr(p->e->builder, value(p, s->args[0]), then, other);
-    go_on_at(p, then);
+    LLVMBasicBlockRef then = body_new_block(p, "then"), join = body_new_block(p, "join");
+    LLVMBasicBlockRef other = has_other ? body_new_block(p, "else") : join;
+    LLVMBuildCondBr(p->e->builder, body_value(p, s->args[0]), then, other);
+    body_go_on(p, then);
     emit_branch(p, s->body, join);
     if (has_other) {
         LLVMMoveBasicBlockAfter(other, LLVMGetInsertBlock(p->e->builder));
-        go_on_at(p, other);
+        body_go_on(p, other);
         emit_branch(p, s->other, join);
     }
     LLVMMoveBasicBlockAfter(join, LLVMGetInsertBlock(p->e->builder));
-    go_on_at(p, join);
+    body_go_on(p, join);
 }
 
 static void emit_fill(Body *p, const Stmt *s) {
     Emitter *e = p->e;
     Kind kind = s->buf->kind;
-    LLVMValueRef v = value(p, s->args[0]), n = element_count(p, s->buf), base = buffer(p, s->buf);
+    LLVMValueRef v = body_value(p, s->args[0]), n = body_count(p, s->buf), base = body_buffer(p, s->buf);
     if (LLVMIsConstant(v) && LLVMIsNull(v)) {
         LLVMValueRef bytes = LLVMBuildMul(e->builder, n, emit_int(e, (int64_t)kind_size(kind)), "");
-        LLVMBuildMemSet(e->builder, base, LLVMConstNull(e->type_i8), bytes, element_alignment(kind));
+        LLVMBuildMemSet(e->builder, base, LLVMConstNull(e->type_i8), bytes, body_alignment(kind));
         return;
     }
-    Counted c = begin_for(p, emit_int(e, 0), n, "fill");
-    store(p, kind, v, LLVMBuildInBoundsGEP2(e->builder, emit_memory_type(e, kind), base, &c.index, 1, ""));
-    end_for(p, &c);
+    Counted c = body_begin_for(p, emit_int(e, 0), n, 1, "fill");
+    body_store(p, kind, v, LLVMBuildInBoundsGEP2(e->builder, emit_memory_type(e, kind), base, &c.index, 1, ""));
+    body_end_for(p, &c);
 }
 
 static void emit_copy(Body *p, const Stmt *s) {
     Emitter *e = p->e;
     LLVMValueRef size = emit_int(e, (int64_t)kind_size(s->buf->kind));
-    LLVMValueRef bytes = LLVMBuildMul(e->builder, element_count(p, s->buf), size, "");
-    unsigned align = element_alignment(s->buf->kind);
-    LLVMBuildMemCpy(e->builder, buffer(p, s->buf), align, buffer(p, s->src), align, bytes);
+    LLVMValueRef bytes = LLVMBuildMul(e->builder, body_count(p, s->buf), size, "");
+    unsigned align = body_alignment(s->buf->kind);
+    LLVMBuildMemCpy(e->builder, body_buffer(p, s->buf), align, body_buffer(p, s->src), align, bytes);
 }
 
 // ---- statements
 
-static void emit_check(Body *p, const Stmt *s) {
+void body_fail(Body *p, const CheckInfo *check, int nvalues, const Kind *kinds, LLVMValueRef *values) {
     Emitter *e = p->e;
-    const CheckInfo *check = s->u.check;
-    LLVMValueRef ok = value(p, s->args[0]);
-    if (LLVMIsAConstantInt(ok) && LLVMConstIntGetZExtValue(ok)) return;
-    LLVMBasicBlockRef rest = split_off_failure(p, ok);
     LLVMTypeRef params[] = {e->type_ptr, e->type_i32, e->type_ptr, e->type_ptr, e->type_i32};
     LLVMTypeRef type = emit_function_type(e, e->type_i32, 5, params, true);
     LLVMValueRef fail = emit_declare(e, "fsm_fail", type, cold_attrs);
-    int nvalues = s->nargs - 1, n = 0;
+    int n = 0;
     LLVMValueRef *args = ARENA_ARRAY(e->arena, LLVMValueRef, 5 + nvalues);
     args[n++] = p->context;
     args[n++] = LLVMConstInt(e->type_i32, (unsigned)check->code, false);
@@ -482,13 +472,23 @@ static void emit_check(Body *p, const Stmt *s) {
     args[n++] = emit_string(e, check->text);
     args[n++] = LLVMConstInt(e->type_i32, (unsigned)nvalues, false);
     for (int i = 0; i < nvalues; i++) {
-        LLVMValueRef v = value(p, s->args[1 + i]);
-        Kind kind = temp_kind(p, s->args[1 + i]);
-        if (kind == KIND_FLOAT) v = emit_conv(e, KIND_DOUBLE, kind, v);
-        args[n++] = kind_is_float(kind) ? LLVMBuildBitCast(e->builder, v, e->type_i64, "") : v;
+        LLVMValueRef v = values[i];
+        if (kinds[i] == KIND_FLOAT) v = emit_conv(e, KIND_DOUBLE, KIND_FLOAT, v);
+        args[n++] = kind_is_float(kinds[i]) ? LLVMBuildBitCast(e->builder, v, e->type_i64, "") : v;
     }
-    return_code(p, LLVMBuildCall2(e->builder, type, fail, args, (unsigned)n, ""));
-    go_on_at(p, rest);
+    body_return_code(p, LLVMBuildCall2(e->builder, type, fail, args, (unsigned)n, ""));
+}
+
+static void emit_check(Body *p, const Stmt *s) {
+    LLVMValueRef ok = body_value(p, s->args[0]);
+    if (LLVMIsAConstantInt(ok) && LLVMConstIntGetZExtValue(ok)) return;
+    LLVMBasicBlockRef rest = body_split_failure(p, ok);
+    int n = s->nargs - 1;
+    LLVMValueRef *values = ARENA_ARRAY(p->e->arena, LLVMValueRef, n + 1);
+    Kind *kinds = ARENA_ARRAY(p->e->arena, Kind, n + 1);
+    for (int i = 0; i < n; i++) values[i] = body_value(p, s->args[1 + i]), kinds[i] = body_kind(p, s->args[1 + i]);
+    body_fail(p, s->u.check, n, kinds, values);
+    body_go_on(p, rest);
 }
 
 static LLVMValueRef emit_argument(Body *p, int64_t number) {
@@ -499,23 +499,23 @@ static LLVMValueRef emit_argument(Body *p, int64_t number) {
 }
 
 static LLVMValueRef emit_operation(Body *p, const Stmt *s) {
-    LLVMValueRef x = value(p, s->args[0]), y = s->nargs > 1 ? value(p, s->args[1]) : NULL;
-    Kind kind = temp_kind(p, s->dst);
+    LLVMValueRef x = body_value(p, s->args[0]), y = s->nargs > 1 ? body_value(p, s->args[1]) : NULL;
+    Kind kind = body_kind(p, s->dst);
     if (p->accumulation[s->dst]) return emit_accumulate(p->e, kind, x, y, s->op == OP_sub);
-    return emit_op(p->e, s->op, kind == KIND_BOOL ? temp_kind(p, s->args[0]) : kind, x, y);
+    return emit_op(p->e, s->op, kind == KIND_BOOL ? body_kind(p, s->args[0]) : kind, x, y);
 }
 
 static void emit_addto(Body *p, const Stmt *s) {
     Kind kind = s->buf->kind;
-    LLVMValueRef address = element(p, s->buf, s->args + 1);
-    LLVMValueRef sum = emit_accumulate(p->e, kind, load(p, kind, address), value(p, s->args[0]), false);
-    store(p, kind, sum, address);
+    LLVMValueRef address = body_element(p, s->buf, s->args + 1);
+    LLVMValueRef sum = emit_accumulate(p->e, kind, body_load(p, kind, address), body_value(p, s->args[0]), false);
+    body_store(p, kind, sum, address);
 }
 
 static LLVMValueRef emit_cell(Body *p, const Stmt *s) {
     const TempInfo *t = &p->tree->temps.data[s->dst];
-    LLVMValueRef slot = new_slot(p, emit_type(p->e, t->kind), t->name);
-    LLVMBuildStore(p->e->builder, value(p, s->args[0]), slot);
+    LLVMValueRef slot = body_slot(p, emit_type(p->e, t->kind), t->name);
+    LLVMBuildStore(p->e->builder, body_value(p, s->args[0]), slot);
     return slot;
 }
 
@@ -523,51 +523,55 @@ static LLVMValueRef emit_cell(Body *p, const Stmt *s) {
 static LLVMValueRef emit_call(Body *p, const Stmt *s) {
     Emitter *e = p->e;
     LLVMValueRef *args = ARENA_ARRAY(e->arena, LLVMValueRef, s->nin + 1);
-    for (int k = 0, scalars = 0; k < s->nin; k++) args[k] = s->in[k] ? buffer(p, s->in[k]) : value(p, s->args[scalars++]);
-    if (!s->buf) return emit_extern(e, s->u.name, emit_memory_type(e, temp_kind(p, s->dst)), s->nin, args, false);
-    args[s->nin] = buffer(p, s->buf);
+    for (int k = 0, scalars = 0; k < s->nin; k++) args[k] = s->in[k] ? body_buffer(p, s->in[k]) : body_value(p, s->args[scalars++]);
+    if (!s->buf) return emit_extern(e, s->u.name, emit_memory_type(e, body_kind(p, s->dst)), s->nin, args, false);
+    args[s->nin] = body_buffer(p, s->buf);
     LLVMValueRef status = emit_extern(e, s->u.name, e->type_i32, s->nin + 1, args, true);
     return LLVMBuildSExt(e->builder, status, e->type_i64, "");
 }
 
 // The value of a statement that defines a temp and is no loop.
-static LLVMValueRef emit_definition(Body *p, const Stmt *s) {
+LLVMValueRef body_definition(Body *p, const Stmt *s) {
     Emitter *e = p->e;
-    Kind kind = temp_kind(p, s->dst);
+    Kind kind = body_kind(p, s->dst);
     switch (s->kind) {
     case ST_LIT: return emit_lit(e, kind, s->u.real, s->u.num);
     case ST_ARG: return emit_argument(p, s->u.num);
     case ST_OP: return emit_operation(p, s);
     case ST_EXTERN: return emit_call(p, s);
-    case ST_CONV: return emit_conv(e, kind, temp_kind(p, s->args[0]), value(p, s->args[0]));
+    case ST_CONV: return emit_conv(e, kind, body_kind(p, s->args[0]), body_value(p, s->args[0]));
     case ST_SELECT:
-        return LLVMBuildSelect(e->builder, value(p, s->args[0]), value(p, s->args[1]), value(p, s->args[2]), "");
+        return LLVMBuildSelect(e->builder, body_value(p, s->args[0]), body_value(p, s->args[1]), body_value(p, s->args[2]), "");
     case ST_CELL: return emit_cell(p, s);
-    case ST_GET: return LLVMBuildLoad2(e->builder, emit_type(e, kind), value(p, s->args[0]), "");
-    case ST_LOAD: return load(p, kind, element(p, s->buf, s->args));
+    case ST_GET: return LLVMBuildLoad2(e->builder, emit_type(e, kind), body_value(p, s->args[0]), "");
+    case ST_LOAD: return body_load(p, kind, body_element(p, s->buf, s->args));
     default: fatal_bug("%s: statement %d defines no value", p->func->name, (int)s->kind);
     }
 }
 
 static void emit_stmt(Body *p, const Stmt *s) {
     debug_place(p->e->debug, s->span);
+    if (p->lanes && lanes_stmt(p, s)) return;
     switch (s->kind) {
-    case ST_FOR: emit_for(p, s); break;
-    case ST_SET: LLVMBuildStore(p->e->builder, value(p, s->args[0]), value(p, s->dst)); break;
+    case ST_FOR:
+        if (s->lanes && p->e->width && !p->lanes) lanes_for(p, s);
+        else body_emit_scalar_for(p, s, emit_int(p->e, 0));
+        break;
+    case ST_SET: LLVMBuildStore(p->e->builder, body_value(p, s->args[0]), body_value(p, s->dst)); break;
     case ST_NEW: emit_new(p, s->buf); break;
     case ST_FILL: emit_fill(p, s); break;
     case ST_COPY: emit_copy(p, s); break;
-    case ST_STORE: store(p, s->buf->kind, value(p, s->args[0]), element(p, s->buf, s->args + 1)); break;
+    case ST_STORE: body_store(p, s->buf->kind, body_value(p, s->args[0]), body_element(p, s->buf, s->args + 1)); break;
     case ST_ADDTO: emit_addto(p, s); break;
     case ST_OUT:
-        store(p, temp_kind(p, s->args[0]), value(p, s->args[0]),
+        body_store(p, body_kind(p, s->args[0]), body_value(p, s->args[0]),
               LLVMGetParam(p->function, (unsigned)(p->func->ninputs + s->u.num) + 1));
         break;
     case ST_LOOP: emit_loop(p, s); break;
     case ST_BREAK: emit_break(p, s); break;
     case ST_IF: emit_if(p, s); break;
     case ST_CHECK: emit_check(p, s); break;
-    default: p->temp[s->dst] = emit_definition(p, s); break;
+    default: p->temp[s->dst] = body_definition(p, s); break;
     }
 }
 
@@ -575,7 +579,7 @@ static void emit_range(Body *p, const Block *block, int begin, int end) {
     for (int i = begin; i < end; i++) emit_stmt(p, block->stmts.data[i]);
 }
 
-static void emit_block(Body *p, const Block *block) {
+void body_emit(Body *p, const Block *block) {
     emit_range(p, block, 0, block->stmts.len);
     for (int i = 0; i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
@@ -598,6 +602,9 @@ static Body *body_new(Emitter *e, const Tree *tree, LLVMValueRef function) {
     p->accumulation = ARENA_ARRAY(e->arena, bool, ntemps);
     p->base = ARENA_ARRAY(e->arena, LLVMValueRef, nbufs);
     p->on_stack = ARENA_ARRAY(e->arena, bool, nbufs);
+    p->sums = ARENA_ARRAY(e->arena, LLVMValueRef, nbufs);
+    p->roomy = ARENA_ARRAY(e->arena, LLVMValueRef, nbufs);
+    p->sums_cell = ARENA_ARRAY(e->arena, bool, ntemps);
     return p;
 }
 
@@ -609,13 +616,13 @@ static void emit_otherwise(Body *p, const Tree *tree, const char *name) {
         LLVMValueRef size = LLVMGetParam(p->function, (unsigned)i + 1);
         full = LLVMBuildAnd(e->builder, full, LLVMBuildICmp(e->builder, LLVMIntSGT, size, emit_int(e, 0), ""), "");
     }
-    LLVMBasicBlockRef rest = split_off_failure(p, full);
+    LLVMBasicBlockRef rest = body_split_failure(p, full);
     LLVMValueRef other = LLVMGetNamedFunction(e->module, name), *args;
     int n = 1 + tree->func->ninputs + tree->func->noutputs;
     args = ARENA_ARRAY(e->arena, LLVMValueRef, n);
     LLVMGetParams(p->function, args);
-    return_code(p, LLVMBuildCall2(e->builder, emit_entry_type(e, tree->func), other, args, (unsigned)n, ""));
-    go_on_at(p, rest);
+    body_return_code(p, LLVMBuildCall2(e->builder, emit_entry_type(e, tree->func), other, args, (unsigned)n, ""));
+    body_go_on(p, rest);
 }
 
 // A version for sizes of 0 is called by the other one, which has checked the arguments.
@@ -632,16 +639,16 @@ static void emit_version(Emitter *e, const Tree *tree, const char *name, bool em
     Body *p = body_new(e, tree, function);
     int stamp = 0, split = tree->prologue;
     survey(p, tree->body, &stamp);
-    p->slots = new_block(p, "entry");
-    LLVMBasicBlockRef start = new_block(p, "start");
-    go_on_at(p, start);
+    p->slots = body_new_block(p, "entry");
+    LLVMBasicBlockRef start = body_new_block(p, "start");
+    body_go_on(p, start);
     declare_parameters(p, cpu_parameter_names(e->arena, tree->func));
     emit_range(p, tree->body, 0, split);
     if (!empty) emit_array_checks(e, tree, function); // how long an array must be is known when the sizes are right
     if (tree->otherwise) emit_otherwise(p, tree, otherwise);
     emit_range(p, tree->body, split, tree->body->stmts.len);
-    return_code(p, LLVMConstNull(e->type_i32));
-    go_on_at(p, p->slots);
+    body_return_code(p, LLVMConstNull(e->type_i32));
+    body_go_on(p, p->slots);
     LLVMBuildBr(e->builder, start);
     debug_nowhere(e->debug);
 }

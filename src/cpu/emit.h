@@ -27,6 +27,9 @@ typedef struct Emitter {
     LLVMBuilderRef builder;
     LLVMTypeRef type_void, type_i1, type_i8, type_i32, type_i64, type_float, type_double, type_ptr;
     Debug *debug; // NULL: no line tables
+    int width;    // how many lanes a loop gets that may have some; 0: none
+    int native;   // how many the processor's vectors hold
+    int lanes;    // emit_op, emit_conv, emit_accumulate make vectors of so many; 0: scalars
 } Emitter;
 
 // Line tables (debug.c); d may be NULL, and nothing is done then. `main` is the source of the compilation. Between
@@ -40,13 +43,16 @@ void debug_finish(Debug *d); // when the module is complete
 // The value of an elementwise operation; kind: of the result, for comparisons that of the operands. (values.c)
 LLVMValueRef emit_op(Emitter *e, Op op, Kind kind, LLVMValueRef x, LLVMValueRef y);
 LLVMValueRef emit_conv(Emitter *e, Kind to, Kind from, LLVMValueRef x);
+const char *emit_libm_name(Op op);     // of the function of libm that it is, or NULL
+bool emit_op_takes_vectors(Op op);     // may e->lanes be set? Of powi only with a literal exponent that is inlined
+bool emit_powi_inline(Kind kind, int64_t exponent); // is it multiplications?
 // A call of the C function that a program declares; changes args. `fills`: it writes to the last of them.
 LLVMValueRef emit_extern(Emitter *e, const char *name, LLVMTypeRef result, int n, LLVMValueRef *args, bool fills);
 // x + y as a step of an accumulation: its order is free unless the mode is precise.
 LLVMValueRef emit_accumulate(Emitter *e, Kind kind, LLVMValueRef x, LLVMValueRef y, bool subtract);
 LLVMValueRef emit_int(Emitter *e, int64_t value);
 LLVMValueRef emit_lit(Emitter *e, Kind kind, double real, int64_t num);
-LLVMTypeRef emit_type(Emitter *e, Kind kind);        // of a value in a register
+LLVMTypeRef emit_type(Emitter *e, Kind kind);        // of a value in a register, a vector if e->lanes
 LLVMTypeRef emit_memory_type(Emitter *e, Kind kind); // of an array element: Bool is a byte
 // Declares a function of the run-time library or libm; attrs is a list of names of enum attributes ended by NULL.
 LLVMValueRef emit_declare(Emitter *e, const char *name, LLVMTypeRef type, const char *const *attrs);

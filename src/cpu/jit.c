@@ -45,6 +45,19 @@ static const struct RuntimeSymbol {
     return table;
 }
 
+// Those of lanes (cpu/lanes.c), which linkers of C programs find by -lm.
+static LLVMErrorRef find_vector_functions(LLVMOrcLLJITRef lljit, char prefix) {
+#if defined(__x86_64__) && defined(__GLIBC__)
+    LLVMOrcDefinitionGeneratorRef libmvec;
+    LLVMErrorRef error = LLVMOrcCreateDynamicLibrarySearchGeneratorForPath(&libmvec, "libmvec.so.1", prefix, NULL, NULL);
+    if (!error) LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(lljit), libmvec);
+    return error;
+#else
+    (void)lljit, (void)prefix;
+    return NULL;
+#endif
+}
+
 static LLVMErrorRef define_symbols(LLVMOrcLLJITRef lljit) {
     int n;
     const struct RuntimeSymbol *symbols = runtime_symbols(&n);
@@ -61,7 +74,7 @@ static LLVMErrorRef define_symbols(LLVMOrcLLJITRef lljit) {
     char prefix = LLVMOrcLLJITGetGlobalPrefix(lljit);
     error = LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, prefix, NULL, NULL);
     if (!error) LLVMOrcJITDylibAddGenerator(library, process);
-    return error;
+    return error ? error : find_vector_functions(lljit, prefix);
 }
 
 // A linker that tells debuggers and profilers of the code.

@@ -82,6 +82,17 @@ static void set_target(CpuModule *m) {
     LLVMDisposeMessage(triple);
 }
 
+// How many doubles the machine's vectors hold.
+static int native_lanes(const CpuModule *m) {
+    char *features = LLVMGetTargetMachineFeatureString(m->machine), *cpu = LLVMGetTargetMachineCPU(m->machine);
+    int lanes = strstr(features, "+avx512dq") || !strcmp(cpu, "x86-64-v4") ? 8
+                : strstr(features, "+avx2") || !strcmp(cpu, "x86-64-v3")  ? 4
+                                                                           : 2;
+    LLVMDisposeMessage(features);
+    LLVMDisposeMessage(cpu);
+    return lanes;
+}
+
 // ---- printing trees
 
 static Emitter emitter_new(Arena *a, const CpuModule *m) {
@@ -158,6 +169,8 @@ CpuModule *cpu_emit(Arena *a, Diag *diag, int ntrees, Tree *const *trees, const 
     m->plain = LLVMModuleCreateWithNameInContext(m->opt.name, m->context);
     set_target(m);
     Emitter e = emitter_new(a, m);
+    e.native = native_lanes(m);
+    e.width = opt->level < 2 ? 0 : opt->lanes >= 0 ? opt->lanes : e.native;
     if (opt->debug && ntrees && trees[0]->func->span.src) e.debug = debug_new(&e, trees[0]->func->span.src);
     for (int i = 0; i < ntrees; i++) emit_entry(&e, trees[i], names[i]);
     for (int i = 0; i < ntrees && opt->callable; i++) emit_caller(&e, trees[i]->func, names[i]);

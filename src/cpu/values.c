@@ -32,7 +32,7 @@ static const OpCode op_code[OP_COUNT] = {
 
 // ---- types, literals, declarations
 
-LLVMTypeRef emit_type(Emitter *e, Kind kind) {
+static LLVMTypeRef scalar_type(const Emitter *e, Kind kind) {
     switch (kind) {
     case KIND_BOOL: return e->type_i1;
     case KIND_INT: return e->type_i64;
@@ -43,13 +43,27 @@ LLVMTypeRef emit_type(Emitter *e, Kind kind) {
     fatal_bug("kind %d", (int)kind);
 }
 
-LLVMTypeRef emit_memory_type(Emitter *e, Kind kind) { return kind == KIND_BOOL ? e->type_i8 : emit_type(e, kind); }
+LLVMTypeRef emit_type(Emitter *e, Kind kind) {
+    LLVMTypeRef type = scalar_type(e, kind);
+    return e->lanes ? LLVMVectorType(type, (unsigned)e->lanes) : type;
+}
 
-LLVMValueRef emit_int(Emitter *e, int64_t value) { return LLVMConstInt(e->type_i64, (unsigned long long)value, true); }
+// A constant in all lanes.
+static LLVMValueRef in_lanes(const Emitter *e, LLVMValueRef x) {
+    LLVMValueRef v[64];
+    for (int l = 0; l < e->lanes; l++) v[l] = x;
+    return e->lanes ? LLVMConstVector(v, (unsigned)e->lanes) : x;
+}
+
+LLVMTypeRef emit_memory_type(Emitter *e, Kind kind) { return kind == KIND_BOOL ? e->type_i8 : scalar_type(e, kind); }
+
+LLVMValueRef emit_int(Emitter *e, int64_t value) {
+    return in_lanes(e, LLVMConstInt(e->type_i64, (unsigned long long)value, true));
+}
 
 LLVMValueRef emit_lit(Emitter *e, Kind kind, double real, int64_t num) {
-    if (kind_is_float(kind)) return LLVMConstReal(emit_type(e, kind), real);
-    return LLVMConstInt(emit_type(e, kind), (unsigned long long)num, true);
+    LLVMTypeRef type = scalar_type(e, kind);
+    return in_lanes(e, kind_is_float(kind) ? LLVMConstReal(type, real) : LLVMConstInt(type, (unsigned long long)num, true));
 }
 
 LLVMTypeRef emit_function_type(Emitter *e, LLVMTypeRef result, int n, const LLVMTypeRef *params, bool variadic) {
@@ -177,7 +191,7 @@ static LLVMValueRef power(Emitter *e, Kind kind, LLVMValueRef x, int64_t n) {
         if (k & 1) result = result ? emit_op(e, OP_mul, kind, result, x) : x;
         if (k > 1) x = emit_op(e, OP_mul, kind, x, x);
     }
-    LLVMValueRef one = LLVMConstReal(emit_type(e, kind), 1.0);
+    LLVMValueRef one = emit_lit(e, kind, 1.0, 1);
     if (!result) return one;
     return n < 0 ? emit_op(e, OP_div, kind, one, result) : result;
 }
@@ -188,6 +202,7 @@ static LLVMValueRef divide(Emitter *e, LLVMValueRef x, LLVMValueRef y, bool rema
     LLVMValueRef one = emit_int(e, 1), rare = NULL;
     if (LLVMIsAConstantInt(y)) {
         int64_t v = LLVMConstIntGetSExtValue(y);
+        y = in_lanes(e, y);
         if (v != 0 && v != -1) return remainder ? LLVMBuildSRem(b, x, y, "") : LLVMBuildSDiv(b, x, y, "");
     }
     rare = LLVMBuildICmp(b, LLVMIntULE, LLVMBuildAdd(b, y, one, ""), one, ""); // y is 0 or -1
@@ -248,13 +263,21 @@ LLVMValueRef emit_op(Emitter *e, Op op, Kind kind, LLVMValueRef x, LLVMValueRef 
     case FORM_RTL:
         if (op == OP_powi && LLVMIsAConstantInt(y)) {
             int64_t n = LLVMConstIntGetSExtValue(y);
-            int64_t most = kind == KIND_FLOAT ? POWI_INLINE_FLOAT : POWI_INLINE;
-            if (n >= -most && n <= most) return power(e, kind, x, n);
+            if (emit_powi_inline(kind, n)) return power(e, kind, x, n);
         }
         return call_runtime(e, c->name, kind, arity, x, y);
     case FORM_OWN: return own_op(e, op, kind, x, y);
     }
     fatal_bug("no LLVM code for %s", op_info[op].name);
+}
+
+const char *emit_libm_name(Op op) { return op_code[op].form == FORM_LIBM ? op_code[op].name : NULL; }
+
+bool emit_op_takes_vectors(Op op) { return op_code[op].form != FORM_LIBM && op_code[op].form != FORM_RTL; }
+
+bool emit_powi_inline(Kind kind, int64_t n) {
+    int64_t most = kind == KIND_FLOAT ? POWI_INLINE_FLOAT : POWI_INLINE;
+    return n >= -most && n <= most;
 }
 
 LLVMValueRef emit_conv(Emitter *e, Kind to, Kind from, LLVMValueRef x) {

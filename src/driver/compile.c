@@ -248,6 +248,9 @@ Tree **compile_trees(Compilation *c, FuncList funcs) {
         explain_of(c, funcs.f[i], !positive);
         trees[i] = lower_func(c->arena, funcs.f[i], funcs.positive ? funcs.positive[i] : NULL);
         vec_push(&c->trees, trees[i]);
+        if (c->opt->level >= 2 && c->opt->lanes) {
+            lanes_choose(c->arena, trees[i], c->opt->fp == CPU_FP_PRECISE, c->opt->lanes_always);
+        }
         if (verifying(c)) tree_verify(trees[i]);
     }
     return trees;
@@ -257,7 +260,8 @@ CpuModule *compile_module(Compilation *c, FuncList funcs, Tree *const *trees, bo
     const Options *o = c->opt;
     compile_stage(c, "emit");
     CpuOptions cpu = {
-        .level = o->level, .cpu = o->cpu, .fp = o->fp, .name = file_base(c->src->name), .callable = callable, .debug = o->debug};
+        .level = o->level, .cpu = o->cpu, .fp = o->fp, .name = file_base(c->src->name), .callable = callable, .debug = o->debug,
+        .lanes = o->lanes};
     if (!cpu.cpu) cpu.cpu = o->command == COMMAND_COMPILE ? "baseline" : "native";
     return cpu_emit(c->arena, c->diag, funcs.n, trees, &cpu);
 }

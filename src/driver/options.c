@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 void options_init(Options *o) {
-    *o = (Options){.arena = arena_new(), .emit = 1u << EMIT_OBJ, .level = 2, .fp = CPU_FP_CONTRACT, .error_limit = 20, .fuel = -1};
+    *o = (Options){.arena = arena_new(), .emit = 1u << EMIT_OBJ, .level = 2, .fp = CPU_FP_CONTRACT, .error_limit = 20, .fuel = -1,
+                   .lanes = -1};
     o->seed = 1, o->low = -1, o->high = 1, o->trials = 3, o->min_time = 1, o->runs = 20;
     for (const Pass *p = pass_table; p->name; p++) o->passes[o->npasses++] = p;
     for (int i = 0; i < WARNING_COUNT; i++) o->warn[i] = warning_info[i].on;
@@ -237,6 +238,17 @@ static bool read_bytes(OptionReader *r, const OptionRow *row, const char *value,
     return true;
 }
 
+static bool read_lanes(OptionReader *r, const OptionRow *row, const char *value, int *out) {
+    static const char *const names[] = {"0", "2", "4", "8", "auto"};
+    static const int lanes[] = {0, 2, 4, 8, -1};
+    for (int i = 0; i < 5; i++) {
+        if (strcmp(value, names[i])) continue;
+        *out = lanes[i];
+        return true;
+    }
+    return wrong(r, "--%s: expected 0, 2, 4, 8 or auto, not `%s`", row->name, value);
+}
+
 static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
     Options *o = r->o;
     int k = 0;
@@ -294,6 +306,7 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
         return true;
     case OPTION_DEBUG_NAN: return o->debug_nan = true;
     case OPTION_TAPE_LIMIT: return read_bytes(r, row, value, &o->tape_limit);
+    case OPTION_LANES: return read_lanes(r, row, value, &o->lanes);
     case OPTION_STRICT_NAN: return o->strict_nan = true;
     case OPTION_DEBUG: return o->debug = true;
     case OPTION_SEED: return read_number(r, row, value, INT_MAX, &o->seed);

@@ -61,6 +61,8 @@ typedef struct Options {
     unsigned explain; // topics
     bool warn[WARNING_COUNT], warn_error[WARNING_COUNT];
     int64_t tape_limit; // 0: none
+    int lanes;          // of loops, as in CpuOptions
+    bool lanes_always;  // wherever they are possible, for tests
     bool werror, time_passes, verify, debug, debug_nan, strict_nan;
     bool in_place, fmt_check;
     int seed;

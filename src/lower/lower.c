@@ -12,7 +12,7 @@
 // ---- statements
 
 Temp lower_temp(Lower *l, Kind kind, const char *name) {
-    vec_push(&l->tree->temps, ((TempInfo){kind, false, name}));
+    vec_push(&l->tree->temps, ((TempInfo){.kind = kind, .name = name}));
     vec_push(&l->temp_depth, l->scope->depth);
     return l->tree->temps.len - 1;
 }
@@ -73,6 +73,7 @@ static bool known_outside(Lower *l, const Buf *b) {
 // A buffer comes into being outside of all loops in which its extents do not change.
 static void allocate(Lower *l, Buf *b) {
     Scope *here = l->scope;
+    b->home = here->block;
     while (l->scope->loop && known_outside(l, b)) l->scope = l->scope->outer;
     lower_stmt(l, ST_NEW, -1, 0, NULL)->buf = b;
     l->scope = here;
@@ -80,7 +81,7 @@ static void allocate(Lower *l, Buf *b) {
 
 Buf *lower_buf(Lower *l, BufKind where, Kind kind, int rank, Temp *extent, const char *name) {
     Buf *b = ARENA_NEW(l->arena, Buf);
-    *b = (Buf){l->tree->bufs.len, where, 0, kind, rank, arena_copy(l->arena, extent, sizeof *extent * (size_t)rank), name};
+    *b = (Buf){l->tree->bufs.len, where, 0, kind, rank, arena_copy(l->arena, extent, sizeof *extent * (size_t)rank), name, NULL, false};
     vec_push(&l->tree->bufs, b);
     if (where == BUF_TEMP) allocate(l, b);
     return b;

@@ -13,7 +13,11 @@ typedef struct TempInfo {
     Kind kind;
     bool cell;        // mutable: declared by ST_CELL, read by ST_GET, written by ST_SET
     const char *name; // hint or NULL
+    bool varies;      // differs between the lanes of the loop around it (Stmt.lanes)
+    int64_t step;     // of an Int that varies: by how much from lane to lane, or STEP_ANY
 } TempInfo;
+
+#define STEP_ANY INT64_MIN
 
 typedef enum BufKind { BUF_INPUT, BUF_OUTPUT, BUF_TEMP } BufKind;
 typedef struct Buf {
@@ -24,6 +28,8 @@ typedef struct Buf {
     int rank;
     Temp *extent; // rank Int temps, defined before the first use
     const char *name;
+    const struct Block *home; // where it is new: no value is carried from one run of this block to the next
+    bool lanes;               // each lane of the loop around its home has one of its own
 } Buf;
 
 typedef enum StmtKind {
@@ -69,7 +75,8 @@ struct Stmt {
     Temp *args;
     Buf *buf, *src;
     int nin; // ST_EXTERN: what C gets before buf, in order: a buffer, or NULL for the next of args
-    Buf **in;
+    Buf **in; // ST_FOR with lanes: arrays that all lanes add to, the same elements at a time
+    bool lanes; // ST_FOR: iterations may run several at once, as the lanes of vectors (lower/lanes.c)
     Block *body, *other;
     Span span; // of the source, for line tables; {NULL, 0, 0}: nowhere
     union {

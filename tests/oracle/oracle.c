@@ -397,7 +397,7 @@ static void run_compiled(Oracle *x, Batch *all, Tree *const *all_trees, int leve
     Tree **trees = ARENA_ARRAY(x->arena, Tree *, all->funcs.n + 1);
     Batch *p = batch_at(x, all, all_trees, level, trees);
     if (p->funcs.n == 0) return;
-    x->opt.level = level;
+    x->opt.level = level, x->opt.lanes = level == 2 ? 2 : 4; // so few that the small arrays of tests have them
     snprintf(where, sizeof where, "%s", stage);
     CpuModule *m = compile_module(x->c, p->funcs, trees, true);
     CpuJit *jit = m ? cpu_jit(m, x->c->diag) : NULL;
@@ -591,6 +591,7 @@ static bool run_pipeline(Oracle *x) {
     if (!(x->o->levels & 1)) run_interpreter(x, &p, p.funcs.f, "with the rules");
     run_passes(x, &p);
     snprintf(where, sizeof where, "lowering");
+    x->opt.level = 2; // from which on loops have lanes
     Tree **trees = compile_trees(x->c, p.funcs);
     run_trees(x, &p, trees, "loop tree");
     for (int i = 0; i < p.funcs.n; i++)
@@ -683,6 +684,7 @@ bool oracle_check(const Source *src, const OracleOptions *o, OracleReport *repor
     if (o->fast) x->opt.fp = CPU_FP_FAST;
     x->opt.tape_limit = o->tape_limit;
     if (o->rules_off) memcpy(x->opt.rules_off, o->rules_off, sizeof x->opt.rules_off);
+    x->opt.lanes_always = true;
     x->opt.command = COMMAND_RUN, x->opt.file = src->name;
     x->c = compile_new(&x->opt);
     x->c->keep_customs = true;

@@ -72,7 +72,7 @@ static int output(Build *b, Kind kind, int rank, Node **shape) {
 }
 
 static Temp temp(Build *b, Kind kind, bool cell) {
-    vec_push(&b->tree->temps, ((TempInfo){kind, cell, NULL}));
+    vec_push(&b->tree->temps, ((TempInfo){.kind = kind, .cell = cell}));
     return b->tree->temps.len - 1;
 }
 
@@ -118,7 +118,7 @@ static Temp op(Build *b, Op o, Temp x, Temp y) {
 
 static Buf *buf(Build *b, BufKind where, int number, Kind kind, int rank, const Temp *extent) {
     Buf *buf = ARENA_NEW(b->arena, Buf);
-    *buf = (Buf){b->tree->bufs.len, where, number, kind, rank, NULL, NULL};
+    *buf = (Buf){.id = b->tree->bufs.len, .where = where, .number = number, .kind = kind, .rank = rank};
     buf->extent = arena_copy(b->arena, extent, sizeof *extent * (size_t)rank);
     vec_push(&b->tree->bufs, buf);
     return buf;

@@ -26,7 +26,7 @@ typedef struct Build {
 } Build;
 
 static Temp temp(Build *b, Kind k, const char *name, bool cell) {
-    vec_push(&b->tree.temps, ((TempInfo){k, cell, name}));
+    vec_push(&b->tree.temps, ((TempInfo){.kind = k, .cell = cell, .name = name}));
     return b->tree.temps.len - 1;
 }
 
@@ -68,7 +68,7 @@ static Temp one(Build *b, StmtKind kind, Kind k, Temp x) {
 
 static Buf *buf(Build *b, BufKind where, int number, Kind k, const char *name, Temp extent) {
     Buf *f = ARENA_NEW(b->arena, Buf);
-    *f = (Buf){b->tree.bufs.len, where, number, k, 1, arena_copy(b->arena, &extent, sizeof extent), name};
+    *f = (Buf){.id = b->tree.bufs.len, .where = where, .number = number, .kind = k, .rank = 1, .extent = arena_copy(b->arena, &extent, sizeof extent), .name = name};
     vec_push(&b->tree.bufs, f);
     return f;
 }

@@ -1,0 +1,81 @@
+// Shared by the files that print the body of a function: the ordinary one (emit.c) and loops with lanes (lanes.c).
+#ifndef CPU_BODY_H
+#define CPU_BODY_H
+
+#include "cpu/emit.h"
+#include "lower/tree.h"
+
+enum { ALIGNMENT = 64 }; // of buffers
+
+typedef struct Body {
+    Emitter *e;
+    const Tree *tree;
+    const Func *func;
+    LLVMValueRef function, context;
+    LLVMBasicBlockRef slots; // the entry block: stack slots only
+    LLVMValueRef *temp;      // by temp: its value; of a cell: its slot. In a loop with lanes see lanes.c
+    Stmt **def;              // by temp: the statement that makes it
+    int *seen;               // by temp: marks of the search for accumulations
+    bool *accumulation;      // by temp: is a step of a cell's accumulation
+    LLVMValueRef *base;      // by buffer: its address
+    bool *on_stack;          // by buffer
+    int64_t frame;           // bytes on the stack
+    LLVMBasicBlockRef leave; // where ST_BREAK goes
+    int depth;               // of loops
+    // Of the loop with lanes around:
+    int lanes;               // how many; 0: there is no such loop
+    LLVMValueRef mask;       // which of them are at work, as a vector of Bool; NULL: all
+    LLVMValueRef *sums;      // by buffer: the lanes' private copies, or NULL
+    bool *sums_cell;         // by temp: a cell from outside that the lanes add to, each for itself
+    LLVMValueRef *roomy;     // by buffer that is new in each lane, but made outside: is there room for all lanes?
+} Body;
+
+LLVMBasicBlockRef body_new_block(Body *p, const char *name);
+void body_go_on(Body *p, LLVMBasicBlockRef block); // further instructions go to the end of the block
+Kind body_kind(const Body *p, Temp t);
+LLVMValueRef body_value(Body *p, Temp t);
+LLVMValueRef body_slot(Body *p, LLVMTypeRef type, const char *name); // a stack slot
+// Continues in a new block if `ok` holds; returns with the i32 made in the failing block if not. Leaves the builder there
+// and returns the other one.
+LLVMBasicBlockRef body_split_failure(Body *p, LLVMValueRef ok);
+void body_return_code(Body *p, LLVMValueRef code);
+// Fails with the check's code and text; values are those of the text, of these kinds.
+void body_fail(Body *p, const CheckInfo *check, int n, const Kind *kinds, LLVMValueRef *values);
+
+int64_t body_constant_bytes(const Body *p, const Buf *buf); // the bytes of a buffer of constant extents, or -1
+bool body_allocates(const Body *p, const Block *block, bool deep); // does it take arena memory? deep: also inside
+bool body_is_long(const Body *p, const Block *block); // may one run of it take long?
+LLVMValueRef body_buffer(Body *p, const Buf *buf); // its address
+unsigned body_alignment(Kind kind);                // of elements
+LLVMValueRef body_count(Body *p, const Buf *buf);  // the number of elements of a buffer that is known to fit into memory
+LLVMValueRef body_call_arena(Body *p, const char *name, LLVMTypeRef result, int n, LLVMValueRef *args);
+// Arena memory for so many elements of so many bytes; what fails returns.
+LLVMValueRef body_alloc(Body *p, LLVMValueRef count, int64_t size);
+LLVMValueRef body_mark(Body *p);
+void body_release(Body *p, LLVMValueRef mark);
+LLVMValueRef body_load(Body *p, Kind kind, LLVMValueRef address);
+void body_store(Body *p, Kind kind, LLVMValueRef v, LLVMValueRef address);
+LLVMValueRef body_element(Body *p, const Buf *buf, const Temp *index); // the address of buf[index…]
+
+// A counted loop from `first` to n - 1 in steps around what is emitted between the two calls.
+typedef struct Counted {
+    LLVMBasicBlockRef body, done;
+    LLVMValueRef index, n;
+    int64_t step;
+} Counted;
+Counted body_begin_for(Body *p, LLVMValueRef first, LLVMValueRef n, int64_t step, const char *name);
+void body_end_for(Body *p, Counted *c);
+void body_poll(Body *p); // returns if the call has been cancelled
+
+LLVMValueRef body_definition(Body *p, const Stmt *s); // the value of a statement that defines a temp and is no loop
+void body_emit(Body *p, const Block *block);
+void body_emit_scalar_for(Body *p, const Stmt *s, LLVMValueRef first); // an ordinary loop, from iteration `first` on
+
+// ---- loops with lanes (lanes.c)
+
+// Emits a loop that may have lanes: several iterations at a time, and those that are left over one by one.
+void lanes_for(Body *p, const Stmt *s);
+// In a loop with lanes: emits s if it is not the same for all lanes, and returns true.
+bool lanes_stmt(Body *p, const Stmt *s);
+
+#endif

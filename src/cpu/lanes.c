@@ -1,0 +1,665 @@
+// Loops with lanes as vector instructions. Of what varies between lanes (TempInfo.varies), Body.temp holds a vector; of
+// an Int with a fixed step from lane to lane, its value in the first lane; of what all lanes share, the value. Where lanes
+// disagree on a condition, both branches run, each with the mask of the lanes that take it, unless there are none. Buffers
+// that are new in each iteration hold the elements of all lanes side by side: element i of lane l is at i * lanes + l.
+#include "cpu/body.h"
+
+#include <string.h>
+
+enum { PRIVATE_BYTES = 512 * 1024, SHORT_RUN = 8, FEW = 12 };
+
+static const TempInfo *info(const Body *p, Temp t) { return &p->tree->temps.data[t]; }
+static bool linear(const Body *p, Temp t) { return info(p, t)->varies && info(p, t)->step != STEP_ANY; }
+
+// ---- vectors
+
+static LLVMTypeRef vector_type(const Body *p, LLVMTypeRef of) { return LLVMVectorType(of, (unsigned)p->lanes); }
+
+static LLVMValueRef lane_index(const Body *p, int lane) { return LLVMConstInt(p->e->type_i32, (unsigned)lane, false); }
+
+static LLVMValueRef constant_lanes(const Body *p, int64_t first, int64_t step) {
+    LLVMValueRef v[64];
+    for (int l = 0; l < p->lanes; l++) v[l] = emit_int(p->e, first + l * step);
+    return LLVMConstVector(v, (unsigned)p->lanes);
+}
+
+static LLVMValueRef splat(Body *p, LLVMValueRef x) {
+    LLVMTypeRef type = vector_type(p, LLVMTypeOf(x));
+    if (LLVMIsConstant(x)) {
+        LLVMValueRef v[64];
+        for (int l = 0; l < p->lanes; l++) v[l] = x;
+        return LLVMConstVector(v, (unsigned)p->lanes);
+    }
+    LLVMValueRef one = LLVMBuildInsertElement(p->e->builder, LLVMGetPoison(type), x, lane_index(p, 0), "");
+    LLVMValueRef mask = LLVMConstNull(vector_type(p, p->e->type_i32));
+    return LLVMBuildShuffleVector(p->e->builder, one, LLVMGetPoison(type), mask, "");
+}
+
+static LLVMValueRef extract(Body *p, LLVMValueRef v, int lane) {
+    return LLVMBuildExtractElement(p->e->builder, v, lane_index(p, lane), "");
+}
+
+static LLVMValueRef insert(Body *p, LLVMValueRef v, LLVMValueRef x, int lane) {
+    return LLVMBuildInsertElement(p->e->builder, v, x, lane_index(p, lane), "");
+}
+
+// The value of a temp in all lanes.
+static LLVMValueRef all_lanes(Body *p, Temp t) {
+    LLVMValueRef v = body_value(p, t);
+    if (info(p, t)->varies && info(p, t)->step == STEP_ANY) return v;
+    LLVMValueRef all = splat(p, v);
+    return linear(p, t) ? LLVMBuildNSWAdd(p->e->builder, all, constant_lanes(p, 0, info(p, t)->step), "") : all;
+}
+
+static LLVMValueRef reduce(Body *p, const char *name, LLVMValueRef v) {
+    LLVMTypeRef type = LLVMTypeOf(v);
+    return emit_intrinsic(p->e, name, 1, &type, 1, &v);
+}
+
+// The sum over the lanes.
+static LLVMValueRef sum_of(Body *p, Kind kind, LLVMValueRef v) {
+    if (!kind_is_float(kind)) return reduce(p, "llvm.vector.reduce.add", v);
+    LLVMTypeRef type = LLVMTypeOf(v);
+    LLVMValueRef args[] = {LLVMConstReal(emit_type(p->e, kind), -0.0), v};
+    LLVMValueRef r = emit_intrinsic(p->e, "llvm.vector.reduce.fadd", 1, &type, 2, args);
+    LLVMSetFastMathFlags(r, LLVMFastMathAllowReassoc);
+    return r;
+}
+
+static LLVMValueRef any(Body *p, LLVMValueRef mask) { return reduce(p, "llvm.vector.reduce.or", mask); }
+
+static LLVMValueRef both(Body *p, LLVMValueRef x, LLVMValueRef mask) {
+    return mask ? LLVMBuildAnd(p->e->builder, x, mask, "") : x;
+}
+
+static LLVMValueRef mask_or_all(Body *p) {
+    return p->mask ? p->mask : LLVMConstAllOnes(vector_type(p, p->e->type_i1));
+}
+
+// ---- elements of arrays
+
+static bool own(const Buf *b) { return b->lanes; }
+
+// How the elements lie that the lanes access.
+typedef enum Layout { LIE_SHARED, LIE_TOGETHER, LIE_APART, LIE_ANYWHERE } Layout;
+
+static Layout layout(const Body *p, const Buf *b, const Temp *index) {
+    bool same = true, steps = true, last = true;
+    for (int k = 0; k < b->rank; k++) {
+        const TempInfo *i = info(p, index[k]);
+        if (!i->varies) continue;
+        same = false;
+        steps &= i->step != STEP_ANY;
+        last &= k == b->rank - 1 && i->step == 1;
+    }
+    if (own(b)) return same ? LIE_TOGETHER : LIE_ANYWHERE;
+    return same ? LIE_SHARED : !steps ? LIE_ANYWHERE : last ? LIE_TOGETHER : LIE_APART;
+}
+
+// The number of the element in the first lane (or in all).
+static LLVMValueRef first_number(Body *p, const Buf *b, const Temp *index) {
+    LLVMBuilderRef build = p->e->builder;
+    LLVMValueRef at = NULL;
+    for (int k = 0; k < b->rank; k++) {
+        LLVMValueRef i = body_value(p, index[k]);
+        at = at ? LLVMBuildNSWAdd(build, LLVMBuildNSWMul(build, at, body_value(p, b->extent[k]), ""), i, "") : i;
+    }
+    return at ? at : emit_int(p->e, 0);
+}
+
+// By how many elements neighbouring lanes are apart, if they are so by fixed steps.
+static LLVMValueRef stride(Body *p, const Buf *b, const Temp *index) {
+    LLVMBuilderRef build = p->e->builder;
+    LLVMValueRef at = emit_int(p->e, 0);
+    for (int k = 0; k < b->rank; k++) {
+        LLVMValueRef step = emit_int(p->e, linear(p, index[k]) ? info(p, index[k])->step : 0);
+        at = LLVMBuildNSWAdd(build, LLVMBuildNSWMul(build, at, body_value(p, b->extent[k]), ""), step, "");
+    }
+    return at;
+}
+
+// The numbers of the elements in all lanes.
+static LLVMValueRef numbers(Body *p, const Buf *b, const Temp *index) {
+    LLVMBuilderRef build = p->e->builder;
+    LLVMValueRef at = NULL;
+    for (int k = 0; k < b->rank; k++) {
+        LLVMValueRef i = all_lanes(p, index[k]);
+        if (at) i = LLVMBuildNSWAdd(build, LLVMBuildNSWMul(build, at, splat(p, body_value(p, b->extent[k])), ""), i, "");
+        at = i;
+    }
+    if (!own(b)) return at;
+    at = LLVMBuildNSWMul(build, at, splat(p, emit_int(p->e, p->lanes)), "");
+    return LLVMBuildNSWAdd(build, at, constant_lanes(p, 0, 1), "");
+}
+
+static LLVMValueRef address(Body *p, const Buf *b, LLVMValueRef number) {
+    return LLVMBuildInBoundsGEP2(p->e->builder, emit_memory_type(p->e, b->kind), body_buffer(p, b), &number, 1, "");
+}
+
+// The address of the first lane's element where elements lie together.
+static LLVMValueRef together(Body *p, const Buf *b, const Temp *index) {
+    LLVMValueRef n = first_number(p, b, index);
+    if (own(b)) n = LLVMBuildNSWMul(p->e->builder, n, emit_int(p->e, p->lanes), "");
+    return address(p, b, n);
+}
+
+static unsigned vector_alignment(const Buf *b, int lanes) {
+    return own(b) ? (unsigned)kind_size(b->kind) * (unsigned)lanes : body_alignment(b->kind);
+}
+
+static LLVMValueRef from_memory(Body *p, Kind kind, LLVMValueRef v) {
+    return kind == KIND_BOOL ? LLVMBuildICmp(p->e->builder, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "") : v;
+}
+
+static LLVMValueRef to_memory(Body *p, Kind kind, LLVMValueRef v) {
+    return kind == KIND_BOOL ? LLVMBuildZExt(p->e->builder, v, vector_type(p, p->e->type_i8), "") : v;
+}
+
+static LLVMValueRef alignment_arg(Body *p, unsigned bytes) { return LLVMConstInt(p->e->type_i32, bytes, false); }
+
+static LLVMValueRef load_together(Body *p, const Buf *b, LLVMValueRef at) {
+    LLVMTypeRef type = vector_type(p, emit_memory_type(p->e, b->kind));
+    unsigned align = vector_alignment(b, p->lanes);
+    LLVMValueRef v;
+    if (p->mask && !own(b)) {
+        LLVMTypeRef types[] = {type, p->e->type_ptr};
+        LLVMValueRef args[] = {at, alignment_arg(p, align), p->mask, LLVMConstNull(type)};
+        v = emit_intrinsic(p->e, "llvm.masked.load", 2, types, 4, args);
+    } else { // what is the lanes' own may be read in all of them
+        v = LLVMBuildLoad2(p->e->builder, type, at, "");
+        LLVMSetAlignment(v, align);
+    }
+    return from_memory(p, b->kind, v);
+}
+
+static void store_together(Body *p, const Buf *b, LLVMValueRef at, LLVMValueRef v) {
+    v = to_memory(p, b->kind, v);
+    unsigned align = vector_alignment(b, p->lanes);
+    if (!p->mask) {
+        LLVMSetAlignment(LLVMBuildStore(p->e->builder, v, at), align);
+        return;
+    }
+    LLVMTypeRef types[] = {LLVMTypeOf(v), p->e->type_ptr};
+    LLVMValueRef args[] = {v, at, alignment_arg(p, align), p->mask};
+    emit_intrinsic(p->e, "llvm.masked.store", 2, types, 4, args);
+}
+
+// The address of lane l's element, from the numbers of all or from the first and the stride.
+typedef struct Places {
+    LLVMValueRef first, stride, all;
+} Places;
+
+static Places places(Body *p, const Buf *b, const Temp *index) {
+    if (layout(p, b, index) == LIE_APART) return (Places){first_number(p, b, index), stride(p, b, index), NULL};
+    return (Places){NULL, NULL, numbers(p, b, index)};
+}
+
+static LLVMValueRef place_of(Body *p, const Buf *b, const Places *at, int lane) {
+    LLVMBuilderRef build = p->e->builder;
+    if (at->all) return address(p, b, extract(p, at->all, lane));
+    LLVMValueRef off = LLVMBuildNSWMul(build, at->stride, emit_int(p->e, lane), "");
+    return address(p, b, LLVMBuildNSWAdd(build, at->first, off, ""));
+}
+
+static LLVMValueRef pointers(Body *p, const Buf *b, const Places *at) {
+    LLVMBuilderRef build = p->e->builder;
+    LLVMValueRef n = at->all;
+    if (!n) {
+        n = LLVMBuildNSWMul(build, splat(p, at->stride), constant_lanes(p, 0, 1), "");
+        n = LLVMBuildNSWAdd(build, splat(p, at->first), n, "");
+    }
+    return LLVMBuildInBoundsGEP2(build, emit_memory_type(p->e, b->kind), body_buffer(p, b), &n, 1, "");
+}
+
+static LLVMValueRef gather(Body *p, const Buf *b, const Temp *index) {
+    LLVMTypeRef type = vector_type(p, emit_memory_type(p->e, b->kind));
+    Places at = places(p, b, index);
+    LLVMValueRef v = LLVMGetPoison(type);
+    if (p->mask) {
+        LLVMTypeRef types[] = {type, vector_type(p, p->e->type_ptr)};
+        LLVMValueRef args[] = {pointers(p, b, &at), alignment_arg(p, body_alignment(b->kind)), p->mask, LLVMConstNull(type)};
+        v = emit_intrinsic(p->e, "llvm.masked.gather", 2, types, 4, args);
+    } else {
+        for (int l = 0; l < p->lanes; l++) {
+            LLVMValueRef x = LLVMBuildLoad2(p->e->builder, emit_memory_type(p->e, b->kind), place_of(p, b, &at, l), "");
+            LLVMSetAlignment(x, body_alignment(b->kind));
+            v = insert(p, v, x, l);
+        }
+    }
+    return from_memory(p, b->kind, v);
+}
+
+static void scatter(Body *p, const Buf *b, const Temp *index, LLVMValueRef v) {
+    Places at = places(p, b, index);
+    v = to_memory(p, b->kind, v);
+    LLVMTypeRef types[] = {LLVMTypeOf(v), vector_type(p, p->e->type_ptr)};
+    LLVMValueRef args[] = {v, pointers(p, b, &at), alignment_arg(p, body_alignment(b->kind)), mask_or_all(p)};
+    emit_intrinsic(p->e, "llvm.masked.scatter", 2, types, 4, args);
+}
+
+static LLVMValueRef lanes_load(Body *p, const Stmt *s) {
+    return layout(p, s->buf, s->args) == LIE_TOGETHER ? load_together(p, s->buf, together(p, s->buf, s->args))
+                                                      : gather(p, s->buf, s->args);
+}
+
+static void lanes_store(Body *p, const Stmt *s) {
+    LLVMValueRef v = all_lanes(p, s->args[0]);
+    if (layout(p, s->buf, s->args + 1) == LIE_TOGETHER) store_together(p, s->buf, together(p, s->buf, s->args + 1), v);
+    else scatter(p, s->buf, s->args + 1, v);
+}
+
+// What lanes that are not at work add: nothing.
+static LLVMValueRef masked_term(Body *p, LLVMValueRef v) {
+    return p->mask ? LLVMBuildSelect(p->e->builder, p->mask, v, LLVMConstNull(LLVMTypeOf(v)), "") : v;
+}
+
+// Lane by lane, since some may add to the same element.
+static void add_one_by_one(Body *p, const Buf *b, const Places *at, LLVMValueRef v) {
+    LLVMBuilderRef build = p->e->builder;
+    for (int l = 0; l < p->lanes; l++) {
+        LLVMBasicBlockRef rest = NULL;
+        if (p->mask) {
+            LLVMBasicBlockRef add = body_new_block(p, "add");
+            rest = body_new_block(p, "next");
+            LLVMBuildCondBr(build, extract(p, p->mask, l), add, rest);
+            body_go_on(p, add);
+        }
+        LLVMValueRef place = place_of(p, b, at, l);
+        LLVMValueRef sum = emit_accumulate(p->e, b->kind, body_load(p, b->kind, place), extract(p, v, l), false);
+        body_store(p, b->kind, sum, place);
+        if (rest) LLVMBuildBr(build, rest), body_go_on(p, rest);
+    }
+}
+
+static LLVMValueRef vector_sum(Body *p, Kind kind, LLVMValueRef x, LLVMValueRef y) {
+    p->e->lanes = p->lanes;
+    LLVMValueRef sum = emit_accumulate(p->e, kind, x, y, false);
+    p->e->lanes = 0;
+    return sum;
+}
+
+static void lanes_addto(Body *p, const Stmt *s) {
+    const Buf *b = s->buf;
+    const Temp *index = s->args + 1;
+    Layout how = layout(p, b, index);
+    LLVMValueRef v = all_lanes(p, s->args[0]);
+    if (how == LIE_TOGETHER) {
+        LLVMValueRef at = together(p, b, index);
+        store_together(p, b, at, vector_sum(p, b->kind, load_together(p, b, at), v));
+    } else if (how == LIE_SHARED && p->sums[b->id]) {
+        LLVMValueRef n = LLVMBuildNSWMul(p->e->builder, first_number(p, b, index), emit_int(p->e, p->lanes), "");
+        LLVMTypeRef type = emit_memory_type(p->e, b->kind), whole = vector_type(p, type);
+        LLVMValueRef at = LLVMBuildInBoundsGEP2(p->e->builder, type, p->sums[b->id], &n, 1, "");
+        LLVMValueRef old = LLVMBuildLoad2(p->e->builder, whole, at, "");
+        LLVMSetAlignment(old, (unsigned)kind_size(b->kind) * (unsigned)p->lanes);
+        LLVMValueRef new = LLVMBuildStore(p->e->builder, vector_sum(p, b->kind, old, masked_term(p, v)), at);
+        LLVMSetAlignment(new, (unsigned)kind_size(b->kind) * (unsigned)p->lanes);
+    } else if (how == LIE_SHARED) {
+        LLVMValueRef at = body_element(p, b, index), term = sum_of(p, b->kind, masked_term(p, v));
+        body_store(p, b->kind, emit_accumulate(p->e, b->kind, body_load(p, b->kind, at), term, false), at);
+    } else {
+        Places at = places(p, b, index);
+        add_one_by_one(p, b, &at, v);
+    }
+}
+
+// Every element of a buffer of the lanes' own gets what `next` gives for it.
+static void fill(Body *p, const Buf *b, LLVMValueRef v, const Buf *src) {
+    Emitter *e = p->e;
+    Counted c = body_begin_for(p, emit_int(e, 0), body_count(p, b), 1, "fill");
+    LLVMValueRef n = LLVMBuildNSWMul(e->builder, c.index, emit_int(e, p->lanes), "");
+    if (src && own(src)) v = load_together(p, src, address(p, src, n));
+    else if (src) v = splat(p, body_load(p, src->kind, address(p, src, c.index)));
+    store_together(p, b, address(p, b, n), v);
+    body_end_for(p, &c);
+}
+
+// ---- operations
+
+// The function of libmvec for a function of libm, or NULL.
+static const char *vector_function(Body *p, const char *name, int arity) {
+#if defined(__x86_64__) && defined(__GLIBC__)
+    static const char names[] = " exp log sin cos pow tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh cbrt erf erfc "
+                                "exp2 expm1 log1p log2 log10 hypot ";
+    const char *found = strstr(names, arena_printf(p->e->arena, " %s ", name));
+    char isa = p->lanes == 8 ? 'e' : p->lanes == 4 ? 'd' : 'b';
+    if (p->e->opt->fp == CPU_FP_PRECISE || p->lanes > p->e->native || !found) return NULL;
+    return arena_printf(p->e->arena, "_ZGV%cN%d%s_%s", isa, p->lanes, arity > 1 ? "vv" : "v", name);
+#else
+    (void)p, (void)name, (void)arity;
+    return NULL;
+#endif
+}
+
+static LLVMValueRef call_vector(Body *p, const char *name, int n, LLVMValueRef *args) {
+    static const char *const attrs[] = {"nounwind", "willreturn", "nocallback", "nofree", "nosync", "memory", NULL};
+    LLVMTypeRef params[2];
+    for (int i = 0; i < n; i++) params[i] = LLVMTypeOf(args[i]);
+    LLVMTypeRef type = emit_function_type(p->e, params[0], n, params, false);
+    return LLVMBuildCall2(p->e->builder, type, emit_declare(p->e, name, type, attrs), args, (unsigned)n, "");
+}
+
+// A function that knows no vectors, of each lane.
+static LLVMValueRef lane_by_lane(Body *p, const Stmt *s) {
+    Emitter *e = p->e;
+    Kind kind = body_kind(p, s->dst), of = kind == KIND_BOOL ? body_kind(p, s->args[0]) : kind;
+    LLVMValueRef *args = ARENA_ARRAY(e->arena, LLVMValueRef, s->nargs + 1), *lane = ARENA_ARRAY(e->arena, LLVMValueRef, s->nargs + 2);
+    for (int k = 0; k < s->nargs; k++) args[k] = all_lanes(p, s->args[k]);
+    LLVMValueRef v = LLVMGetPoison(vector_type(p, emit_type(e, kind)));
+    for (int l = 0; l < p->lanes; l++) {
+        for (int k = 0; k < s->nargs; k++) lane[k] = extract(p, args[k], l);
+        LLVMValueRef x = s->kind == ST_EXTERN ? emit_extern(e, s->u.name, emit_memory_type(e, kind), s->nin, lane, false)
+                                              : emit_op(e, s->op, of, lane[0], s->nargs > 1 ? lane[1] : NULL);
+        v = insert(p, v, x, l);
+    }
+    return v;
+}
+
+static LLVMValueRef lanes_operation(Body *p, const Stmt *s) {
+    Emitter *e = p->e;
+    Kind kind = body_kind(p, s->dst), of = kind == KIND_BOOL ? body_kind(p, s->args[0]) : kind;
+    LLVMValueRef args[2] = {all_lanes(p, s->args[0]), s->nargs > 1 ? all_lanes(p, s->args[1]) : NULL};
+    const char *libm = emit_libm_name(s->op);
+    if (libm && kind == KIND_DOUBLE) {
+        const char *name = vector_function(p, libm, s->nargs);
+        if (name) return call_vector(p, name, s->nargs, args);
+    }
+    bool literal_power = s->op == OP_powi && p->def[s->args[1]] && p->def[s->args[1]]->kind == ST_LIT;
+    if (!literal_power && !emit_op_takes_vectors(s->op)) return lane_by_lane(p, s);
+    if (literal_power && !emit_powi_inline(of, p->def[s->args[1]]->u.num)) return lane_by_lane(p, s);
+    if (s->nargs > 1 && !info(p, s->args[1])->varies && LLVMIsConstant(body_value(p, s->args[1])) &&
+        (literal_power || s->op == OP_idiv || s->op == OP_irem))
+        args[1] = body_value(p, s->args[1]);
+    e->lanes = p->lanes;
+    LLVMValueRef v = p->accumulation[s->dst] ? emit_accumulate(e, kind, args[0], args[1], s->op == OP_sub)
+                                             : emit_op(e, s->op, of, args[0], args[1]);
+    e->lanes = 0;
+    return v;
+}
+
+static LLVMValueRef lanes_conversion(Body *p, const Stmt *s) {
+    LLVMValueRef x = all_lanes(p, s->args[0]);
+    p->e->lanes = p->lanes;
+    LLVMValueRef v = emit_conv(p->e, body_kind(p, s->dst), body_kind(p, s->args[0]), x);
+    p->e->lanes = 0;
+    return v;
+}
+
+static LLVMValueRef lanes_select(Body *p, const Stmt *s) {
+    LLVMValueRef cond = info(p, s->args[0])->varies ? all_lanes(p, s->args[0]) : body_value(p, s->args[0]);
+    return LLVMBuildSelect(p->e->builder, cond, all_lanes(p, s->args[1]), all_lanes(p, s->args[2]), "");
+}
+
+static LLVMValueRef lanes_definition(Body *p, const Stmt *s) {
+    Emitter *e = p->e;
+    if (linear(p, s->dst)) return body_definition(p, s); // in the first lane
+    LLVMTypeRef type = vector_type(p, emit_type(e, body_kind(p, s->dst)));
+    switch (s->kind) {
+    case ST_OP: return lanes_operation(p, s);
+    case ST_EXTERN: return lane_by_lane(p, s);
+    case ST_CONV: return lanes_conversion(p, s);
+    case ST_SELECT: return lanes_select(p, s);
+    case ST_GET: return LLVMBuildLoad2(e->builder, type, body_value(p, s->args[0]), "");
+    case ST_LOAD: return lanes_load(p, s);
+    case ST_CELL: {
+        LLVMValueRef slot = body_slot(p, type, info(p, s->dst)->name);
+        LLVMBuildStore(e->builder, all_lanes(p, s->args[0]), slot);
+        return slot;
+    }
+    default: fatal_bug("%s: statement %d has no lanes", p->func->name, (int)s->kind);
+    }
+}
+
+static void lanes_set(Body *p, const Stmt *s) {
+    LLVMValueRef slot = body_value(p, s->dst), v = all_lanes(p, s->args[0]);
+    if (p->mask) {
+        LLVMValueRef old = LLVMBuildLoad2(p->e->builder, LLVMTypeOf(v), slot, "");
+        v = LLVMBuildSelect(p->e->builder, p->mask, v, old, "");
+    }
+    LLVMBuildStore(p->e->builder, v, slot);
+}
+
+// ---- control
+
+static void lanes_check(Body *p, const Stmt *s) {
+    Emitter *e = p->e;
+    LLVMBuilderRef b = e->builder;
+    LLVMValueRef bad = both(p, LLVMBuildNot(b, all_lanes(p, s->args[0]), ""), p->mask);
+    LLVMBasicBlockRef rest = body_split_failure(p, LLVMBuildNot(b, any(p, bad), ""));
+    LLVMTypeRef bits = LLVMIntTypeInContext(e->context, (unsigned)p->lanes);
+    LLVMValueRef args[] = {LLVMBuildBitCast(b, bad, bits, ""), LLVMConstInt(e->type_i1, 1, false)};
+    LLVMValueRef lane = LLVMBuildZExt(b, emit_intrinsic(e, "llvm.cttz", 1, &bits, 2, args), e->type_i32, "");
+    int n = s->nargs - 1;
+    LLVMValueRef *values = ARENA_ARRAY(e->arena, LLVMValueRef, n + 1);
+    Kind *kinds = ARENA_ARRAY(e->arena, Kind, n + 1);
+    for (int i = 0; i < n; i++) {
+        Temp t = s->args[1 + i];
+        kinds[i] = body_kind(p, t);
+        values[i] = info(p, t)->varies ? LLVMBuildExtractElement(b, all_lanes(p, t), lane, "") : body_value(p, t);
+    }
+    body_fail(p, s->u.check, n, kinds, values);
+    body_go_on(p, rest);
+}
+
+// Is it as good to run a branch as to ask whether any lane takes it?
+static bool is_cheap(const Body *p, const Block *block) {
+    if (!block) return true;
+    if (block->stmts.len > FEW) return false;
+    for (int i = 0; i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        switch (s->kind) {
+        case ST_LIT: case ST_CELL: case ST_CONV: case ST_SELECT: case ST_GET: case ST_SET: break;
+        case ST_OP:
+            if (op_info[s->op].cost > 8) return false;
+            break;
+        case ST_LOAD:
+            if (layout(p, s->buf, s->args) != LIE_TOGETHER) return false;
+            break;
+        default: return false;
+        }
+    }
+    return true;
+}
+
+static void branch(Body *p, const Block *block, LLVMValueRef mask) {
+    LLVMBuilderRef b = p->e->builder;
+    if (!block || !block->stmts.len) return;
+    LLVMValueRef outer = p->mask;
+    LLVMBasicBlockRef join = NULL;
+    p->mask = mask;
+    if (!is_cheap(p, block)) {
+        LLVMBasicBlockRef then = body_new_block(p, "lanes");
+        join = body_new_block(p, "join");
+        LLVMBuildCondBr(b, any(p, mask), then, join);
+        body_go_on(p, then);
+    }
+    body_emit(p, block);
+    if (join) {
+        LLVMBuildBr(b, join);
+        LLVMMoveBasicBlockAfter(join, LLVMGetInsertBlock(b));
+        body_go_on(p, join);
+    }
+    p->mask = outer;
+}
+
+static void lanes_if(Body *p, const Stmt *s) {
+    LLVMValueRef cond = all_lanes(p, s->args[0]);
+    branch(p, s->body, both(p, cond, p->mask));
+    if (s->other && s->other->stmts.len) branch(p, s->other, both(p, LLVMBuildNot(p->e->builder, cond, ""), p->mask));
+}
+
+// A loop inside whose length differs between lanes: as often as the longest, each lane until it is done.
+static void inner_for(Body *p, const Stmt *s) {
+    LLVMBuilderRef b = p->e->builder;
+    LLVMValueRef n = all_lanes(p, s->args[0]), outer = p->mask;
+    LLVMValueRef longest = reduce(p, "llvm.vector.reduce.smax", masked_term(p, n));
+    Counted c = body_begin_for(p, emit_int(p->e, 0), longest, 1, info(p, s->dst)->name);
+    p->temp[s->dst] = c.index;
+    p->mask = both(p, LLVMBuildICmp(b, LLVMIntSLT, splat(p, c.index), n, ""), outer);
+    p->depth++;
+    body_emit(p, s->body);
+    p->depth--;
+    p->mask = outer;
+    body_end_for(p, &c);
+}
+
+bool lanes_stmt(Body *p, const Stmt *s) {
+    switch (s->kind) {
+    case ST_SET:
+        if (!info(p, s->dst)->varies && !p->sums_cell[s->dst]) return false;
+        lanes_set(p, s);
+        return true;
+    case ST_STORE:
+        lanes_store(p, s);
+        return true;
+    case ST_ADDTO:
+        lanes_addto(p, s);
+        return true;
+    case ST_FILL:
+        fill(p, s->buf, all_lanes(p, s->args[0]), NULL);
+        return true;
+    case ST_COPY:
+        fill(p, s->buf, NULL, s->src);
+        return true;
+    case ST_IF:
+        if (info(p, s->args[0])->varies) lanes_if(p, s);
+        return info(p, s->args[0])->varies;
+    case ST_FOR:
+        if (info(p, s->args[0])->varies) inner_for(p, s);
+        return info(p, s->args[0])->varies;
+    case ST_CHECK:
+        if (info(p, s->args[0])->varies) lanes_check(p, s);
+        return info(p, s->args[0])->varies;
+    default:
+        if (s->dst < 0 || !info(p, s->dst)->varies) return false;
+        p->temp[s->dst] = lanes_definition(p, s);
+        return true;
+    }
+}
+
+// ---- the loop
+
+typedef struct Sum {
+    Temp cell;
+    LLVMValueRef outer; // its slot
+} Sum;
+
+typedef struct LaneLoop {
+    Body *p;
+    VEC(Sum) sums;       // cells from outside
+    LLVMValueRef enough; // is there room for all lanes, and are there iterations enough?
+    char *seen;          // by buffer
+} LaneLoop;
+
+static void look_inside(LaneLoop *z, const Block *block) {
+    Body *p = z->p;
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->kind == ST_SET && p->temp[s->dst] && !p->sums_cell[s->dst]) {
+            p->sums_cell[s->dst] = true;
+            vec_push(&z->sums, ((Sum){s->dst, p->temp[s->dst]}));
+        }
+        const Buf *bufs[] = {s->buf, s->src};
+        for (int k = 0; k < 2; k++) {
+            if (!bufs[k] || !p->roomy[bufs[k]->id] || z->seen[bufs[k]->id]) continue;
+            z->seen[bufs[k]->id] = 1;
+            z->enough = LLVMBuildAnd(p->e->builder, z->enough, p->roomy[bufs[k]->id], "");
+        }
+        look_inside(z, s->body);
+        look_inside(z, s->other);
+    }
+}
+
+// The lanes' copies of the arrays that they add to: zeros. They pay if they stay in the cache, and the loop is long.
+static void begin_sums(LaneLoop *z, const Stmt *s, LLVMValueRef n) {
+    Body *p = z->p;
+    LLVMBuilderRef b = p->e->builder;
+    LLVMValueRef *count = ARENA_ARRAY(p->e->arena, LLVMValueRef, s->nin + 1);
+    LLVMValueRef long_run = LLVMBuildICmp(b, LLVMIntSGE, n, emit_int(p->e, SHORT_RUN * p->lanes), "");
+    for (int i = 0; i < s->nin; i++) {
+        int64_t most = PRIVATE_BYTES / ((int64_t)kind_size(s->in[i]->kind) * p->lanes);
+        count[i] = body_count(p, s->in[i]);
+        LLVMValueRef fits = LLVMBuildICmp(b, LLVMIntSLE, count[i], emit_int(p->e, most), "");
+        z->enough = LLVMBuildAnd(b, z->enough, LLVMBuildAnd(b, fits, long_run, ""), "");
+    }
+    for (int i = 0; i < s->nin; i++) {
+        const Buf *buf = s->in[i];
+        int64_t size = (int64_t)kind_size(buf->kind);
+        LLVMValueRef elements = LLVMBuildNSWMul(b, count[i], emit_int(p->e, p->lanes), "");
+        elements = LLVMBuildSelect(b, z->enough, elements, emit_int(p->e, 0), "");
+        p->sums[buf->id] = body_alloc(p, elements, size);
+        LLVMValueRef bytes = LLVMBuildNSWMul(b, elements, emit_int(p->e, size), "");
+        LLVMBuildMemSet(b, p->sums[buf->id], LLVMConstNull(p->e->type_i8), bytes, ALIGNMENT);
+    }
+}
+
+static void end_sums(LaneLoop *z, const Stmt *s) {
+    Body *p = z->p;
+    LLVMBuilderRef b = p->e->builder;
+    for (int i = 0; i < s->nin; i++) {
+        const Buf *buf = s->in[i];
+        LLVMTypeRef type = emit_memory_type(p->e, buf->kind);
+        LLVMValueRef n = LLVMBuildSelect(b, z->enough, body_count(p, buf), emit_int(p->e, 0), "");
+        Counted c = body_begin_for(p, emit_int(p->e, 0), n, 1, "sum");
+        LLVMValueRef k = LLVMBuildNSWMul(b, c.index, emit_int(p->e, p->lanes), "");
+        LLVMValueRef at = LLVMBuildInBoundsGEP2(b, type, p->sums[buf->id], &k, 1, "");
+        LLVMValueRef v = LLVMBuildLoad2(b, vector_type(p, type), at, ""), to = address(p, buf, c.index);
+        LLVMValueRef sum = emit_accumulate(p->e, buf->kind, body_load(p, buf->kind, to), sum_of(p, buf->kind, v), false);
+        body_store(p, buf->kind, sum, to);
+        body_end_for(p, &c);
+        p->sums[buf->id] = NULL;
+    }
+}
+
+static void begin_cells(LaneLoop *z) {
+    Body *p = z->p;
+    for (int i = 0; i < z->sums.len; i++) {
+        Temp cell = z->sums.data[i].cell;
+        LLVMTypeRef type = vector_type(p, emit_type(p->e, body_kind(p, cell)));
+        p->temp[cell] = body_slot(p, type, info(p, cell)->name);
+        LLVMBuildStore(p->e->builder, LLVMConstNull(type), p->temp[cell]);
+    }
+}
+
+static void end_cells(LaneLoop *z) {
+    Body *p = z->p;
+    for (int i = 0; i < z->sums.len; i++) {
+        const Sum *s = &z->sums.data[i];
+        Kind kind = body_kind(p, s->cell);
+        LLVMTypeRef type = emit_type(p->e, kind);
+        LLVMValueRef v = LLVMBuildLoad2(p->e->builder, vector_type(p, type), p->temp[s->cell], "");
+        LLVMValueRef old = LLVMBuildLoad2(p->e->builder, type, s->outer, "");
+        LLVMBuildStore(p->e->builder, emit_accumulate(p->e, kind, old, sum_of(p, kind, v), false), s->outer);
+        p->temp[s->cell] = s->outer;
+        p->sums_cell[s->cell] = false;
+    }
+    vec_free(&z->sums);
+}
+
+void lanes_for(Body *p, const Stmt *s) {
+    LLVMBuilderRef b = p->e->builder;
+    LaneLoop z = {.p = p, .enough = LLVMConstInt(p->e->type_i1, 1, false)};
+    z.seen = ARENA_ARRAY(p->e->arena, char, p->tree->bufs.len + 1);
+    LLVMValueRef n = body_value(p, s->args[0]), mark = s->nin ? body_mark(p) : NULL;
+    p->lanes = p->e->width;
+    look_inside(&z, s->body);
+    begin_sums(&z, s, n);
+    begin_cells(&z);
+    LLVMValueRef zero = emit_int(p->e, 0), some = LLVMBuildICmp(b, LLVMIntSGT, n, zero, "");
+    LLVMValueRef whole = LLVMBuildAnd(b, n, emit_int(p->e, -p->lanes), "");
+    whole = LLVMBuildSelect(b, LLVMBuildAnd(b, some, z.enough, ""), whole, zero, "");
+    Counted c = body_begin_for(p, zero, whole, p->lanes, info(p, s->dst)->name);
+    p->temp[s->dst] = c.index;
+    body_poll(p);
+    LLVMValueRef inner = body_allocates(p, s->body, false) ? body_mark(p) : NULL;
+    p->depth++;
+    body_emit(p, s->body);
+    p->depth--;
+    if (inner) body_release(p, inner);
+    body_end_for(p, &c);
+    end_cells(&z);
+    end_sums(&z, s);
+    p->lanes = 0;
+    if (mark) body_release(p, mark);
+    body_emit_scalar_for(p, s, whole);
+}
