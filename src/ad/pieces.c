@@ -115,11 +115,9 @@ Node *ad_pieces(Ir *m, const AdAdded *in, Node *e, AdPiece *piece, int *count) {
         return e;
     }
     for (int i = 0; i < n; i++) {
-        bool negative = term[i]->op == OP_neg;
         Piece p = {.m = m, .in = in, .n = rank, .v = v};
         AdPiece *out = &piece[*count];
-        if (*count < AD_PIECES && take_apart(&p, negative ? term[i]->args[0] : term[i]) && (out->array = gathered(&p, out))) {
-            p.value = negative ? ir_neg(m, p.value) : p.value;
+        if (*count < AD_PIECES && take_apart(&p, term[i]) && (out->array = gathered(&p, out))) {
             out->output = output(&p);
             ++*count;
         } else {

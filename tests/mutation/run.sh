@@ -67,6 +67,8 @@ find_by() {
     by=jacobian_sparse && make fsmc fsmc_tests && limited 60 "$scratch/build/fsmc_tests" language/jacobian_sparse || return
     by=ad && limited 60 "$scratch/build/tests/ad" || return
     by=ad_special && limited 120 "$scratch/build/tests/ad_special" || return
+    # shellcheck disable=SC2086 # the first word
+    by="$1, compiled" && programs ${1%% *} || return
     [ ! "$quick" ] || { by=; return; }
     by=ad_programs && programs -i || return
     by=random_programs && limited 300 "$scratch/build/tests/random_programs" || return
