@@ -11,6 +11,7 @@ int tst_root(int64_t n, const double *x, double *out) { for (int64_t i = 0; i < 
 double tst_norm3(const double *v) { return sqrt(v[0]*v[0]+v[1]*v[1]+v[2]*v[2]); }
 int tst_cumsum(int64_t n, const int64_t *x, const uint8_t *keep, int64_t *out) { int64_t s = 0; for (int64_t i = 0; i < n; i++) out[i] = s += keep[i] ? x[i] : 0; return 0; }
 int tst_pack(int64_t x_n0, int64_t d, const double *x, const double *p, const double *q, double *out) { out[0] = x_n0 + 10 * q[0]; out[1] = d; out[2] = p[d*(d+1)/2-1]; return 0; }
+int tst_taps(int64_t n, const double *x, const double *w, double *out) { for (int64_t i = 0; i < n; i++) out[i] = x[i]*(w[0]+2*w[1]+3*w[2]); return 0; }
 C
 cd $FSMC_TEST_TMP
 cp $FSMC_ROOT/tests/cpu/extern_arrays.fsm arrays.fsm
@@ -30,6 +31,7 @@ for how in '' --interp --exec -O0 -O3; do
     run p 'x=[1,2]' 'p=[1,2]' 'q=[1,2]'
     run loop1 'x=[1,2]'
     run guarded 'x=[1,2]' k=1
+    run linear 'x=[1,2]' 'w=[4,5,6]'
     run --debug-nan loop1 'x=[1,-4]'
     run --debug-nan loop1 'x=["NaN",-4]'
     run --debug-nan guarded 'x=["Infinity",2]' k=1

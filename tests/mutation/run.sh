@@ -64,7 +64,7 @@ find_by() {
     by=compiler && make fsmc_fuzz $unit || return
     by='random programs as written' && limited 60 "$scratch/build/fsmc_fuzz" -w -x -k 0 -z 22 -n 1000 || return
     by=special_values && table || return
-    by=jacobian_sparse && make fsmc fsmc_tests && limited 60 "$scratch/build/fsmc_tests" language/jacobian_sparse || return
+    by="jacobian_sparse or extern_arrays" && make fsmc fsmc_tests && limited 60 "$scratch/build/fsmc_tests" jacobian_sparse extern_arrays || return
     by=ad && limited 60 "$scratch/build/tests/ad" || return
     by=ad_special && limited 120 "$scratch/build/tests/ad_special" || return
     # shellcheck disable=SC2086 # the first word
