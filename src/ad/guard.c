@@ -325,6 +325,60 @@ Share guard_sum(Guards *gs, int n, Var *const *vars, Share s, AdRisk risk) {
     return total;
 }
 
+typedef VEC(const Var *) Vars;
+
+static bool mentions(const Node *e, const Vars *vars) {
+    for (int i = 0; i < vars->len; i++) {
+        if (node_has_var(e, vars->data[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Conditions that hold where e does, mention none of these variables, and cannot fail.
+static void add_implied(Ir *m, Conds *c, const Node *e, Vars *vars) {
+    if (e->op == OP_and) {
+        add_implied(m, c, e->args[0], vars);
+        add_implied(m, c, e->args[1], vars);
+    } else if (e->op == OP_or) {
+        Conds p = {0}, q = {0};
+        add_implied(m, &p, e->args[0], vars);
+        add_implied(m, &q, e->args[1], vars);
+        for (int i = 0; i < p.len && p.len * q.len <= MAX_FACTS; i++) {
+            for (int j = 0; j < q.len; j++) {
+                vec_push(c, ir_or(m, p.data[i], q.data[j]));
+            }
+        }
+        vec_free(&p);
+        vec_free(&q);
+    } else if (e->op == OP_at && e->args[0]->op == OP_gen) {
+        int n = vars->len;
+        const Node *body = e->args[0];
+        for (; body->op == OP_gen; body = body->args[0]) {
+            vec_push(vars, body->u.var);
+        }
+        add_implied(m, c, body, vars);
+        vars->len = n;
+    } else if (!e->partial && !mentions(e, vars)) {
+        vec_push(c, (Node *)e);
+    }
+}
+
+// Where an extent may fail, what can be said without it is said before: there may be none where nothing is needed.
+static void add_before_extents(Ir *m, Conds *c, int n, Var *const *vars, const Node *cover) {
+    Vars all = {0};
+    bool partial = false;
+    for (int i = 0; i < n; i++) {
+        vec_push(&all, vars[i]);
+        partial |= vars[i]->extent->partial;
+    }
+    if (partial) {
+        add_implied(m, c, cover, &all);
+    }
+    vec_free(&all);
+}
+
 Node *guard_any(Guards *gs, int n, Var *const *vars, Node *cover, bool exact) {
     if (cover->op == OP_or && !cover->partial) {
         Node *p = guard_any(gs, n, vars, cover->args[0], exact);
@@ -332,6 +386,7 @@ Node *guard_any(Guards *gs, int n, Var *const *vars, Node *cover, bool exact) {
         return p && q ? ir_or(gs->m, p, q) : NULL;
     }
     Conds keep = {0};
+    add_before_extents(gs->m, &keep, n, vars, cover);
     add_cover(&keep, cover);
     Node *p = exists(gs->m, n, vars, &keep, AD_RAISES, exact);
     vec_free(&keep);
