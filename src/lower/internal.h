@@ -81,6 +81,9 @@ typedef struct Lower {
     Buf **inputs, **outputs; // of the function, by number; NULL for scalar inputs
 } Lower;
 
+// Gives a loop with lanes, which is in the block, copies of the rows that pay. (stage.c)
+void lanes_stage(Arena *arena, Tree *tree, Block *block, Stmt *loop);
+
 // ---- statements (lower.c)
 Temp lower_temp(Lower *l, Kind kind, const char *name);
 Stmt *lower_stmt(Lower *l, StmtKind kind, Temp dst, int nargs, const Temp *args); // appended to the open block

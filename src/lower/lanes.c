@@ -14,6 +14,11 @@
 enum { LONG_TRIPS = 1000, SHORT_TRIPS = 16, LANES = 8, LARGEST_BODY = 4000, LARGEST_TREE = 100000 };
 static const double MOVE = 1.2, REDUCE = 8.0, BY_ITSELF_LONG = 5.0, BY_ITSELF_SHORT = 2.0, WORTH_IT = 1.25;
 
+typedef struct Chosen {
+    Block *block; // with the loop in it
+    Stmt *loop;
+} Chosen;
+
 typedef struct Planner {
     Arena *arena;
     Tree *tree;
@@ -25,6 +30,7 @@ typedef struct Planner {
     int *set_in;    // by temp: of a cell, the stamp of the last loop looked at that sets it
     int *made_in;   // by temp: the stamp of the last loop looked at that makes it
     int stamp;
+    VEC(Chosen) chosen;
     // Of the loop that is looked at:
     Stmt *loop;
     Map blocks;     // inside it
@@ -418,13 +424,14 @@ static void settle(Planner *p, Stmt *loop) {
         if (is_own(p, p->tree->bufs.data[i])) p->tree->bufs.data[i]->lanes = true;
 }
 
-static void choose(Planner *p, const Block *block) {
+static void choose(Planner *p, Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
         bool lanes = false;
         if (s->kind == ST_FOR) best(p, s, &lanes);
         if (lanes) {
             settle(p, s);
+            vec_push(&p->chosen, ((Chosen){block, s}));
         } else {
             p->depth += s->kind == ST_FOR || s->kind == ST_LOOP;
             choose(p, s->body);
@@ -446,6 +453,8 @@ void lanes_choose(Arena *arena, Tree *tree, bool precise, bool always) {
     for (int i = 0; i < n; i++) p.level[i] = -1;
     survey(&p, tree->body);
     choose(&p, tree->body);
+    for (int i = 0; i < p.chosen.len; i++) lanes_stage(arena, tree, p.chosen.data[i].block, p.chosen.data[i].loop);
+    vec_free(&p.chosen);
     map_free(&p.blocks);
     vec_free(&p.temps);
     vec_free(&p.added);
