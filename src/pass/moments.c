@@ -29,6 +29,7 @@ typedef struct Expansion {
 typedef struct Moments {
     Ir *m;
     Map loop_of;          // state -> the loop that binds it
+    Map common;           // extent -> the variable that moments over it have
     const Var *v;         // the sum's variable
     const VarSet *stays;  // variables with which moments would change
     bool partial;         // a scalar may fail
@@ -156,6 +157,14 @@ static Node *product(Ir *m, Kind kind, double c, int n, Node *const *e) {
     return p ? c == 1 ? p : ir_mul(m, ir_real(m, kind, c), p) : ir_real(m, kind, c);
 }
 
+// The sum of e over v. Factors are in the order of their making: with one variable for all, equal moments are one value.
+static Node *moment(Moments *x, Var *v, Node *e) {
+    Var *w = map_get(&x->common, v->extent);
+    if (!w) map_put(&x->common, v->extent, w = v);
+    if (w == v || node_has_var(e, w) || ir_binds(e, w)) return ir_sum(x->m, v, e);
+    return ir_sum(x->m, w, ir_subst1(x->m, e, ir_var(v), ir_var(w)));
+}
+
 // The sum of the terms: those with the same data have one moment. *count gets how many moments there are.
 static Node *collected(Moments *x, Node *sum, const Expansion *p, int *count) {
     Ir *m = x->m;
@@ -172,9 +181,9 @@ static Node *collected(Moments *x, Node *sum, const Expansion *p, int *count) {
             scalars = ir_add(m, scalars, product(m, sum->kind, u->c, u->ns, u->s));
         }
         if (ir_is_zero(scalars)) continue;
-        Node *data = product(m, sum->kind, 1, t->nd, t->d), *moment = ir_sum(m, sum->u.var, data);
+        Node *data = product(m, sum->kind, 1, t->nd, t->d), *coefficient = moment(x, sum->u.var, data);
         *count += varies(x, data);
-        total = ir_add(m, total, ir_mul(m, scalars, moment));
+        total = ir_add(m, total, ir_mul(m, scalars, coefficient));
     }
     if (x->partial) total = ir_bracket(m, ir_lt(m, ir_int(m, 0), sum->u.var->extent), total);
     return total;
@@ -235,4 +244,5 @@ void pass_moments(Func *f) {
     ir_walk(f->noutputs, f->outputs, note_states, &x.loop_of);
     for (int i = 0; i < f->noutputs; i++) f->outputs[i] = ir_change(f->ir, f->outputs[i], change, &x);
     map_free(&x.loop_of);
+    map_free(&x.common);
 }
