@@ -1,13 +1,20 @@
 // How evaluating a value can go wrong where the program does not need it.
 #include "ad/graph.h"
 
+static bool is_zero_free(const Node *e) {
+    Range r = ir_range(e);
+    return r.low > 0 || r.high < 0;
+}
+
 static bool may_be_singular(const Node *e) {
     switch (e->op) {
     case OP_div:
+        return !is_zero_free(e->args[1]);
     case OP_rem:
     case OP_sqrt:
-    case OP_cbrt:
     case OP_log:
+        return ir_range(e->args[0]).low <= 0;
+    case OP_cbrt:
     case OP_log1p:
     case OP_log2:
     case OP_log10:

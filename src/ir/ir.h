@@ -419,6 +419,11 @@ int poly_facts(Ir *m, Node *p, Poly *out, int max);
 const char *ir_bounds_text(const Node *index, int *nvalues);
 // Could e, an elementwise operation, be infinite or NaN though its operands are finite and not large?
 bool ir_has_pole(const Node *e);
+// Between which numbers a floating value is if it is one (range.c).
+typedef struct Range {
+    double low, high;
+} Range;
+Range ir_range(const Node *e);
 // May e be infinite or NaN although the arguments and states that it mentions are finite and not large?
 bool ir_may_be_infinite(const Node *e);
 // Could e be a NaN though its operands are none? And the text of that error, with the number of its values: the operands.

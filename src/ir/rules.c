@@ -418,6 +418,7 @@ static Node *rule_not(Ir *m, Node *a) {
 Node *rule_op(Ir *m, Op op, Node *a, Node *b) {
     if (op_info[op].type == T_CMP && a->kind == KIND_INT) return int_compare(m, op, a, b); // NULL: it stands
     Node *c = constant(m, op, a, b);
+    if (!c && op_info[op].type == T_CMP && a->kind == KIND_DOUBLE) c = rule_compare(m, op, a, b);
     if (c) return c;
     switch (op) {
     case OP_add: return rule_add(m, a, b);
