@@ -24,6 +24,7 @@ typedef struct Planner {
     Tree *tree;
     bool precise;   // sums keep their order
     bool always;    // the model is not asked
+    bool silent;    // about choices in loops inside, which are asked for again
     Stmt **def;     // by temp: the statement that makes it
     int *uses;      // by temp
     int *level;     // by temp: of a cell, under how many conditions on which lanes disagree it was declared; -1: outside
@@ -395,9 +396,26 @@ static double plain_cost(Planner *p, const Block *block) {
     return sum;
 }
 
+// What speaks against lanes, if anything does: an estimate in additions, or that iterations depend on each other.
+static void explain_choice(const Planner *p, const Stmt *loop, double plain, double laned) {
+    Explain *x = p->tree->func->ir->explain;
+    if (p->silent || !explain_wants(x, EXPLAIN_SCHEDULE)) return;
+    const char *name = info(p, loop->dst)->name;
+    if (laned == DBL_MAX)
+        explain(x, EXPLAIN_SCHEDULE, loop->span, "loop over `%s`: one iteration after the other, since they depend on each other",
+                name ? name : "i");
+    else
+        explain(x, EXPLAIN_SCHEDULE, loop->span, "loop over `%s`: %s: about %.3g with lanes, %.3g without", name ? name : "i",
+                laned * WORTH_IT < plain ? "several iterations at once" : "one iteration after the other", laned, plain);
+}
+
 static double best(Planner *p, Stmt *loop, bool *lanes) {
     bool outermost = p->depth++ == 0, simple = is_plain(loop->body, loop->dst);
-    double n = trips(p, loop, outermost), each = 1 + plain_cost(p, loop->body);
+    double n = trips(p, loop, outermost), each;
+    bool silent = p->silent;
+    p->silent = true;
+    each = 1 + plain_cost(p, loop->body);
+    p->silent = silent;
     double plain = n * each / (!simple ? 1 : outermost ? BY_ITSELF_LONG : BY_ITSELF_SHORT), laned = DBL_MAX;
     p->depth--;
     if (p->always || !simple) {
@@ -405,6 +423,7 @@ static double best(Planner *p, Stmt *loop, bool *lanes) {
         if (look_at(p, loop)) laned = n * (1.0 / LANES + lane_cost(p, loop->body)) + left + REDUCE * p->added.len;
         forget(p);
     }
+    if (!simple) explain_choice(p, loop, plain, laned);
     *lanes = p->always ? laned < DBL_MAX : laned * WORTH_IT < plain;
     return *lanes ? laned : plain;
 }
