@@ -127,6 +127,7 @@ bool lower_likely(Lower *l, const Node *p, const Scope *from);
 bool lower_maybe_empty(Lower *l, const Var *v); // might a loop over v make no pass?
 // Does e need something that is being emitted? Then it cannot be part of what that needs. (loops.c)
 bool lower_needs_busy(const Lower *l, Node *e);
+bool lower_is_outside(Lower *l, const Node *e); // is e evaluated anyway, outside of the current scope? (lower.c)
 bool lower_stays(Lower *l, Node *e); // is e, if it is needed now, computed in the current scope for good? (lower.c)
 bool lower_in_arms(Lower *l, Scope *s, const Node *e); // do several arms of branches in s need e? (lower.c)
 // Marks e and what it always needs as evaluated in the current scope.

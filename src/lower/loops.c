@@ -45,7 +45,7 @@ static bool nothing_unless(const Node *e, const Node *guard) {
 // the gradient of an LU decomposition gets dearer by it: what is joined there is no more updated in place.)
 static void find_loops(Lower *l, Node *e, LoopSearch in, Map *seen) {
     const void *before = map_get(seen, e);
-    if (e->nargs == 0 || before == e || (before && in.branch)) return;
+    if (e->nargs == 0 || before == e || (before && in.branch) || lower_is_outside(l, e)) return;
     map_put(seen, e, in.branch ? l : (void *)e);
     Scope *s = l->scope;
     bool loops = e->op == OP_sum || e->op == OP_gen, here = (loops || ir_is_loop(e)) && lower_stays(l, e);

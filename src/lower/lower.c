@@ -171,15 +171,27 @@ bool lower_maybe_empty(Lower *l, const Var *v) {
 typedef struct Demand {
     const struct Demand *outer;
     Map *seen;
-    int arms;
+    int arms, *fuel; // inside of arms: so many values more are looked at
 } Demand;
 
-// Deeper in selects within selects nothing is looked for: each arm is walked on its own.
-enum { MAX_ARMS = 4 };
+// Deeper in selects within selects nothing is looked for, nor far: each arm is walked on its own.
+enum { MAX_ARMS = 4, MAX_WALK = 500 };
 
 static bool is_demanded(const Demand *d, const Node *e) {
     for (; d; d = d->outer)
         if (map_get(d->seen, e)) return true;
+    return false;
+}
+
+bool lower_is_outside(Lower *l, const Node *e) {
+    int depth = -1;
+    for (Scope *s = l->scope->outer; s; s = s->outer) {
+        if (!map_get(&s->demanded, e) && (e->rank || !map_get(&s->values, e))) continue;
+        Scope *home = depth < 0 ? scope_of_vars(l, e->fv) : NULL;
+        if (depth < 0 && !home) return false;
+        if (home) depth = home->depth;
+        if (depth <= s->depth) return true;
+    }
     return false;
 }
 
@@ -188,7 +200,7 @@ static void demand(Lower *l, Node *e, Demand *d);
 // What has been found in several arms has been walked twice, with all that it needs: once more would find nothing.
 static void walk_arm(Lower *l, Node *e, void *arm) {
     Scope *s = l->scope;
-    if (e->nargs == 0 || map_get(&s->demanded, e)) return;
+    if (e->nargs == 0 || map_get(&s->demanded, e) || lower_is_outside(l, e)) return;
     void *first = map_get(&s->in_arm, e);
     if (first == arm || (first && map_get(&s->in_arms, e))) return;
     if (first) map_put(&s->in_arms, e, e);
@@ -217,8 +229,9 @@ void lower_note_arm(Lower *l, Node *e) { walk_arm(l, e, e); }
 static void demand_either(Lower *l, Node *a, Node *b, Demand *d) {
     if (d->arms == MAX_ARMS) return;
     Map one = {0}, other = {0};
-    demand(l, a, &(Demand){d, &one, d->arms + 1});
-    if (one.len) demand(l, b, &(Demand){d, &other, d->arms + 1});
+    int fuel = MAX_WALK, *left = d->fuel ? d->fuel : &fuel;
+    demand(l, a, &(Demand){d, &one, d->arms + 1, left});
+    if (one.len) demand(l, b, &(Demand){d, &other, d->arms + 1, left});
     for (size_t i = 0; i < other.cap; i++)
         if (other.key[i] && map_get(&one, other.key[i])) map_put(d->seen, other.key[i], other.value[i]);
     map_free(&one);
@@ -246,7 +259,7 @@ static void demand_replaced(Lower *l, Node *e, Demand *d) {
 }
 
 static void demand(Lower *l, Node *e, Demand *seen) {
-    if (e->nargs == 0 || is_demanded(seen, e)) return;
+    if (e->nargs == 0 || is_demanded(seen, e) || (seen->fuel && --*seen->fuel < 0) || lower_is_outside(l, e)) return;
     map_put(seen->seen, e, e);
     switch (e->op) {
     case OP_bracket:
@@ -276,7 +289,7 @@ static void demand(Lower *l, Node *e, Demand *seen) {
     }
 }
 
-void lower_demand(Lower *l, Node *e) { demand(l, e, &(Demand){NULL, &l->scope->demanded, 0}); }
+void lower_demand(Lower *l, Node *e) { demand(l, e, &(Demand){.seen = &l->scope->demanded}); }
 
 bool lower_is_of_indices(const Node *p) {
     if (p->op == OP_var) return !p->u.var->is_state;
