@@ -14,6 +14,7 @@ struct CpuModule {
     LLVMContextRef context;
     LLVMModuleRef plain, optimised; // optimised: NULL until asked for
     LLVMTargetMachineRef machine;
+    bool quick; // it is so large that code is generated fast rather than well; known once it is optimised
 };
 
 typedef struct Debug Debug;

@@ -95,7 +95,10 @@ static void report(Diag *diag, LLVMErrorRef error) {
 
 static LLVMErrorRef load(CpuModule *m, LLVMOrcLLJITRef *lljit) {
     LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
-    LLVMTargetMachineRef machine = cpu_machine(&m->opt, true);
+    CpuOptions opt = m->opt;
+    cpu_optimised(m);
+    if (m->quick) opt.level = 0;
+    LLVMTargetMachineRef machine = cpu_machine(&opt, true);
     LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder,
                                                   LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine));
     if (m->opt.debug) LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(builder, observed_layer, NULL);

@@ -192,7 +192,8 @@ void cpu_delete(CpuModule *m) {
 
 // Beyond these numbers, of blocks in a function and of instructions in a block, LLVM's time grows with their square and
 // faster. Such functions come from chains of thousands of `if`s, and from arrays and tuples written out element by element.
-enum { MANY_BLOCKS = 2000, LONG_BLOCK = 5000 };
+// So does the time for allocating registers, but slower.
+enum { MANY_BLOCKS = 2000, LONG_BLOCK = 5000, MANY_MORE_BLOCKS = 8000 };
 
 static bool is_huge(LLVMValueRef function) {
     if (LLVMCountBasicBlocks(function) > MANY_BLOCKS) return true;
@@ -205,15 +206,15 @@ static bool is_huge(LLVMValueRef function) {
 }
 
 // Runs some passes that take linear time, and keeps the huge functions from all others.
-static LLVMErrorRef tidy_huge_functions(LLVMModuleRef module, LLVMTargetMachineRef machine,
-                                        LLVMPassBuilderOptionsRef options) {
+static LLVMErrorRef tidy_huge_functions(CpuModule *m, LLVMModuleRef module, LLVMPassBuilderOptionsRef options) {
     static const char *const attributes[] = {"noinline", "optnone"};
     LLVMContextRef context = LLVMGetModuleContext(module);
     bool tidied = false;
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
         if (!is_huge(f)) continue;
         LLVMErrorRef error = NULL;
-        if (!tidied) error = LLVMRunPasses(module, "function(sroa,early-cse,simplifycfg,gvn,adce)", machine, options);
+        m->quick |= LLVMCountBasicBlocks(f) > MANY_MORE_BLOCKS;
+        if (!tidied) error = LLVMRunPasses(module, "function(sroa,early-cse,simplifycfg,gvn,adce)", m->machine, options);
         if (error) return error;
         tidied = true;
         for (int i = 0; i < 2; i++) {
@@ -234,7 +235,7 @@ LLVMModuleRef cpu_optimised(CpuModule *m) {
     LLVMPassBuilderOptionsSetLoopVectorization(options, level >= 2);
     LLVMPassBuilderOptionsSetSLPVectorization(options, level >= 2);
     LLVMPassBuilderOptionsSetLoopInterleaving(options, level >= 2);
-    LLVMErrorRef error = level ? tidy_huge_functions(module, m->machine, options) : NULL;
+    LLVMErrorRef error = level ? tidy_huge_functions(m, module, options) : NULL;
     if (!error) error = LLVMRunPasses(module, pipelines[level], m->machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (error) {
@@ -258,10 +259,12 @@ static LLVMMemoryBufferRef generate(CpuModule *m, LLVMCodeGenFileType type) {
     LLVMModuleRef module = LLVMCloneModule(cpu_optimised(m));
     LLVMMemoryBufferRef buffer;
     char *error = NULL;
-    if (LLVMTargetMachineEmitToMemoryBuffer(m->machine, module, type, &error, &buffer)) {
+    LLVMTargetMachineRef quick = m->quick ? cpu_machine(&(CpuOptions){.cpu = m->opt.cpu}, false) : NULL;
+    if (LLVMTargetMachineEmitToMemoryBuffer(quick ? quick : m->machine, module, type, &error, &buffer)) {
         diag_current_pass = "llvm";
         fatal_bug("%s", error);
     }
+    if (quick) LLVMDisposeTargetMachine(quick);
     LLVMDisposeModule(module);
     return buffer;
 }
