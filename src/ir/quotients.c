@@ -45,7 +45,8 @@ static Node *product(Ir *m, Node *a, Node *b) {
     left = without(m, a, b->args[1]);
     if (left && rule(m, RULE_cancel)) return ir_mul(m, left, b->args[0]);
     if (!is_constant(b->args[0]) || !rule(m, RULE_literal_numerator)) return NULL;
-    return is_constant(a) ? ir_div(m, ir_mul(m, a, b->args[0]), b->args[1]) : ir_mul(m, b->args[0], ir_div(m, a, b->args[1]));
+    Node *c = is_constant(a) ? ir_real(m, a->kind, a->u.real * b->args[0]->u.real) : NULL; // folded, or it would go on
+    return c ? ir_div(m, c, b->args[1]) : ir_mul(m, b->args[0], ir_div(m, a, b->args[1]));
 }
 
 static Node *quotient(Ir *m, Node *a, Node *b) {

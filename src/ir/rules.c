@@ -7,6 +7,7 @@
 #include "ir/scalar.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static Node *lit(Ir *m, const Node *like, double x) { return ir_real(m, like->kind, x); }
 static bool is_bracket(const Node *e) { return e->op == OP_bracket; }
@@ -31,6 +32,30 @@ static Node *constant(Ir *m, Op op, Node *a, Node *b) {
 
 // ---- the ring of floating-point numbers ([FS] Fig. 8 b)
 
+// The literal factor of e, whose other factor is *rest: 1 and e itself if it has none.
+static double coefficient(Node *e, Node **rest) {
+    bool literal = e->op == OP_mul && e->args[0]->op == OP_lit;
+    *rest = literal ? e->args[1] : e;
+    return literal ? e->args[0]->u.real : 1;
+}
+
+// c * e + sign * d * e. Literals alone are folded, and equal terms have rules of their own.
+static Node *like_terms(Ir *m, Node *a, Node *b, double sign) {
+    Node *x, *y;
+    double c = coefficient(a, &x), d = coefficient(b, &y);
+    if (x != y || a == b || m->strict || x->op == OP_lit || !rule(m, RULE_like_terms)) return NULL;
+    return ir_mul(m, lit(m, a, c + sign * d), x);
+}
+
+static const Node *squared(const Node *e) { return e->op == OP_mul && e->args[0] == e->args[1] ? e->args[0] : NULL; }
+
+static Node *sin_cos(Ir *m, const Node *a, const Node *b) {
+    const Node *s = squared(a), *c = squared(b);
+    if (!m->fast || !s || !c || !((s->op == OP_sin && c->op == OP_cos) || (s->op == OP_cos && c->op == OP_sin))) return NULL;
+    bool same = s->args[0] == c->args[0] && !s->args[0]->partial;
+    return same && rule(m, RULE_sin_cos) ? lit(m, a, 1) : NULL;
+}
+
 static Node *rule_add(Ir *m, Node *a, Node *b) {
     if (ir_is_zero(a) && rule(m, RULE_add_zero)) return b;
     if (ir_is_zero(b) && rule(m, RULE_add_zero)) return a;
@@ -41,7 +66,9 @@ static Node *rule_add(Ir *m, Node *a, Node *b) {
         if (pred(a) == ir_not(m, pred(b)) && rule(m, RULE_bracket_either))
             return ir_select(m, pred(a), inner(a), inner(b));
     }
-    return a == b && rule(m, RULE_add_self) ? ir_mul(m, lit(m, a, 2), a) : NULL;
+    if (a == b && rule(m, RULE_add_self)) return ir_mul(m, lit(m, a, 2), a);
+    Node *e = like_terms(m, a, b, 1);
+    return e ? e : sin_cos(m, a, b);
 }
 
 static Node *rule_sub(Ir *m, Node *a, Node *b) {
@@ -51,7 +78,9 @@ static Node *rule_sub(Ir *m, Node *a, Node *b) {
     if (b->op == OP_neg && rule(m, RULE_sub_neg)) return ir_add(m, a, b->args[0]);
     if (is_bracket(a) && is_bracket(b) && pred(a) == pred(b) && rule(m, RULE_bracket_add))
         return ir_bracket(m, pred(a), ir_sub(m, inner(a), inner(b)));
-    return NULL;
+    bool rest = is_bracket(b) && inner(b) == a && (a->op == OP_lit || (!m->strict && !a->partial));
+    if (rest && rule(m, RULE_bracket_rest)) return ir_bracket(m, ir_not(m, pred(b)), a);
+    return like_terms(m, a, b, -1);
 }
 
 static bool is_reciprocal(const Node *e) { return e->op == OP_div && ir_is_lit(e->args[0], 1); }
@@ -128,7 +157,36 @@ static Node *rule_powi(Ir *m, Node *a, Node *n) {
     if (k == 1 && rule(m, RULE_pow_one)) return a;
     if (k == 2 && rule(m, RULE_pow_two)) return ir_mul(m, a, a);
     if (k == -1 && rule(m, RULE_pow_minus_one)) return ir_div(m, lit(m, a, 1), a);
-    return NULL;
+    bool even = k % 2 == 0 && (a->op == OP_neg || a->op == OP_abs);
+    if (even && rule(m, RULE_pow_even)) return ir_powi(m, a->args[0], n);
+    int64_t j;
+    bool powers = a->op == OP_powi && ir_is_int_lit(a->args[1], &j) && llabs(j) <= 1024 && llabs(k) <= 1024 && !m->strict;
+    return powers && rule(m, RULE_pow_pow) ? ir_powi(m, a->args[0], ir_int(m, j * k)) : NULL;
+}
+
+static Node *rule_even(Ir *m, Op op, Node *a) {
+    bool sign = a->op == OP_neg || a->op == OP_abs;
+    return sign && kind_is_float(a->kind) && rule(m, RULE_even_function) ? ir_op(m, op, a->args[0], NULL) : NULL;
+}
+
+static Node *rule_exp(Ir *m, Node *a) {
+    if (!m->fast) return NULL;
+    if (a->op == OP_log && rule(m, RULE_exp_log)) return a->args[0];
+    if (a->op != OP_mul || (a->args[0]->op != OP_log && a->args[1]->op != OP_log) || !rule(m, RULE_exp_power)) return NULL;
+    bool second = a->args[1]->op == OP_log;
+    return ir_pow(m, a->args[second]->args[0], a->args[!second]);
+}
+
+static Node *rule_log(Ir *m, Node *a) {
+    if (!m->fast) return NULL;
+    if (a->op == OP_exp && rule(m, RULE_log_exp)) return a->args[0];
+    bool first = a->op == OP_add && ir_is_lit(a->args[0], 1), second = a->op == OP_add && ir_is_lit(a->args[1], 1);
+    return (first || second) && rule(m, RULE_log_one_plus) ? ir_log1p(m, a->args[first]) : NULL;
+}
+
+static Node *rule_sqrt(Ir *m, Node *a) {
+    bool square = m->fast && squared(a);
+    return square && rule(m, RULE_sqrt_of_square) ? ir_abs(m, a->args[0]) : NULL;
 }
 
 static Node *rule_pow(Ir *m, Node *a, Node *y) {
@@ -415,10 +473,24 @@ static Node *rule_not(Ir *m, Node *a) {
     return NULL;
 }
 
+static bool literal_arms(const Node *e) {
+    return e->op == OP_select && e->args[1]->op == OP_lit && e->args[2]->op == OP_lit;
+}
+
+// An operation on a choice between literals is a choice between its values, which are literals.
+static Node *on_literals(Ir *m, Op op, Node *a, Node *b) {
+    bool first = literal_arms(a) && (!b || b->op == OP_lit), second = b && literal_arms(b) && a->op == OP_lit;
+    if ((!first && !second) || !kind_is_float((first ? a : b)->kind) || !rule(m, RULE_select_literals)) return NULL;
+    Node *choice = first ? a : b, *arm[2];
+    for (int k = 0; k < 2; k++) arm[k] = first ? ir_op(m, op, choice->args[k + 1], b) : ir_op(m, op, a, choice->args[k + 1]);
+    return ir_select(m, choice->args[0], arm[0], arm[1]);
+}
+
 Node *rule_op(Ir *m, Op op, Node *a, Node *b) {
     if (op_info[op].type == T_CMP && a->kind == KIND_INT) return int_compare(m, op, a, b); // NULL: it stands
     Node *c = constant(m, op, a, b);
     if (!c && op_info[op].type == T_CMP && a->kind == KIND_DOUBLE) c = rule_compare(m, op, a, b);
+    if (!c) c = on_literals(m, op, a, b);
     if (c) return c;
     switch (op) {
     case OP_add: return rule_add(m, a, b);
@@ -436,6 +508,10 @@ Node *rule_op(Ir *m, Op op, Node *a, Node *b) {
     case OP_neg: return rule_neg(m, a);
     case OP_powi: return rule_powi(m, a, b);
     case OP_pow: return rule_pow(m, a, b);
+    case OP_cos: case OP_cosh: case OP_abs: return rule_even(m, op, a);
+    case OP_exp: return rule_exp(m, a);
+    case OP_log: return rule_log(m, a);
+    case OP_sqrt: return rule_sqrt(m, a);
     case OP_min: case OP_max:
         if (a == b && rule(m, RULE_extreme_same)) return a;
         return a != b && a->kind == KIND_INT ? int_extreme(m, op, a, b) : NULL;

@@ -11,6 +11,8 @@
 void pass_simplify(Func *f);
 // Makes sums that loops repeat with other scalars polynomials in these, whose coefficients are computed once (Ir.fast).
 void pass_moments(Func *f);
+// Applies the rules that save an operation only where what they take apart is used nowhere else (factor.c).
+void pass_factor(Func *f);
 // Makes while loops whose traces are needed loops of as many iterations as they are counted to have.
 void pass_count(Func *f);
 // Finds ways to have earlier states of a loop without storing all of them (trace.c).

@@ -1,0 +1,83 @@
+// Rules that save an operation only if what they take apart is used nowhere else: common factors of two terms ([FS] Fig. 8 b),
+// products of powers and of exponentials, and exp x - 1. The builders do not know what is used how often, so they come
+// in a pass.
+#include "pass/pass.h"
+
+#include "ir/rule.h"
+
+#include <stdint.h>
+
+enum { MAX_ROUNDS = 8, MAX_EXPONENT = 1024 };
+
+static void note_use(Map *uses, const Node *e) { map_put(uses, e, (void *)((intptr_t)map_get(uses, e) + 1)); }
+
+static void count_uses(Node *e, void *data) {
+    for (int k = 0; k < e->nargs; k++) note_use(data, e->args[k]);
+}
+
+// Is e, of this operation, used once? What has been rewritten in this round is not known.
+static bool once(const Map *uses, const Node *e, Op op) { return e->op == op && (intptr_t)map_get(uses, e) == 1; }
+
+// a * x + b * x as x * (a + b), or both with -; NULL if they have no factor in common.
+static Node *common_factor(Ir *m, const Node *p, const Node *q, Op op) {
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++)
+            if (p->args[i] == q->args[j] && rule(m, RULE_factor))
+                return ir_mul(m, p->args[i], ir_op(m, op, p->args[!i], q->args[!j]));
+    return NULL;
+}
+
+// Sums and differences: of two products, or of (e + a * x) and a product.
+static Node *factored(Ir *m, const Map *uses, const Node *e) {
+    Node *a = e->args[0], *b = e->args[1];
+    if (m->strict || !once(uses, b, OP_mul)) return NULL;
+    if (once(uses, a, OP_mul)) return common_factor(m, a, b, e->op);
+    bool chain = once(uses, a, OP_add) || once(uses, a, OP_sub);
+    if (!chain || !once(uses, a->args[1], OP_mul)) return NULL;
+    Node *both = common_factor(m, a->args[1], b, a->op == e->op ? OP_add : OP_sub);
+    return both ? ir_op(m, a->op, a->args[0], both) : NULL;
+}
+
+static bool exponent(const Node *e, int64_t *k) {
+    return e->op == OP_powi && ir_is_int_lit(e->args[1], k) && *k > 0 && *k <= MAX_EXPONENT;
+}
+
+static Node *product(Ir *m, const Map *uses, const Node *e) {
+    Node *a = e->args[0], *b = e->args[1];
+    int64_t j, k;
+    if (a == b || !once(uses, b, b->op) || m->strict) return NULL;
+    bool exps = m->fast && once(uses, a, OP_exp) && b->op == OP_exp;
+    if (exps && rule(m, RULE_exp_product)) return ir_exp(m, ir_add(m, a->args[0], b->args[0]));
+    if (exponent(b, &k) && a == b->args[0] && rule(m, RULE_power_product)) return ir_powi(m, a, ir_int(m, k + 1));
+    bool powers = once(uses, a, OP_powi) && exponent(a, &j) && exponent(b, &k) && a->args[0] == b->args[0];
+    return powers && rule(m, RULE_power_product) ? ir_powi(m, a->args[0], ir_int(m, j + k)) : NULL;
+}
+
+static Node *change(Ir *m, Node *e, void *uses) {
+    if (e->rank || !kind_is_float(e->kind)) return e;
+    Node *by = NULL;
+    if (e->op == OP_add || e->op == OP_sub) by = factored(m, uses, e);
+    if (e->op == OP_mul) by = product(m, uses, e);
+    bool less = e->op == OP_sub && ir_is_lit(e->args[1], 1) && m->fast && once(uses, e->args[0], OP_exp);
+    if (less && rule(m, RULE_exp_less_one)) by = ir_expm1(m, e->args[0]->args[0]);
+    return by ? by : e;
+}
+
+static bool factor(Func *f) {
+    Map uses = {0};
+    bool changed = false;
+    ir_walk(f->noutputs, f->outputs, count_uses, &uses);
+    for (int i = 0; i < f->noutputs; i++) note_use(&uses, f->outputs[i]);
+    for (int i = 0; i < f->noutputs; i++) {
+        Node *e = ir_change(f->ir, f->outputs[i], change, &uses);
+        changed |= e != f->outputs[i];
+        f->outputs[i] = e;
+    }
+    map_free(&uses);
+    return changed;
+}
+
+void pass_factor(Func *f) {
+    if (f->ir->debug_nan) return; // inf * 0 - inf * 1 is NaN, inf * (0 - 1) is not
+    for (int round = 0; round < MAX_ROUNDS && factor(f); round++) continue;
+}
