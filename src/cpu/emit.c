@@ -112,7 +112,7 @@ int64_t body_constant_bytes(const Body *p, const Buf *buf) {
         bytes *= s->u.num;
         if (bytes > STACK_BUFFER) return -1;
     }
-    return buf->lanes && p->e->width ? bytes * p->e->width : bytes;
+    return buf->lanes && p->e->width ? bytes * p->e->width * buf->lanes : bytes;
 }
 
 static void survey(Body *p, const Block *block, int *stamp) {
@@ -232,9 +232,10 @@ LLVMValueRef body_alloc(Body *p, LLVMValueRef count, int64_t size) {
 // A buffer of which each lane has its own, if there is room for all of them; one that is made inside has that.
 static LLVMValueRef room_for_lanes(Body *p, const Buf *buf, LLVMValueRef count) {
     Emitter *e = p->e;
-    LLVMValueRef many = LLVMBuildMul(e->builder, count, emit_int(e, e->width), "");
+    int lanes = e->width * buf->lanes;
+    LLVMValueRef many = LLVMBuildMul(e->builder, count, emit_int(e, lanes), "");
     if (p->lanes) return many;
-    int64_t most = LANES_BYTES / ((int64_t)kind_size(buf->kind) * e->width);
+    int64_t most = LANES_BYTES / ((int64_t)kind_size(buf->kind) * lanes);
     p->roomy[buf->id] = LLVMBuildICmp(e->builder, LLVMIntULE, count, emit_int(e, most), "");
     return LLVMBuildSelect(e->builder, p->roomy[buf->id], many, count, "");
 }

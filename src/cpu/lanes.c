@@ -72,13 +72,31 @@ static LLVMValueRef both(Body *p, LLVMValueRef x, LLVMValueRef mask) {
     return mask ? LLVMBuildAnd(p->e->builder, x, mask, "") : x;
 }
 
+// Lanes first … first + n - 1 of a vector.
+static LLVMValueRef part_of(Body *p, LLVMValueRef v, int first, int n) {
+    LLVMValueRef index[64];
+    for (int l = 0; l < n; l++) index[l] = lane_index(p, first + l);
+    return LLVMBuildShuffleVector(p->e->builder, v, v, LLVMConstVector(index, (unsigned)n), "");
+}
+
+// Two vectors one after the other.
+static LLVMValueRef joined(Body *p, LLVMValueRef a, LLVMValueRef b) {
+    LLVMValueRef index[64];
+    unsigned n = LLVMGetVectorSize(LLVMTypeOf(a));
+    for (unsigned l = 0; l < 2 * n; l++) index[l] = lane_index(p, (int)l);
+    return LLVMBuildShuffleVector(p->e->builder, a, b, LLVMConstVector(index, 2 * n), "");
+}
+
+// Of one vector, if a block of lanes takes several of them; not more than what the machine's functions take.
+static int vector_lanes(const Body *p) { return p->e->width < p->e->native ? p->e->width : p->e->native; }
+
 static LLVMValueRef mask_or_all(Body *p) {
     return p->mask ? p->mask : LLVMConstAllOnes(vector_type(p, p->e->type_i1));
 }
 
 // ---- elements of arrays
 
-static bool own(const Buf *b) { return b->lanes; }
+static bool own(const Buf *b) { return b->lanes != 0; }
 
 // How the elements lie that the lanes access.
 typedef enum Layout { LIE_SHARED, LIE_TOGETHER, LIE_APART, LIE_ANYWHERE } Layout;
@@ -272,10 +290,17 @@ static void add_one_by_one(Body *p, const Buf *b, const Places *at, LLVMValueRef
 }
 
 static LLVMValueRef vector_sum(Body *p, Kind kind, LLVMValueRef x, LLVMValueRef y) {
-    p->e->lanes = p->lanes;
+    p->e->lanes = (int)LLVMGetVectorSize(LLVMTypeOf(x));
     LLVMValueRef sum = emit_accumulate(p->e, kind, x, y, false);
     p->e->lanes = 0;
     return sum;
+}
+
+// The sum of the machine's vectors that a block of lanes takes.
+static LLVMValueRef folded(Body *p, Kind kind, LLVMValueRef v) {
+    for (int n = p->lanes; n > vector_lanes(p); n /= 2)
+        v = vector_sum(p, kind, part_of(p, v, 0, n / 2), part_of(p, v, n / 2, n / 2));
+    return v;
 }
 
 static void lanes_addto(Body *p, const Stmt *s) {
@@ -287,13 +312,14 @@ static void lanes_addto(Body *p, const Stmt *s) {
         LLVMValueRef at = together(p, b, index);
         store_together(p, b, at, vector_sum(p, b->kind, load_together(p, b, at), v));
     } else if (how == LIE_SHARED && p->sums[b->id]) {
-        LLVMValueRef n = LLVMBuildNSWMul(p->e->builder, first_number(p, b, index), emit_int(p->e, p->lanes), "");
-        LLVMTypeRef type = emit_memory_type(p->e, b->kind), whole = vector_type(p, type);
+        int lanes = vector_lanes(p);
+        LLVMValueRef n = LLVMBuildNSWMul(p->e->builder, first_number(p, b, index), emit_int(p->e, lanes), "");
+        LLVMTypeRef type = emit_memory_type(p->e, b->kind), whole = LLVMVectorType(type, (unsigned)lanes);
         LLVMValueRef at = LLVMBuildInBoundsGEP2(p->e->builder, type, p->sums[b->id], &n, 1, "");
         LLVMValueRef old = LLVMBuildLoad2(p->e->builder, whole, at, "");
-        LLVMSetAlignment(old, (unsigned)kind_size(b->kind) * (unsigned)p->lanes);
-        LLVMValueRef new = LLVMBuildStore(p->e->builder, vector_sum(p, b->kind, old, masked_term(p, v)), at);
-        LLVMSetAlignment(new, (unsigned)kind_size(b->kind) * (unsigned)p->lanes);
+        LLVMSetAlignment(old, (unsigned)kind_size(b->kind) * (unsigned)lanes);
+        LLVMValueRef new = LLVMBuildStore(p->e->builder, vector_sum(p, b->kind, old, folded(p, b->kind, masked_term(p, v))), at);
+        LLVMSetAlignment(new, (unsigned)kind_size(b->kind) * (unsigned)lanes);
     } else if (how == LIE_SHARED) {
         LLVMValueRef at = body_element(p, b, index), term = sum_of(p, b->kind, masked_term(p, v));
         body_store(p, b->kind, emit_accumulate(p->e, b->kind, body_load(p, b->kind, at), term, false), at);
@@ -322,9 +348,10 @@ static const char *vector_function(Body *p, const char *name, int arity) {
     static const char names[] = " exp log sin cos pow tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh cbrt erf erfc "
                                 "exp2 expm1 log1p log2 log10 hypot ";
     const char *found = strstr(names, arena_printf(p->e->arena, " %s ", name));
-    char isa = p->lanes == 8 ? 'e' : p->lanes == 4 ? 'd' : 'b';
-    if (p->e->opt->fp == CPU_FP_PRECISE || p->lanes > p->e->native || !found) return NULL;
-    return arena_printf(p->e->arena, "_ZGV%cN%d%s_%s", isa, p->lanes, arity > 1 ? "vv" : "v", name);
+    int lanes = vector_lanes(p);
+    char isa = lanes == 8 ? 'e' : lanes == 4 ? 'd' : 'b';
+    if (p->e->opt->fp == CPU_FP_PRECISE || !found) return NULL;
+    return arena_printf(p->e->arena, "_ZGV%cN%d%s_%s", isa, lanes, arity > 1 ? "vv" : "v", name);
 #else
     (void)p, (void)name, (void)arity;
     return NULL;
@@ -332,6 +359,13 @@ static const char *vector_function(Body *p, const char *name, int arity) {
 }
 
 static LLVMValueRef call_vector(Body *p, const char *name, int n, LLVMValueRef *args) {
+    int lanes = (int)LLVMGetVectorSize(LLVMTypeOf(args[0])), half = lanes / 2;
+    if (lanes > vector_lanes(p)) {
+        LLVMValueRef low[2], high[2];
+        for (int i = 0; i < n; i++) low[i] = part_of(p, args[i], 0, half), high[i] = part_of(p, args[i], half, half);
+        LLVMValueRef first = call_vector(p, name, n, low);
+        return joined(p, first, call_vector(p, name, n, high));
+    }
     static const char *const attrs[] = {"nounwind", "willreturn", "nocallback", "nofree", "nosync", "memory", NULL};
     LLVMTypeRef params[2];
     for (int i = 0; i < n; i++) params[i] = LLVMTypeOf(args[i]);
@@ -551,12 +585,17 @@ typedef struct LaneLoop {
     char *seen;          // by buffer
 } LaneLoop;
 
+static bool listed(const LaneLoop *z, Temp cell) {
+    for (int i = 0; i < z->sums.len; i++)
+        if (z->sums.data[i].cell == cell) return true;
+    return false;
+}
+
 static void look_inside(LaneLoop *z, const Block *block) {
     Body *p = z->p;
     for (int i = 0; block && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_SET && p->temp[s->dst] && !p->sums_cell[s->dst]) {
-            p->sums_cell[s->dst] = true;
+        if (s->kind == ST_SET && p->temp[s->dst] && !listed(z, s->dst)) {
             vec_push(&z->sums, ((Sum){s->dst, p->temp[s->dst]}));
         }
         const Buf *bufs[] = {s->buf, s->src};
@@ -575,9 +614,9 @@ static void begin_sums(LaneLoop *z, const Stmt *s, LLVMValueRef n) {
     Body *p = z->p;
     LLVMBuilderRef b = p->e->builder;
     LLVMValueRef *count = ARENA_ARRAY(p->e->arena, LLVMValueRef, s->nin + 1);
-    LLVMValueRef long_run = LLVMBuildICmp(b, LLVMIntSGE, n, emit_int(p->e, SHORT_RUN * p->lanes), "");
+    LLVMValueRef long_run = LLVMBuildICmp(b, LLVMIntSGE, n, emit_int(p->e, SHORT_RUN * p->e->width), "");
     for (int i = 0; i < s->nin; i++) {
-        int64_t most = PRIVATE_BYTES / ((int64_t)kind_size(s->in[i]->kind) * p->lanes);
+        int64_t most = PRIVATE_BYTES / ((int64_t)kind_size(s->in[i]->kind) * vector_lanes(p));
         count[i] = body_count(p, s->in[i]);
         LLVMValueRef fits = LLVMBuildICmp(b, LLVMIntSLE, count[i], emit_int(p->e, most), "");
         z->enough = LLVMBuildAnd(b, z->enough, LLVMBuildAnd(b, fits, long_run, ""), "");
@@ -585,7 +624,7 @@ static void begin_sums(LaneLoop *z, const Stmt *s, LLVMValueRef n) {
     for (int i = 0; i < s->nin; i++) {
         const Buf *buf = s->in[i];
         int64_t size = (int64_t)kind_size(buf->kind);
-        LLVMValueRef elements = LLVMBuildNSWMul(b, count[i], emit_int(p->e, p->lanes), "");
+        LLVMValueRef elements = LLVMBuildNSWMul(b, count[i], emit_int(p->e, vector_lanes(p)), "");
         elements = LLVMBuildSelect(b, z->enough, elements, emit_int(p->e, 0), "");
         p->sums[buf->id] = body_alloc(p, elements, size);
         LLVMValueRef bytes = LLVMBuildNSWMul(b, elements, emit_int(p->e, size), "");
@@ -601,9 +640,9 @@ static void end_sums(LaneLoop *z, const Stmt *s) {
         LLVMTypeRef type = emit_memory_type(p->e, buf->kind);
         LLVMValueRef n = LLVMBuildSelect(b, z->enough, body_count(p, buf), emit_int(p->e, 0), "");
         Counted c = body_begin_for(p, emit_int(p->e, 0), n, 1, "sum");
-        LLVMValueRef k = LLVMBuildNSWMul(b, c.index, emit_int(p->e, p->lanes), "");
+        LLVMValueRef k = LLVMBuildNSWMul(b, c.index, emit_int(p->e, vector_lanes(p)), "");
         LLVMValueRef at = LLVMBuildInBoundsGEP2(b, type, p->sums[buf->id], &k, 1, "");
-        LLVMValueRef v = LLVMBuildLoad2(b, vector_type(p, type), at, ""), to = address(p, buf, c.index);
+        LLVMValueRef v = LLVMBuildLoad2(b, LLVMVectorType(type, (unsigned)vector_lanes(p)), at, ""), to = address(p, buf, c.index);
         LLVMValueRef sum = emit_accumulate(p->e, buf->kind, body_load(p, buf->kind, to), sum_of(p, buf->kind, v), false);
         body_store(p, buf->kind, sum, to);
         body_end_for(p, &c);
@@ -615,6 +654,7 @@ static void begin_cells(LaneLoop *z) {
     Body *p = z->p;
     for (int i = 0; i < z->sums.len; i++) {
         Temp cell = z->sums.data[i].cell;
+        p->sums_cell[cell] = true;
         LLVMTypeRef type = vector_type(p, emit_type(p->e, body_kind(p, cell)));
         p->temp[cell] = body_slot(p, type, info(p, cell)->name);
         LLVMBuildStore(p->e->builder, LLVMConstNull(type), p->temp[cell]);
@@ -633,22 +673,17 @@ static void end_cells(LaneLoop *z) {
         p->temp[s->cell] = s->outer;
         p->sums_cell[s->cell] = false;
     }
-    vec_free(&z->sums);
 }
 
-void lanes_for(Body *p, const Stmt *s) {
+// Runs the iterations from `first` on as lanes, and says where it stopped.
+static LLVMValueRef run(LaneLoop *z, const Stmt *s, LLVMValueRef first, LLVMValueRef n, int lanes) {
+    Body *p = z->p;
     LLVMBuilderRef b = p->e->builder;
-    LaneLoop z = {.p = p, .enough = LLVMConstInt(p->e->type_i1, 1, false)};
-    z.seen = ARENA_ARRAY(p->e->arena, char, p->tree->bufs.len + 1);
-    LLVMValueRef n = body_value(p, s->args[0]), mark = s->nin ? body_mark(p) : NULL;
-    p->lanes = p->e->width;
-    look_inside(&z, s->body);
-    begin_sums(&z, s, n);
-    begin_cells(&z);
-    LLVMValueRef zero = emit_int(p->e, 0), some = LLVMBuildICmp(b, LLVMIntSGT, n, zero, "");
-    LLVMValueRef whole = LLVMBuildAnd(b, n, emit_int(p->e, -p->lanes), "");
-    whole = LLVMBuildSelect(b, LLVMBuildAnd(b, some, z.enough, ""), whole, zero, "");
-    Counted c = body_begin_for(p, zero, whole, p->lanes, info(p, s->dst)->name);
+    p->lanes = lanes;
+    begin_cells(z);
+    LLVMValueRef some = LLVMBuildICmp(b, LLVMIntSGT, n, first, ""), end = LLVMBuildAnd(b, n, emit_int(p->e, -lanes), "");
+    end = LLVMBuildSelect(b, LLVMBuildAnd(b, some, z->enough, ""), end, first, "");
+    Counted c = body_begin_for(p, first, end, lanes, info(p, s->dst)->name);
     p->temp[s->dst] = c.index;
     body_poll(p);
     LLVMValueRef inner = body_allocates(p, s->body, false) ? body_mark(p) : NULL;
@@ -657,9 +692,20 @@ void lanes_for(Body *p, const Stmt *s) {
     p->depth--;
     if (inner) body_release(p, inner);
     body_end_for(p, &c);
-    end_cells(&z);
-    end_sums(&z, s);
+    end_cells(z);
     p->lanes = 0;
+    return end;
+}
+
+void lanes_for(Body *p, const Stmt *s) {
+    LaneLoop z = {.p = p, .enough = LLVMConstInt(p->e->type_i1, 1, false)};
+    z.seen = ARENA_ARRAY(p->e->arena, char, p->tree->bufs.len + 1);
+    LLVMValueRef n = body_value(p, s->args[0]), mark = s->nin ? body_mark(p) : NULL, done = emit_int(p->e, 0);
+    look_inside(&z, s->body);
+    begin_sums(&z, s, n);
+    for (int vectors = s->lanes; vectors; vectors = vectors > 1) done = run(&z, s, done, n, p->e->width * vectors);
+    end_sums(&z, s);
+    vec_free(&z.sums);
     if (mark) body_release(p, mark);
-    body_emit_scalar_for(p, s, whole);
+    body_emit_scalar_for(p, s, done);
 }

@@ -11,7 +11,7 @@
 
 // What the model assumes of loops whose length is not known, outermost and inside, and of machines: lanes, elements that
 // are moved one by one, a sum over lanes, and how well LLVM does by itself with innermost loops.
-enum { LONG_TRIPS = 1000, SHORT_TRIPS = 16, LANES = 8, LARGEST_BODY = 4000, LARGEST_TREE = 100000 };
+enum { LONG_TRIPS = 1000, SHORT_TRIPS = 16, LANES = 8, VECTORS = 4, LARGEST_BODY = 4000, LARGEST_TREE = 100000 };
 static const double MOVE = 1.2, REDUCE = 8.0, BY_ITSELF_LONG = 5.0, BY_ITSELF_SHORT = 2.0, WORTH_IT = 1.25;
 
 typedef struct Chosen {
@@ -430,9 +430,19 @@ static double best(Planner *p, Stmt *loop, bool *lanes) {
 
 // ---- the choice
 
+static bool has_loop(const Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->kind == ST_FOR || has_loop(s->body) || has_loop(s->other)) return true;
+    }
+    return false;
+}
+
+// What lanes share, and the sums into what they share, is moved once for a block of several vectors.
+
 static void settle(Planner *p, Stmt *loop) {
     look_at(p, loop);
-    loop->lanes = true;
+    loop->lanes = p->added.len || has_loop(loop->body) ? VECTORS : 1;
     loop->in = ARENA_ARRAY(p->arena, Buf *, p->added.len + 1);
     for (int i = 0; i < p->added.len; i++) {
         int k = 0;
@@ -440,7 +450,7 @@ static void settle(Planner *p, Stmt *loop) {
         if (k == loop->nin) loop->in[loop->nin++] = p->added.data[i]->buf;
     }
     for (int i = 0; i < p->tree->bufs.len; i++)
-        if (is_own(p, p->tree->bufs.data[i])) p->tree->bufs.data[i]->lanes = true;
+        if (is_own(p, p->tree->bufs.data[i])) p->tree->bufs.data[i]->lanes = loop->lanes;
 }
 
 static void choose(Planner *p, Block *block) {

@@ -95,7 +95,7 @@ static Buf *make_row(Stager *z, const Stmt *load, int at) {
         if (d != at) extent[n] = x->extent[d], to[n++] = from[d];
     }
     Buf *row = ARENA_NEW(z->arena, Buf);
-    *row = (Buf){.id = z->tree->bufs.len, .where = BUF_TEMP, .kind = x->kind, .rank = n, .home = z->loop->body, .lanes = true};
+    *row = (Buf){.id = z->tree->bufs.len, .where = BUF_TEMP, .kind = x->kind, .rank = n, .home = z->loop->body, .lanes = z->loop->lanes};
     row->extent = arena_copy(z->arena, extent, sizeof *extent * (size_t)n);
     vec_push(&z->tree->bufs, row);
     Temp value = new_temp(z, x->kind, true), args[17] = {value};

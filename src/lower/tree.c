@@ -211,7 +211,7 @@ static void print_block(const Printer *p, const Block *b, int indent) {
         str_indent(p->out, indent);
         switch (s->kind) {
         case ST_FOR:
-            str_puts(p->out, s->lanes ? "lanes for " : "for ");
+            str_puts(p->out, s->lanes > 1 ? "blocks of lanes for " : s->lanes ? "lanes for " : "for ");
             print_temp(p, s->dst);
             str_puts(p->out, " < ");
             print_temp(p, s->args[0]);

@@ -29,7 +29,7 @@ typedef struct Buf {
     Temp *extent; // rank Int temps, defined before the first use
     const char *name;
     const struct Block *home; // where it is new: no value is carried from one run of this block to the next
-    bool lanes;               // each lane of the loop around its home has one of its own
+    int lanes;                // not 0: each lane of the loop around its home, whose Stmt.lanes it is, has one of its own
 } Buf;
 
 typedef enum StmtKind {
@@ -76,7 +76,7 @@ struct Stmt {
     Buf *buf, *src;
     int nin; // ST_EXTERN: what C gets before buf, in order: a buffer, or NULL for the next of args
     Buf **in; // ST_FOR with lanes: arrays that all lanes add to, the same elements at a time
-    bool lanes; // ST_FOR: iterations may run several at once, as the lanes of vectors (lower/lanes.c)
+    int lanes; // ST_FOR: not 0: iterations may run as the lanes of so many vectors at once (lower/lanes.c)
     Block *body, *other;
     Span span; // of the source, for line tables; {NULL, 0, 0}: nowhere
     union {
