@@ -1,0 +1,260 @@
+// Compares and times the kernels of kernels.h: fsmc's against by_hand.c's. usage: bench [--check] [--quick] [--only NAME]...
+#include "kernels.h"
+#include "roofline.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "kernels_fsm.h" // by fsmc: the entries of kernels.fsm
+
+#define CALL(function, ...) function(ctx, __VA_ARGS__)
+KERNELS(ADAPT_F, ADAPT_V)
+static const struct side fsmc_kernels[] = {KERNELS(SIDE, SIDE)};
+
+extern const struct side gcc_kernels[];
+#ifdef HAS_CLANG
+extern const struct side clang_kernels[];
+enum { SIDES = 3 };
+static const struct side *const sides[SIDES] = {fsmc_kernels, gcc_kernels, clang_kernels};
+#else
+enum { SIDES = 2 };
+static const struct side *const sides[SIDES] = {fsmc_kernels, gcc_kernels};
+#endif
+static const char *const side_names[] = {"fsmc", "gcc", "clang"};
+
+enum { MOST = 6, BATCHES = 15 };
+
+// An array of the problem: numbers from lo to hi, or integers from 0 to below bound.
+struct array {
+    int64_t extent;
+    double lo, hi;
+    int64_t bound;
+};
+// What a kernel reads and writes, for its sizes. The gradient of a kernel with an array as its result has one input more.
+struct shape {
+    struct array in[MOST];
+    int64_t result;
+    int64_t gradient[MOST];
+};
+struct kernel {
+    const char *name;
+    int64_t size[4], small[4];
+    void (*shape)(const int64_t *size, struct shape *shape);
+    int inputs, seeds, gradients;
+};
+
+// Functions, since macros with commas in them would be counted wrongly by COUNT.
+static inline struct array U(int64_t extent) {
+    return (struct array){extent, -1, 1, 0};
+}
+static inline struct array R(int64_t extent, double lo, double hi) {
+    return (struct array){extent, lo, hi, 0};
+}
+static inline struct array I(int64_t extent, int64_t bound) {
+    return (struct array){extent, 0, 0, bound};
+}
+#define LIST(...) __VA_ARGS__
+#define SHAPE(name, ...)                                                                                                    \
+    static void name##_shape(const int64_t *size, struct shape *shape) {                                                    \
+        int64_t n = size[0], m = size[1], k = size[2], l = size[3];                                                         \
+        (void)n, (void)m, (void)k, (void)l;                                                                                 \
+        *shape = (struct shape){__VA_ARGS__};                                                                               \
+    }
+#define SHAPE_F(name, sizes, small, inputs, gradient) SHAPE(name, {LIST inputs}, 1, {LIST gradient})
+#define SHAPE_V(name, sizes, small, inputs, result, gradient) SHAPE(name, {LIST inputs, U(result)}, result, {LIST gradient})
+KERNELS(SHAPE_F, SHAPE_V)
+
+#define ROW_F(name, sizes, small, inputs, gradient) {#name, {LIST sizes}, {LIST small}, name##_shape, COUNT inputs, 0, COUNT gradient},
+#define ROW_V(name, sizes, small, inputs, result, gradient) {#name, {LIST sizes}, {LIST small}, name##_shape, COUNT inputs, 1, COUNT gradient},
+static const struct kernel kernels[] = {KERNELS(ROW_F, ROW_V)};
+enum { KERNEL_COUNT = sizeof kernels / sizeof *kernels };
+
+static fsm_context *ctx;
+static const int64_t *size;
+static struct shape shape;
+static void *in[MOST + 1];
+static void *out[SIDES][MOST]; // by side
+static bool failed;
+
+static void *allocate(int64_t extent) {
+    void *memory = aligned_alloc(64, (size_t)(extent * 8 + 63) / 64 * 64);
+    if (!memory) exit((fprintf(stderr, "bench: out of memory\n"), 1));
+    return memory;
+}
+
+// The same numbers on every machine, from 0 to below 1.
+static double next_number(void) {
+    static uint64_t state = 1;
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(state >> 11) * 0x1p-53;
+}
+
+static void fill(void *to, struct array a) {
+    for (int64_t i = 0; i < a.extent; i++) {
+        double x = next_number();
+        if (a.bound) ((int64_t *)to)[i] = (int64_t)(x * (double)a.bound);
+        else ((double *)to)[i] = a.lo + (a.hi - a.lo) * x;
+    }
+}
+
+// What a call writes: the result, or the parts of the gradient.
+static int outputs(const struct kernel *k, bool gradient) {
+    return gradient ? k->gradients : 1;
+}
+static int64_t extent_of(int output, bool gradient) {
+    return gradient ? shape.gradient[output] : shape.result;
+}
+
+static int64_t largest(const struct kernel *k, int output) {
+    int64_t extent = output == 0 ? shape.result : 0;
+    if (output < k->gradients && shape.gradient[output] > extent) extent = shape.gradient[output];
+    return extent;
+}
+
+static void set_up(const struct kernel *k, bool small) {
+    size = small ? k->small : k->size;
+    k->shape(size, &shape);
+    for (int i = 0; i < k->inputs + k->seeds; i++) fill(in[i] = allocate(shape.in[i].extent), shape.in[i]);
+    for (int s = 0; s < SIDES; s++)
+        for (int i = 0; i < k->gradients; i++) out[s][i] = allocate(largest(k, i));
+}
+static void tear_down(const struct kernel *k) {
+    for (int i = 0; i < k->inputs + k->seeds; i++) free(in[i]);
+    for (int s = 0; s < SIDES; s++)
+        for (int i = 0; i < k->gradients; i++) free(out[s][i]);
+}
+
+static void invoke(const struct kernel *k, bool gradient, int side) {
+    const struct side *pair = &sides[side][k - kernels];
+    int code = (gradient ? pair->gradient : pair->primal)(ctx, size, in, out[side]);
+    if (code != FSM_OK) exit((fprintf(stderr, "bench: %s: %s\n", k->name, fsm_context_error(ctx)), 1));
+}
+
+// Each element of fsmc's result must be within 1e-9 of by_hand.c's, of its magnitude and the mean magnitude.
+static void compare(const struct kernel *k, bool gradient, int side) {
+    for (int o = 0; o < outputs(k, gradient); o++) {
+        const double *actual = out[0][o], *expected = out[side][o];
+        int64_t extent = extent_of(o, gradient);
+        double magnitudes = 0;
+        for (int64_t i = 0; i < extent; i++) magnitudes += fabs(expected[i]);
+        if (!(magnitudes > 0)) {
+            printf("%s%s: result %d by %s is zero or NaN: nothing to compare\n", k->name, gradient ? "_grad" : "", o, side_names[side]);
+            failed = true;
+        }
+        for (int64_t i = 0; i < extent; i++) {
+            if (fabs(actual[i] - expected[i]) <= 1e-9 * (fabs(expected[i]) + magnitudes / (double)extent)) continue;
+            printf("%s%s: result %d, element %lld: %.17g by fsmc, %.17g by %s\n", k->name, gradient ? "_grad" : "", o,
+                   (long long)i, actual[i], expected[i], side_names[side]);
+            failed = true;
+            break;
+        }
+    }
+}
+
+static void check(const struct kernel *k) {
+    for (int gradient = 0; gradient < 2; gradient++) {
+        // What a kernel leaves unwritten is to be seen.
+        for (int s = 0; s < SIDES; s++)
+            for (int i = 0; i < outputs(k, gradient); i++) memset(out[s][i], 0xff, (size_t)extent_of(i, gradient) * 8);
+        for (int s = 0; s < SIDES; s++) invoke(k, gradient, s);
+        for (int s = 1; s < SIDES; s++) compare(k, gradient, s);
+    }
+}
+
+static double seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double batch(const struct kernel *k, bool gradient, int side, int64_t calls) {
+    double start = seconds();
+    for (int64_t i = 0; i < calls; i++) invoke(k, gradient, side);
+    return seconds() - start;
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// Median nanoseconds of a call of each side, the sides' batches in turn. A batch takes at least `least` seconds.
+static void time_sides(const struct kernel *k, bool gradient, double least, double ns[SIDES]) {
+    double times[SIDES][BATCHES];
+    int64_t calls[SIDES];
+    for (int s = 0; s < SIDES; s++) {
+        calls[s] = 1;
+        for (double t; (t = batch(k, gradient, s, calls[s])) < least;)
+            calls[s] = t < least / 10 ? calls[s] * 8 : (int64_t)((double)calls[s] * 1.2 * least / t) + 1;
+    }
+    for (int b = 0; b < BATCHES; b++)
+        for (int s = 0; s < SIDES; s++) times[s][b] = batch(k, gradient, s, calls[s]) / (double)calls[s];
+    for (int s = 0; s < SIDES; s++) {
+        qsort(times[s], BATCHES, sizeof(double), ascending);
+        ns[s] = 1e9 * times[s][BATCHES / 2];
+    }
+}
+
+static int best_of(const double ns[SIDES]) {
+    return SIDES > 2 && ns[SIDES - 1] < ns[1] ? SIDES - 1 : 1;
+}
+
+// Prints a row; adds the logarithms of primal C / fsmc, gradient C / fsmc, gradient / primal to those.
+static void measure(const struct kernel *k, double least, double logs[3]) {
+    double primal[SIDES], gradient[SIDES];
+    time_sides(k, false, least, primal);
+    time_sides(k, true, least, gradient);
+    int p = best_of(primal), g = best_of(gradient);
+    double ratios[3] = {primal[p] / primal[0], gradient[g] / gradient[0], gradient[0] / primal[0]};
+    for (int i = 0; i < 3; i++) logs[i] += log(ratios[i]);
+    char sizes[64] = "";
+    for (int i = 0; i < 4 && size[i]; i++)
+        snprintf(sizes + strlen(sizes), sizeof sizes - strlen(sizes), "%s%lld", i ? " x " : "", (long long)size[i]);
+    printf("%-14s %-18s %11.0f %11.0f %-5s %6.2f %11.0f %11.0f %-5s %6.2f %9.2f\n", k->name, sizes, primal[0], primal[p],
+           side_names[p], ratios[0], gradient[0], gradient[g], side_names[g], ratios[1], ratios[2]);
+    fflush(stdout);
+}
+
+int main(int argc, char **argv) {
+    bool only_check = false, quick = false, wanted[KERNEL_COUNT] = {0}, some = false;
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--check")) only_check = true;
+        else if (!strcmp(argv[i], "--quick")) quick = true;
+        else if (!strcmp(argv[i], "--only") && i + 1 < argc) {
+            int k = 0;
+            while (k < KERNEL_COUNT && strcmp(kernels[k].name, argv[i + 1])) k++;
+            if (k == KERNEL_COUNT) return fprintf(stderr, "bench: there is no kernel `%s`\n", argv[i + 1]), 2;
+            wanted[k] = some = true;
+            i++;
+        } else return fprintf(stderr, "usage: bench [--check] [--quick] [--only NAME]...\n"), 2;
+    }
+    ctx = fsm_context_new();
+    double logs[3] = {0};
+    int count = 0;
+    if (!only_check) {
+        print_roofline(quick);
+        printf("%-14s %-18s %11s %11s %-5s %6s %11s %11s %-5s %6s %9s\n", "kernel", "size", "fsmc ns", "best C ns", "by",
+               "C/fsmc", "grad ns", "C grad ns", "by", "C/fsmc", "grad/own");
+    }
+    for (int i = 0; i < KERNEL_COUNT; i++) {
+        if (some && !wanted[i]) continue;
+        const struct kernel *k = &kernels[i];
+        set_up(k, true);
+        check(k);
+        tear_down(k);
+        set_up(k, false);
+        if (!quick || !only_check) check(k);
+        if (!only_check) measure(k, quick ? 0.001 : 0.005, logs);
+        tear_down(k);
+        count++;
+    }
+    if (only_check) printf("%d kernels and their gradients %s\n", count, failed ? "compared: some disagree" : "agree");
+    else printf("geometric means of %d: C / fsmc %.2f, gradient C / fsmc %.2f, gradient / own primal %.2f\n", count,
+                exp(logs[0] / count), exp(logs[1] / count), exp(logs[2] / count));
+    fsm_context_free(ctx);
+    return failed;
+}

@@ -1,0 +1,62 @@
+// The table of kernels: bench.c and by_hand.c each make of a row what they need of it.
+#ifndef KERNELS_H
+#define KERNELS_H
+
+#include <stdint.h>
+
+#include <fsmc/runtime.h>
+
+// F(name, sizes, small sizes, inputs, gradient) is a kernel whose result is a number; V(name, sizes, small sizes, inputs,
+// result, gradient) one whose result is an array, by which the gradient takes one more argument of that extent. Extents are
+// expressions in the sizes n, m, k, l. Inputs are U(extent): between -1 and 1; R(extent, lo, hi); I(extent, bound): integers.
+#define KERNELS(F, V)                                                                                                       \
+    V(axpy, (1000000), (37), (U(n), U(n)), n, (n, n))                                                                       \
+    V(horner, (10000), (37), (U(n)), n, (n))                                                                                \
+    V(gauss, (10000), (37), (U(n)), n, (n))                                                                                 \
+    V(tanhs, (10000), (37), (U(n)), n, (n))                                                                                 \
+    F(dotp, (10000), (37), (U(n), U(n)), (n, n))                                                                            \
+    F(norm2, (10000), (37), (U(n)), (n))                                                                                    \
+    F(abssum, (10000), (37), (U(n)), (n))                                                                                   \
+    F(varianceOf, (10000), (37), (U(n)), (n))                                                                               \
+    F(lse, (10000), (37), (U(n)), (n))                                                                                      \
+    V(smax, (10000), (37), (U(n)), n, (n))                                                                                  \
+    V(matvec, (500, 500), (13, 11), (U(n * m), U(m)), n, (n * m, m))                                                        \
+    V(matmul, (200, 200, 200), (13, 11, 9), (U(n * m), U(m * k)), n * k, (n * m, m * k))
+
+// A kernel of one side as bench.c calls it: sizes, inputs, results.
+typedef int call(fsm_context *ctx, const int64_t *size, void *const *in, void *const *out);
+struct side {
+    call *primal, *gradient;
+};
+
+// ARGUMENTS(A, (x, y, z)) is `A(0), A(1), A(2)`, for any x, y, z.
+#define COUNT(...) COUNT_(__VA_ARGS__, 6, 5, 4, 3, 2, 1, 0)
+#define COUNT_(a, b, c, d, e, f, count, ...) count
+#define ARGUMENTS(A, list) ARGUMENTS_(A, COUNT list)
+#define ARGUMENTS_(A, count) ARGUMENTS__(A, count)
+#define ARGUMENTS__(A, count) ARGUMENTS_##count(A)
+#define ARGUMENTS_1(A) A(0)
+#define ARGUMENTS_2(A) ARGUMENTS_1(A), A(1)
+#define ARGUMENTS_3(A) ARGUMENTS_2(A), A(2)
+#define ARGUMENTS_4(A) ARGUMENTS_3(A), A(3)
+#define ARGUMENTS_5(A) ARGUMENTS_4(A), A(4)
+#define ARGUMENTS_6(A) ARGUMENTS_5(A), A(5)
+#define SIZE_(i) size[i]
+#define IN_(i) in[i]
+#define OUT_(i) out[i]
+
+// ADAPT_F and ADAPT_V define NAME_call and NAME_grad_call of type `call`, by CALL(function, arguments), and SIDE is their pair.
+#define ADAPT(function, ...)                                                                                                \
+    static int function##_call(fsm_context *ctx, const int64_t *size, void *const *in, void *const *out) {                  \
+        (void)ctx;                                                                                                          \
+        return CALL(function, __VA_ARGS__);                                                                                 \
+    }
+#define ADAPT_F(name, sizes, small, inputs, gradient)                                                                       \
+    ADAPT(name, ARGUMENTS(SIZE_, sizes), ARGUMENTS(IN_, inputs), out[0])                                                    \
+    ADAPT(name##_grad, ARGUMENTS(SIZE_, sizes), ARGUMENTS(IN_, inputs), ARGUMENTS(OUT_, gradient))
+#define ADAPT_V(name, sizes, small, inputs, result, gradient)                                                               \
+    ADAPT(name, ARGUMENTS(SIZE_, sizes), ARGUMENTS(IN_, inputs), out[0])                                                    \
+    ADAPT(name##_grad, ARGUMENTS(SIZE_, sizes), ARGUMENTS(IN_, inputs), in[COUNT inputs], ARGUMENTS(OUT_, gradient))
+#define SIDE(name, ...) {name##_call, name##_grad_call},
+
+#endif

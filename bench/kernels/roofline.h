@@ -1,0 +1,4 @@
+// What this machine can do with one thread.
+#include <stdbool.h>
+
+void print_roofline(bool quick);

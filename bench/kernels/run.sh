@@ -1,0 +1,33 @@
+#!/bin/sh
+# Compares and times what fsmc makes of the kernels in kernels.fsm and the same written by hand in C (docs/benchmarks.md).
+# usage: bench/kernels/run.sh [--check] [--quick] [--only NAME]...
+#   --check: only compares the results; --quick: short measurements, and with --check small sizes only
+# FSMC_BUILD is a build directory (build/, which is made if need be); FSMC_FLAGS are more options for fsmc.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd -P)
+root=$(cd "$here/../.." && pwd -P)
+if [ -z "${FSMC_BUILD:-}" ]; then
+    . "$root/cmake/setup.sh"
+    FSMC_BUILD=$root/build
+    [ -x "$FSMC_BUILD/fsmc" ] || { install_missing && build_preset release; }
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fast='-O3 -march=native -ffast-math'
+# shellcheck disable=SC2086 # words
+"$FSMC_BUILD/fsmc" --target-cpu=native ${FSMC_FLAGS:-} "$here/kernels.fsm" -o "$work/kernels_fsm.o"
+compile() { "$@" -std=gnu11 -I"$root/include" -I"$work" -c; }
+# shellcheck disable=SC2086
+{
+    compile gcc $fast -DBY=gcc "$here/by_hand.c" -o "$work/gcc.o"
+    compile gcc $fast "$here/roofline.c" -o "$work/roofline.o"
+    clang=
+    if command -v clang >"$work/which"; then
+        compile clang $fast -fveclib=libmvec -DBY=clang "$here/by_hand.c" -o "$work/clang.o"
+        clang=-DHAS_CLANG
+    fi
+    compile gcc -O2 -Wall -Wextra $clang "$here/bench.c" -o "$work/bench.o"
+}
+gcc "$work"/*.o "$FSMC_BUILD/libfsmrt.a" -lm -o "$work/bench"
+"$work/bench" "$@"
