@@ -90,10 +90,6 @@ static LLVMValueRef joined(Body *p, LLVMValueRef a, LLVMValueRef b) {
 // Of one vector, if a block of lanes takes several of them; not more than what the machine's functions take.
 static int vector_lanes(const Body *p) { return p->e->width < p->e->native ? p->e->width : p->e->native; }
 
-static LLVMValueRef mask_or_all(Body *p) {
-    return p->mask ? p->mask : LLVMConstAllOnes(vector_type(p, p->e->type_i1));
-}
-
 // ---- elements of arrays
 
 static bool own(const Buf *b) { return b->lanes != 0; }
@@ -249,9 +245,13 @@ static LLVMValueRef gather(Body *p, const Buf *b, const Temp *index) {
 
 static void scatter(Body *p, const Buf *b, const Temp *index, LLVMValueRef v) {
     Places at = places(p, b, index);
+    if (!p->mask) { // processors take longer for a scatter than for so many stores
+        for (int l = 0; l < p->lanes; l++) body_store(p, b->kind, extract(p, v, l), place_of(p, b, &at, l));
+        return;
+    }
     v = to_memory(p, b->kind, v);
     LLVMTypeRef types[] = {LLVMTypeOf(v), vector_type(p, p->e->type_ptr)};
-    LLVMValueRef args[] = {v, pointers(p, b, &at), alignment_arg(p, body_alignment(b->kind)), mask_or_all(p)};
+    LLVMValueRef args[] = {v, pointers(p, b, &at), alignment_arg(p, body_alignment(b->kind)), p->mask};
     emit_intrinsic(p->e, "llvm.masked.scatter", 2, types, 4, args);
 }
 

@@ -19,13 +19,13 @@ typedef struct Stager {
     VEC(Row) rows;
 } Stager;
 
-// The only dimension whose index is the loop's, all others being indices of inner loops over the whole extent; -1: it is
-// not so.
+// The only dimension whose index is the loop's, all others being indices of inner loops; -1: it is not so. All of these
+// loops run over whole extents, so that every element of a row may be read, whatever the load's conditions are.
 static int row_dimension(const Stager *z, const Stmt *load) {
     int at = -1;
     for (int d = 0; d < load->buf->rank; d++) {
         if (load->args[d] == z->loop->dst) {
-            if (at >= 0) return -1;
+            if (at >= 0 || z->loop->args[0] != load->buf->extent[d]) return -1;
             at = d;
             continue;
         }
