@@ -45,6 +45,53 @@ static void tanhs_grad(int64_t n, IN x, IN dz, OUT dx) {
     }
 }
 
+static void piecewise(int64_t n, IN x, OUT z) {
+    for (int64_t i = 0; i < n; i++) z[i] = x[i] > 0.5 ? x[i] - 0.25 : x[i] < -0.5 ? -x[i] - 0.25 : x[i] * x[i];
+}
+static void piecewise_grad(int64_t n, IN x, IN dz, OUT dx) {
+    for (int64_t i = 0; i < n; i++) dx[i] = dz[i] * (x[i] > 0.5 ? 1 : x[i] < -0.5 ? -1 : 2 * x[i]);
+}
+
+static double cdf(double x) {
+    return 0.5 * erfc(-x * M_SQRT1_2);
+}
+static void blackscholes(int64_t n, IN s, IN k, IN t, OUT z) {
+    for (int64_t i = 0; i < n; i++) {
+        double sd = 0.3 * sqrt(t[i]), d = (log(s[i] / k[i]) + (0.02 + 0.5 * 0.3 * 0.3) * t[i]) / sd;
+        z[i] = s[i] * cdf(d) - k[i] * exp(-0.02 * t[i]) * cdf(d - sd);
+    }
+}
+// s pdf(d) = k exp(-r t) pdf(d - sd), by which the derivatives through d cancel.
+static void blackscholes_grad(int64_t n, IN s, IN k, IN t, IN dz, OUT ds, OUT dk, OUT dt) {
+    for (int64_t i = 0; i < n; i++) {
+        double sd = 0.3 * sqrt(t[i]), d = (log(s[i] / k[i]) + (0.02 + 0.5 * 0.3 * 0.3) * t[i]) / sd;
+        double discount = exp(-0.02 * t[i]), exercised = discount * cdf(d - sd);
+        double pdf = 0.39894228040143268 * exp(-0.5 * d * d);
+        ds[i] = dz[i] * cdf(d);
+        dk[i] = -dz[i] * exercised;
+        dt[i] = dz[i] * (s[i] * pdf * 0.5 * sd / t[i] + 0.02 * k[i] * exercised);
+    }
+}
+
+// Of [DU] Table 2.
+static void sincos1(int64_t n, IN x, OUT z) {
+    *z = sin(cos(*x)) * (double)n;
+}
+static void sincos1_grad(int64_t n, IN x, OUT dx) {
+    *dx = -cos(cos(*x)) * sin(*x) * (double)n;
+}
+
+static void powers(int64_t n, IN x, OUT z) {
+    double p = 1;
+    for (int64_t i = 0; i < n; i++) p *= *x;
+    *z = p;
+}
+static void powers_grad(int64_t n, IN x, OUT dx) {
+    double p = 1;
+    for (int64_t i = 1; i < n; i++) p *= *x;
+    *dx = (double)n * p;
+}
+
 // Reductions.
 static double sum_of(int64_t n, IN x) {
     double s = 0;
@@ -118,6 +165,245 @@ static void smax_grad(int64_t n, IN x, IN dz, OUT dx) {
     for (int64_t i = 0; i < n; i++) dx[i] *= dz[i] - s;
 }
 
+static void entropy(int64_t n, IN x, OUT z) {
+    double s = 0;
+    for (int64_t i = 0; i < n; i++) s -= x[i] * log(x[i]);
+    *z = s;
+}
+static void entropy_grad(int64_t n, IN x, OUT dx) {
+    for (int64_t i = 0; i < n; i++) dx[i] = -log(x[i]) - 1;
+}
+
+// The products that a cosine consists of, in one pass.
+static void cosine_parts(int64_t n, IN x, IN y, double parts[3]) {
+    double xy = 0, xx = 0, yy = 0;
+    for (int64_t i = 0; i < n; i++) {
+        xy += x[i] * y[i];
+        xx += x[i] * x[i];
+        yy += y[i] * y[i];
+    }
+    parts[0] = xy, parts[1] = xx, parts[2] = yy;
+}
+static void cosine(int64_t n, IN x, IN y, OUT z) {
+    double p[3];
+    cosine_parts(n, x, y, p);
+    *z = p[0] / sqrt(p[1] * p[2]);
+}
+static void cosine_grad(int64_t n, IN x, IN y, OUT dx, OUT dy) {
+    double p[3];
+    cosine_parts(n, x, y, p);
+    double by = 1 / sqrt(p[1] * p[2]), byx = by * p[0] / p[1], byy = by * p[0] / p[2];
+    for (int64_t i = 0; i < n; i++) {
+        dx[i] = by * y[i] - byx * x[i];
+        dy[i] = by * x[i] - byy * y[i];
+    }
+}
+
+static void normalise(int64_t n, IN x, OUT z) {
+    norm2_grad(n, x, z);
+}
+static void normalise_grad(int64_t n, IN x, IN dz, OUT dx) {
+    double xx = 0, xz = 0;
+    for (int64_t i = 0; i < n; i++) {
+        xx += x[i] * x[i];
+        xz += x[i] * dz[i];
+    }
+    double by = 1 / sqrt(xx), back = by * xz / xx;
+    for (int64_t i = 0; i < n; i++) dx[i] = by * dz[i] - back * x[i];
+}
+
+static void layernorm(int64_t n, IN x, OUT z) {
+    double mean = sum_of(n, x) / (double)n, v = 0;
+    for (int64_t i = 0; i < n; i++) v += (x[i] - mean) * (x[i] - mean);
+    double by = 1 / sqrt(v / (double)n + 1e-5);
+    for (int64_t i = 0; i < n; i++) z[i] = (x[i] - mean) * by;
+}
+static void layernorm_grad(int64_t n, IN x, IN dz, OUT dx) {
+    double mean = sum_of(n, x) / (double)n, v = 0, s = 0, p = 0;
+    for (int64_t i = 0; i < n; i++) {
+        v += (x[i] - mean) * (x[i] - mean);
+        s += dz[i];
+        p += dz[i] * (x[i] - mean);
+    }
+    double by = 1 / sqrt(v / (double)n + 1e-5), shift = by * s / (double)n, back = by * by * by * p / (double)n;
+    for (int64_t i = 0; i < n; i++) dx[i] = by * dz[i] - shift - back * (x[i] - mean);
+}
+
+static void cumsum(int64_t n, IN x, OUT z) {
+    double s = 0;
+    for (int64_t i = 0; i < n; i++) z[i] = s += x[i];
+}
+static void cumsum_grad(int64_t n, IN x, IN dz, OUT dx) {
+    (void)x;
+    double s = 0;
+    for (int64_t i = n; i-- > 0;) dx[i] = s += dz[i];
+}
+
+static void recurrence(int64_t n, IN a, IN b, OUT z) {
+    double s = 0;
+    for (int64_t i = 0; i < n; i++) s = a[i] * s + b[i];
+    *z = s;
+}
+// da has the states until they are read.
+static void recurrence_grad(int64_t n, IN a, IN b, OUT da, OUT db) {
+    double s = 0, d = 1;
+    for (int64_t i = 0; i < n; i++) {
+        da[i] = s;
+        s = a[i] * s + b[i];
+    }
+    for (int64_t i = n; i-- > 0;) {
+        da[i] *= d;
+        db[i] = d;
+        d *= a[i];
+    }
+}
+
+static void histogram(int64_t n, int64_t m, const int64_t *restrict bin, IN x, OUT z) {
+    memset(z, 0, sizeof(double) * (size_t)m);
+    for (int64_t i = 0; i < n; i++)
+        if (0 <= bin[i] && bin[i] < m) z[bin[i]] += x[i];
+}
+static void histogram_grad(int64_t n, int64_t m, const int64_t *restrict bin, IN x, IN dz, OUT dx) {
+    (void)x;
+    for (int64_t i = 0; i < n; i++) dx[i] = 0 <= bin[i] && bin[i] < m ? dz[bin[i]] : 0;
+}
+
+// Neighbours.
+static void rosenbrock(int64_t n, IN x, OUT z) {
+    double s = 0;
+    for (int64_t i = 0; i < n - 1; i++) {
+        double a = x[i + 1] - x[i] * x[i], b = 1 - x[i];
+        s += 100 * a * a + b * b;
+    }
+    *z = s;
+}
+static void rosenbrock_grad(int64_t n, IN x, OUT dx) {
+    dx[0] = 0;
+    for (int64_t i = 1; i < n; i++) dx[i] = 200 * (x[i] - x[i - 1] * x[i - 1]);
+    for (int64_t i = 0; i < n - 1; i++) dx[i] -= 400 * x[i] * (x[i + 1] - x[i] * x[i]) + 2 * (1 - x[i]);
+}
+
+static void stencil1(int64_t n, IN x, OUT z) {
+    for (int64_t i = 0; i < n - 2; i++) z[i] = 0.25 * x[i] + 0.5 * x[i + 1] + 0.25 * x[i + 2];
+}
+static void stencil1_grad(int64_t n, IN x, IN dz, OUT dx) {
+    (void)x;
+    int64_t k = n - 2; // at least 2
+    dx[0] = 0.25 * dz[0];
+    dx[1] = 0.5 * dz[0] + 0.25 * dz[1];
+    for (int64_t i = 2; i < k; i++) dx[i] = 0.25 * dz[i - 2] + 0.5 * dz[i - 1] + 0.25 * dz[i];
+    dx[k] = 0.25 * dz[k - 2] + 0.5 * dz[k - 1];
+    dx[k + 1] = 0.25 * dz[k - 1];
+}
+
+static void stencil2(int64_t n, int64_t m, IN x, OUT z) {
+    for (int64_t i = 1; i < n - 1; i++)
+        for (int64_t j = 1; j < m - 1; j++) {
+            const double *at = x + i * m + j;
+            z[(i - 1) * (m - 2) + j - 1] = 0.2 * (at[-m] + at[-1] + at[0] + at[1] + at[m]);
+        }
+}
+static void stencil2_grad(int64_t n, int64_t m, IN x, IN dz, OUT dx) {
+    (void)x;
+    memset(dx, 0, sizeof(double) * (size_t)(n * m));
+    for (int64_t i = 1; i < n - 1; i++) {
+        const double *d = dz + (i - 1) * (m - 2) - 1;
+        double *row = dx + i * m;
+        for (int64_t j = 1; j < m - 1; j++) row[j - m] += 0.2 * d[j];
+        for (int64_t j = 1; j < m - 1; j++) row[j + m] += 0.2 * d[j];
+        for (int64_t j = 1; j < m - 1; j++) row[j - 1] += 0.2 * d[j];
+        for (int64_t j = 1; j < m - 1; j++) row[j] += 0.2 * d[j];
+        for (int64_t j = 1; j < m - 1; j++) row[j + 1] += 0.2 * d[j];
+    }
+}
+
+static void variation(int64_t n, int64_t m, IN x, OUT z) {
+    double s = 0;
+    for (int64_t i = 0; i < n - 1; i++)
+        for (int64_t j = 0; j < m - 1; j++) {
+            double down = x[(i + 1) * m + j] - x[i * m + j], right = x[i * m + j + 1] - x[i * m + j];
+            s += sqrt(down * down + right * right + 1e-3);
+        }
+    *z = s;
+}
+static void variation_grad(int64_t n, int64_t m, IN x, OUT dx) {
+    memset(dx, 0, sizeof(double) * (size_t)(n * m));
+    for (int64_t i = 0; i < n - 1; i++)
+        for (int64_t j = 0; j < m - 1; j++) {
+            double down = x[(i + 1) * m + j] - x[i * m + j], right = x[i * m + j + 1] - x[i * m + j];
+            double by = 1 / sqrt(down * down + right * right + 1e-3);
+            dx[i * m + j] -= by * (down + right);
+            dx[(i + 1) * m + j] += by * down;
+            dx[i * m + j + 1] += by * right;
+        }
+}
+
+static void conv1(int64_t n, int64_t m, IN x, IN w, OUT z) {
+    int64_t k = n - m + 1;
+    memset(z, 0, sizeof(double) * (size_t)k);
+    for (int64_t j = 0; j < m; j++)
+        for (int64_t i = 0; i < k; i++) z[i] += w[j] * x[i + j];
+}
+static void conv1_grad(int64_t n, int64_t m, IN x, IN w, IN dz, OUT dx, OUT dw) {
+    int64_t k = n - m + 1;
+    memset(dx, 0, sizeof(double) * (size_t)n);
+    for (int64_t j = 0; j < m; j++) {
+        for (int64_t i = 0; i < k; i++) dx[i + j] += w[j] * dz[i];
+        dw[j] = product_of(k, dz, x + j);
+    }
+}
+
+static void conv2(int64_t n, int64_t m, int64_t k, IN x, IN w, OUT z) {
+    int64_t rows = n - k + 1, columns = m - k + 1;
+    memset(z, 0, sizeof(double) * (size_t)(rows * columns));
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t a = 0; a < k; a++)
+            for (int64_t b = 0; b < k; b++)
+                for (int64_t j = 0; j < columns; j++) z[i * columns + j] += w[a * k + b] * x[(i + a) * m + j + b];
+}
+static void conv2_grad(int64_t n, int64_t m, int64_t k, IN x, IN w, IN dz, OUT dx, OUT dw) {
+    int64_t rows = n - k + 1, columns = m - k + 1;
+    memset(dx, 0, sizeof(double) * (size_t)(n * m));
+    memset(dw, 0, sizeof(double) * (size_t)(k * k));
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t a = 0; a < k; a++)
+            for (int64_t b = 0; b < k; b++) {
+                const double *d = dz + i * columns;
+                for (int64_t j = 0; j < columns; j++) dx[(i + a) * m + j + b] += w[a * k + b] * d[j];
+                dw[a * k + b] += product_of(columns, d, x + (i + a) * m + b);
+            }
+}
+
+static void heat(int64_t n, int64_t m, IN x, OUT z) {
+    double *next = malloc(sizeof(double) * (size_t)n), *now = z;
+    memcpy(z, x, sizeof(double) * (size_t)n);
+    next[0] = x[0], next[n - 1] = x[n - 1];
+    for (int64_t t = 0; t < m; t++) {
+        for (int64_t i = 1; i < n - 1; i++) next[i] = now[i] + 0.2 * (now[i - 1] - 2 * now[i] + now[i + 1]);
+        double *swap = now;
+        now = next, next = swap;
+    }
+    if (now != z) memcpy(z, now, sizeof(double) * (size_t)n);
+    free(now == z ? next : now);
+}
+// The step's transpose: the ends give nothing back to themselves but what they had.
+static void heat_grad(int64_t n, int64_t m, IN x, IN dz, OUT dx) {
+    (void)x;
+    double *next = malloc(sizeof(double) * (size_t)n), *now = dx;
+    memcpy(dx, dz, sizeof(double) * (size_t)n);
+    for (int64_t t = 0; t < m; t++) { // n is at least 4
+        for (int64_t i = 2; i < n - 2; i++) next[i] = now[i] + 0.2 * (now[i - 1] - 2 * now[i] + now[i + 1]);
+        next[0] = now[0] + 0.2 * now[1];
+        next[1] = 0.6 * now[1] + 0.2 * now[2];
+        next[n - 2] = 0.6 * now[n - 2] + 0.2 * now[n - 3];
+        next[n - 1] = now[n - 1] + 0.2 * now[n - 2];
+        double *swap = now;
+        now = next, next = swap;
+    }
+    if (now != dx) memcpy(dx, now, sizeof(double) * (size_t)n);
+    free(now == dx ? next : now);
+}
+
 // Matrices.
 static void matvec(int64_t n, int64_t m, IN a, IN x, OUT z) {
     for (int64_t i = 0; i < n; i++) z[i] = product_of(m, a + i * m, x);
@@ -143,6 +429,117 @@ static void matmul_grad(int64_t n, int64_t m, int64_t k, IN a, IN b, IN dz, OUT 
         for (int64_t j = 0; j < m; j++) {
             da[i * m + j] = product_of(k, dz + i * k, b + j * k);
             for (int64_t l = 0; l < k; l++) db[j * k + l] += a[i * m + j] * dz[i * k + l];
+        }
+}
+
+static void vecmat(int64_t n, int64_t m, IN a, IN x, OUT z) {
+    memset(z, 0, sizeof(double) * (size_t)m);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < m; j++) z[j] += x[i] * a[i * m + j];
+}
+static void vecmat_grad(int64_t n, int64_t m, IN a, IN x, IN dz, OUT da, OUT dx) {
+    for (int64_t i = 0; i < n; i++) {
+        double s = 0;
+        for (int64_t j = 0; j < m; j++) {
+            da[i * m + j] = x[i] * dz[j];
+            s += a[i * m + j] * dz[j];
+        }
+        dx[i] = s;
+    }
+}
+
+static void bilinear(int64_t n, int64_t m, IN x, IN a, IN y, OUT z) {
+    double s = 0;
+    for (int64_t i = 0; i < n; i++) s += x[i] * product_of(m, a + i * m, y);
+    *z = s;
+}
+static void bilinear_grad(int64_t n, int64_t m, IN x, IN a, IN y, OUT dx, OUT da, OUT dy) {
+    memset(dy, 0, sizeof(double) * (size_t)m);
+    for (int64_t i = 0; i < n; i++) {
+        double s = 0;
+        for (int64_t j = 0; j < m; j++) {
+            s += a[i * m + j] * y[j];
+            da[i * m + j] = x[i] * y[j];
+            dy[j] += x[i] * a[i * m + j];
+        }
+        dx[i] = s;
+    }
+}
+
+// Half of the result, then the other.
+static void gram(int64_t n, int64_t m, IN a, OUT z) {
+    memset(z, 0, sizeof(double) * (size_t)(m * m));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < m; j++)
+            for (int64_t l = 0; l <= j; l++) z[j * m + l] += a[i * m + j] * a[i * m + l];
+    for (int64_t j = 0; j < m; j++)
+        for (int64_t l = 0; l < j; l++) z[l * m + j] = z[j * m + l];
+}
+static void gram_grad(int64_t n, int64_t m, IN a, IN dz, OUT da) {
+    double *both = malloc(sizeof(double) * (size_t)(m * m)); // dz + its transpose
+    for (int64_t j = 0; j < m; j++)
+        for (int64_t l = 0; l < m; l++) both[j * m + l] = dz[j * m + l] + dz[l * m + j];
+    matmul(n, m, m, a, both, da);
+    free(both);
+}
+
+static void batched(int64_t n, IN a, IN b, OUT z) {
+    for (int64_t s = 0; s < n; s++)
+        for (int i = 0; i < 4; i++)
+            for (int j = 0; j < 4; j++) {
+                double sum = 0;
+                for (int l = 0; l < 4; l++) sum += a[s * 16 + i * 4 + l] * b[s * 16 + l * 4 + j];
+                z[s * 16 + i * 4 + j] = sum;
+            }
+}
+static void batched_grad(int64_t n, IN a, IN b, IN dz, OUT da, OUT db) {
+    for (int64_t s = 0; s < n; s++)
+        for (int i = 0; i < 4; i++)
+            for (int j = 0; j < 4; j++) {
+                double forA = 0, forB = 0;
+                for (int l = 0; l < 4; l++) {
+                    forA += dz[s * 16 + i * 4 + l] * b[s * 16 + j * 4 + l];
+                    forB += a[s * 16 + l * 4 + i] * dz[s * 16 + l * 4 + j];
+                }
+                da[s * 16 + i * 4 + j] = forA;
+                db[s * 16 + i * 4 + j] = forB;
+            }
+}
+
+static void distances(int64_t n, int64_t k, int64_t m, IN x, IN y, OUT z) {
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < m; j++) {
+            double s = 0;
+            for (int64_t a = 0; a < k; a++) s += (x[i * k + a] - y[j * k + a]) * (x[i * k + a] - y[j * k + a]);
+            z[i * m + j] = s;
+        }
+}
+static void distances_grad(int64_t n, int64_t k, int64_t m, IN x, IN y, IN dz, OUT dx, OUT dy) {
+    memset(dx, 0, sizeof(double) * (size_t)(n * k));
+    memset(dy, 0, sizeof(double) * (size_t)(m * k));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < m; j++)
+            for (int64_t a = 0; a < k; a++) {
+                double d = 2 * dz[i * m + j] * (x[i * k + a] - y[j * k + a]);
+                dx[i * k + a] += d;
+                dy[j * k + a] -= d;
+            }
+}
+
+static void sparse(int64_t n, int64_t k, int64_t m, const int64_t *restrict column, IN a, IN x, OUT z) {
+    (void)m;
+    for (int64_t i = 0; i < n; i++) {
+        double s = 0;
+        for (int64_t j = 0; j < k; j++) s += a[i * k + j] * x[column[i * k + j]];
+        z[i] = s;
+    }
+}
+static void sparse_grad(int64_t n, int64_t k, int64_t m, const int64_t *restrict column, IN a, IN x, IN dz, OUT da, OUT dx) {
+    memset(dx, 0, sizeof(double) * (size_t)m);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < k; j++) {
+            da[i * k + j] = dz[i] * x[column[i * k + j]];
+            dx[column[i * k + j]] += dz[i] * a[i * k + j];
         }
 }
 

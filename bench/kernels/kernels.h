@@ -21,7 +21,31 @@
     F(lse, (10000), (37), (U(n)), (n))                                                                                      \
     V(smax, (10000), (37), (U(n)), n, (n))                                                                                  \
     V(matvec, (500, 500), (13, 11), (U(n * m), U(m)), n, (n * m, m))                                                        \
-    V(matmul, (200, 200, 200), (13, 11, 9), (U(n * m), U(m * k)), n * k, (n * m, m * k))
+    V(matmul, (200, 200, 200), (13, 11, 9), (U(n * m), U(m * k)), n * k, (n * m, m * k))                                    \
+    V(piecewise, (10000), (37), (U(n)), n, (n))                                                                             \
+    V(blackscholes, (10000), (37), (R(n, 80, 120), R(n, 80, 120), R(n, 0.2, 2)), n, (n, n, n))                              \
+    F(sincos1, (1), (1), (R(1, 0.5, 1)), (1))                                                                               \
+    F(powers, (1000), (13), (R(1, 0.999, 1.001)), (1))                                                                      \
+    F(entropy, (10000), (37), (R(n, 0.1, 1)), (n))                                                                          \
+    F(cosine, (10000), (37), (R(n, -0.5, 1), R(n, -0.5, 1)), (n, n))                                                        \
+    V(normalise, (10000), (37), (U(n)), n, (n))                                                                             \
+    V(layernorm, (10000), (37), (U(n)), n, (n))                                                                             \
+    V(cumsum, (10000), (37), (R(n, -0.5, 1)), n, (n))                                                                       \
+    F(recurrence, (10000), (37), (U(n), U(n)), (n, n))                                                                      \
+    V(histogram, (100000, 64), (100, 7), (I(n, m), U(n)), m, (n))                                                           \
+    F(rosenbrock, (10000), (37), (U(n)), (n))                                                                               \
+    V(stencil1, (10000), (37), (U(n)), n - 2, (n))                                                                          \
+    V(stencil2, (500, 500), (13, 19), (U(n * m)), (n - 2) * (m - 2), (n * m))                                               \
+    F(variation, (500, 500), (13, 19), (U(n * m)), (n * m))                                                                 \
+    V(conv1, (10000, 15), (37, 5), (U(n), U(m)), n - m + 1, (n, m))                                                         \
+    V(conv2, (200, 200, 5), (13, 19, 3), (U(n * m), U(k * k)), (n - k + 1) * (m - k + 1), (n * m, k * k))                   \
+    V(heat, (1000, 100), (37, 5), (U(n)), n, (n))                                                                           \
+    V(vecmat, (500, 500), (13, 11), (U(n * m), U(n)), m, (n * m, n))                                                        \
+    F(bilinear, (500, 500), (13, 11), (R(n, -0.5, 1), R(n * m, -0.5, 1), R(m, -0.5, 1)), (n, n * m, m))                     \
+    V(gram, (500, 100), (13, 11), (U(n * m)), m * m, (n * m))                                                               \
+    V(batched, (1000), (37), (U(n * 16), U(n * 16)), n * 16, (n * 16, n * 16))                                              \
+    V(distances, (300, 8, 300), (13, 3, 11), (U(n * m), U(k * m)), n * k, (n * m, k * m))                                   \
+    V(sparse, (10000, 8, 10000), (37, 3, 11), (I(n * m, k), U(n * m), U(k)), n, (n * m, k))
 
 // A kernel of one side as bench.c calls it: sizes, inputs, results.
 typedef int call(fsm_context *ctx, const int64_t *size, void *const *in, void *const *out);
