@@ -74,10 +74,10 @@ static void blackscholes_grad(int64_t n, IN s, IN k, IN t, IN dz, OUT ds, OUT dk
 }
 
 // Of [DU] Table 2.
-static void sincos1(int64_t n, IN x, OUT z) {
+static void sinofcos(int64_t n, IN x, OUT z) {
     *z = sin(cos(*x)) * (double)n;
 }
-static void sincos1_grad(int64_t n, IN x, OUT dx) {
+static void sinofcos_grad(int64_t n, IN x, OUT dx) {
     *dx = -cos(cos(*x)) * sin(*x) * (double)n;
 }
 
@@ -541,6 +541,336 @@ static void sparse_grad(int64_t n, int64_t k, int64_t m, const int64_t *restrict
             da[i * k + j] = dz[i] * x[column[i * k + j]];
             dx[column[i * k + j]] += dz[i] * a[i * k + j];
         }
+}
+
+// The lower triangle of the factor of a + n I.
+static void factor(int64_t n, IN a, OUT f) {
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            double s = a[i * n + j] - product_of(j, f + i * n, f + j * n);
+            f[i * n + j] = i == j ? sqrt(s + (double)n) : s / f[j * n + j];
+        }
+}
+// x becomes what solves it for the matrix of that factor.
+static void solve_factored(int64_t n, IN f, OUT x) {
+    for (int64_t i = 0; i < n; i++) x[i] = (x[i] - product_of(i, f + i * n, x)) / f[i * n + i];
+    for (int64_t i = n; i-- > 0;) {
+        x[i] /= f[i * n + i];
+        for (int64_t j = 0; j < i; j++) x[j] -= f[i * n + j] * x[i];
+    }
+}
+static void spdsolve(int64_t n, IN a, IN b, OUT z) {
+    double *f = malloc(sizeof(double) * (size_t)(n * n));
+    factor(n, a, f);
+    memcpy(z, b, sizeof(double) * (size_t)n);
+    solve_factored(n, f, z);
+    free(f);
+}
+static void spdsolve_grad(int64_t n, IN a, IN b, IN dz, OUT da, OUT db) {
+    double *f = malloc(sizeof(double) * (size_t)(n * n)), *z = malloc(sizeof(double) * (size_t)n);
+    factor(n, a, f);
+    memcpy(z, b, sizeof(double) * (size_t)n);
+    memcpy(db, dz, sizeof(double) * (size_t)n);
+    solve_factored(n, f, z);
+    solve_factored(n, f, db);
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < i; j++) da[i * n + j] = -db[i] * z[j] - db[j] * z[i];
+        da[i * n + i] = -db[i] * z[i];
+        for (int64_t j = i + 1; j < n; j++) da[i * n + j] = 0;
+    }
+    free(f);
+    free(z);
+}
+
+// Physics and geometry.
+static void nbody(int64_t n, IN p, IN m, OUT z) {
+    double s = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++) {
+            double x = p[3 * i] - p[3 * j], y = p[3 * i + 1] - p[3 * j + 1], w = p[3 * i + 2] - p[3 * j + 2];
+            s -= m[i] * m[j] / sqrt(x * x + y * y + w * w + 1e-2);
+        }
+    *z = s;
+}
+static void nbody_grad(int64_t n, IN p, IN m, OUT dp, OUT dm) {
+    memset(dp, 0, sizeof(double) * (size_t)(3 * n));
+    memset(dm, 0, sizeof(double) * (size_t)n);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++) {
+            double x = p[3 * i] - p[3 * j], y = p[3 * i + 1] - p[3 * j + 1], w = p[3 * i + 2] - p[3 * j + 2];
+            double by = 1 / sqrt(x * x + y * y + w * w + 1e-2), pull = m[i] * m[j] * by * by * by;
+            dm[i] -= m[j] * by;
+            dm[j] -= m[i] * by;
+            dp[3 * i] += pull * x, dp[3 * i + 1] += pull * y, dp[3 * i + 2] += pull * w;
+            dp[3 * j] -= pull * x, dp[3 * j + 1] -= pull * y, dp[3 * j + 2] -= pull * w;
+        }
+}
+
+static void projection(int64_t n, IN p, IN r, IN t, IN c, OUT z) {
+    for (int64_t i = 0; i < n; i++) {
+        double q[3];
+        for (int a = 0; a < 3; a++) q[a] = r[3 * a] * p[3 * i] + r[3 * a + 1] * p[3 * i + 1] + r[3 * a + 2] * p[3 * i + 2] + t[a];
+        double u = q[0] / q[2], v = q[1] / q[2], s = u * u + v * v, d = c[0] * (1 + s * (c[1] + s * c[2]));
+        z[2 * i] = d * u;
+        z[2 * i + 1] = d * v;
+    }
+}
+static void projection_grad(int64_t n, IN p, IN r, IN t, IN c, IN dz, OUT dp, OUT dr, OUT dt, OUT dc) {
+    double sumR[9] = {0}, sumT[3] = {0}, sumC[3] = {0};
+    for (int64_t i = 0; i < n; i++) {
+        double q[3];
+        for (int a = 0; a < 3; a++) q[a] = r[3 * a] * p[3 * i] + r[3 * a + 1] * p[3 * i + 1] + r[3 * a + 2] * p[3 * i + 2] + t[a];
+        double by = 1 / q[2], u = q[0] * by, v = q[1] * by, s = u * u + v * v;
+        double shape = 1 + s * (c[1] + s * c[2]), d = c[0] * shape;
+        double dd = dz[2 * i] * u + dz[2 * i + 1] * v, ds = dd * c[0] * (c[1] + 2 * s * c[2]);
+        double du = dz[2 * i] * d + 2 * ds * u, dv = dz[2 * i + 1] * d + 2 * ds * v;
+        double dq[3] = {du * by, dv * by, -(du * u + dv * v) * by};
+        sumC[0] += dd * shape;
+        sumC[1] += dd * c[0] * s;
+        sumC[2] += dd * c[0] * s * s;
+        for (int a = 0; a < 3; a++) {
+            dp[3 * i + a] = r[a] * dq[0] + r[3 + a] * dq[1] + r[6 + a] * dq[2];
+            sumT[a] += dq[a];
+            for (int b = 0; b < 3; b++) sumR[3 * a + b] += dq[a] * p[3 * i + b];
+        }
+    }
+    memcpy(dr, sumR, sizeof sumR);
+    memcpy(dt, sumT, sizeof sumT);
+    memcpy(dc, sumC, sizeof sumC);
+}
+
+static void rays(int64_t n, IN p, IN c, OUT z) {
+    double at = c[2] + 5, beyond = c[0] * c[0] + c[1] * c[1] + at * at - 1;
+    for (int64_t i = 0; i < n; i++) {
+        double x = 0.1 * p[2 * i], y = 0.1 * p[2 * i + 1], b = (x * c[0] + y * c[1] + at) / sqrt(x * x + y * y + 1);
+        z[i] = b - sqrt(b * b - beyond);
+    }
+}
+static void rays_grad(int64_t n, IN p, IN c, IN dz, OUT dp, OUT dc) {
+    double at = c[2] + 5, beyond = c[0] * c[0] + c[1] * c[1] + at * at - 1, dx = 0, dy = 0, dw = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double x = 0.1 * p[2 * i], y = 0.1 * p[2 * i + 1], by = 1 / sqrt(x * x + y * y + 1);
+        double b = (x * c[0] + y * c[1] + at) * by, root = 1 / sqrt(b * b - beyond);
+        double db = dz[i] * (1 - b * root) * by, straight = dz[i] * root;
+        dp[2 * i] = 0.1 * db * (c[0] - b * by * x);
+        dp[2 * i + 1] = 0.1 * db * (c[1] - b * by * y);
+        dx += db * x + straight * c[0];
+        dy += db * y + straight * c[1];
+        dw += db + straight * at;
+    }
+    dc[0] = dx, dc[1] = dy, dc[2] = dw;
+}
+
+// The state after a step, and in k where the derivatives were taken.
+static void rk4_step(IN p, double s[2], double k[4][2]) {
+    static const double ahead[4] = {0, 0.005, 0.005, 0.01}, weight[4] = {0.01 / 6, 0.01 / 3, 0.01 / 3, 0.01 / 6};
+    double x = s[0], y = s[1], u = 0, v = 0;
+    for (int i = 0; i < 4; i++) {
+        double a = k[i][0] = x + ahead[i] * u, b = k[i][1] = y + ahead[i] * v;
+        u = p[0] * a - p[1] * a * b;
+        v = p[3] * a * b - p[2] * b;
+        s[0] += weight[i] * u;
+        s[1] += weight[i] * v;
+    }
+}
+static void rk4(int64_t n, IN p, OUT z) {
+    double s[2] = {1, 1}, k[4][2];
+    for (int64_t t = 0; t < n; t++) rk4_step(p, s, k);
+    *z = s[0] + s[1];
+}
+static void rk4_grad(int64_t n, IN p, OUT dp) {
+    static const double ahead[5] = {0, 0.005, 0.005, 0.01, 0}, weight[4] = {0.01 / 6, 0.01 / 3, 0.01 / 3, 0.01 / 6};
+    double(*states)[2] = malloc(sizeof(double[2]) * (size_t)n), s[2] = {1, 1}, k[4][2], sum[4] = {0}, dx = 1, dy = 1;
+    for (int64_t t = 0; t < n; t++) {
+        memcpy(states[t], s, sizeof s);
+        rk4_step(p, s, k);
+    }
+    for (int64_t t = n; t-- > 0;) {
+        rk4_step(p, states[t], k);
+        double x = dx, y = dy, gx = 0, gy = 0; // of the state after the step; of the place of the derivative after this one
+        for (int i = 3; i >= 0; i--) {
+            double a = k[i][0], b = k[i][1], u = weight[i] * x + ahead[i + 1] * gx, v = weight[i] * y + ahead[i + 1] * gy;
+            gx = u * (p[0] - p[1] * b) + v * p[3] * b;
+            gy = v * (p[3] * a - p[2]) - u * p[1] * a;
+            sum[0] += u * a;
+            sum[1] -= u * a * b;
+            sum[2] -= v * b;
+            sum[3] += v * a * b;
+            dx += gx;
+            dy += gy;
+        }
+    }
+    memcpy(dp, sum, sizeof sum);
+    free(states);
+}
+
+// Learning.
+static void logistic(int64_t n, int64_t m, IN w, IN b, IN x, const int64_t *restrict y, OUT z) {
+    double s = 0;
+    for (int64_t i = 0; i < m; i++) {
+        double t = product_of(n, w, x + i * n) + *b;
+        s += (t > 0 ? t : 0) - (double)y[i] * t + log1p(exp(-fabs(t)));
+    }
+    *z = s / (double)m;
+}
+static void logistic_grad(int64_t n, int64_t m, IN w, IN b, IN x, const int64_t *restrict y, OUT dw, OUT db) {
+    double by = 1 / (double)m, sum = 0;
+    memset(dw, 0, sizeof(double) * (size_t)n);
+    for (int64_t i = 0; i < m; i++) {
+        double t = product_of(n, w, x + i * n) + *b, d = by * (1 / (1 + exp(-t)) - (double)y[i]);
+        for (int64_t j = 0; j < n; j++) dw[j] += d * x[i * n + j];
+        sum += d;
+    }
+    *db = sum;
+}
+
+// hidden and z become the layers' results.
+static void layers(int64_t n, int64_t m, int64_t k, IN x, IN v, IN a, IN w, IN b, OUT hidden, OUT z) {
+    for (int64_t i = 0; i < m; i++) {
+        double s = product_of(n, v + i * n, x) + a[i];
+        hidden[i] = s > 0 ? s : 0;
+    }
+    for (int64_t i = 0; i < k; i++) z[i] = product_of(m, w + i * m, hidden) + b[i];
+}
+static void perceptron(int64_t n, int64_t m, int64_t k, IN x, const int64_t *restrict label, IN v, IN a, IN w, IN b, OUT z) {
+    double *hidden = malloc(sizeof(double) * (size_t)(m + k)), *o = hidden + m;
+    layers(n, m, k, x, v, a, w, b, hidden, o);
+    lse(k, o, z);
+    *z -= o[*label];
+    free(hidden);
+}
+static void perceptron_grad(int64_t n, int64_t m, int64_t k, IN x, const int64_t *restrict label, IN v, IN a, IN w, IN b,
+                            OUT dv, OUT da, OUT dw, OUT db) {
+    double *hidden = malloc(sizeof(double) * (size_t)(m + k)), *o = hidden + m;
+    layers(n, m, k, x, v, a, w, b, hidden, o);
+    smax(k, o, db);
+    db[*label] -= 1;
+    memset(da, 0, sizeof(double) * (size_t)m);
+    for (int64_t i = 0; i < k; i++)
+        for (int64_t j = 0; j < m; j++) {
+            dw[i * m + j] = db[i] * hidden[j];
+            da[j] += db[i] * w[i * m + j];
+        }
+    for (int64_t i = 0; i < m; i++) {
+        if (hidden[i] <= 0) da[i] = 0;
+        for (int64_t j = 0; j < n; j++) dv[i * n + j] = da[i] * x[j];
+    }
+    free(hidden);
+}
+
+// The nearest of k centres, and the square of its distance.
+static int64_t nearest(int64_t m, int64_t k, IN p, IN c, double *distance) {
+    int64_t best = 0;
+    for (int64_t j = 0; j < k; j++) {
+        double s = 0;
+        for (int64_t a = 0; a < m; a++) s += (p[a] - c[j * m + a]) * (p[a] - c[j * m + a]);
+        if (j == 0 || s < *distance) *distance = s, best = j;
+    }
+    return best;
+}
+static void kmeans(int64_t n, int64_t m, int64_t k, IN p, IN c, OUT z) {
+    double s = 0, distance;
+    for (int64_t i = 0; i < n; i++) {
+        nearest(m, k, p + i * m, c, &distance);
+        s += distance;
+    }
+    *z = s;
+}
+static void kmeans_grad(int64_t n, int64_t m, int64_t k, IN p, IN c, OUT dp, OUT dc) {
+    double distance;
+    memset(dc, 0, sizeof(double) * (size_t)(k * m));
+    for (int64_t i = 0; i < n; i++) {
+        int64_t j = nearest(m, k, p + i * m, c, &distance);
+        for (int64_t a = 0; a < m; a++) {
+            double d = 2 * (p[i * m + a] - c[j * m + a]);
+            dp[i * m + a] = d;
+            dc[j * m + a] -= d;
+        }
+    }
+}
+
+static double sigmoid(double x) {
+    return 1 / (1 + exp(-x));
+}
+// The four gates of all states: in, forget, out, new.
+static void gates(int64_t n, int64_t m, IN w, IN u, IN b, IN x, IN h, OUT g) {
+    for (int64_t i = 0; i < 4 * n; i++) g[i] = product_of(m, w + i * m, x) + product_of(n, u + i * n, h) + b[i];
+    for (int64_t i = 0; i < 3 * n; i++) g[i] = sigmoid(g[i]);
+    for (int64_t i = 3 * n; i < 4 * n; i++) g[i] = tanh(g[i]);
+}
+static void lstm(int64_t n, int64_t m, IN w, IN u, IN b, IN x, IN h, IN c, OUT z) {
+    double *g = malloc(sizeof(double) * (size_t)(4 * n)), s = 0;
+    gates(n, m, w, u, b, x, h, g);
+    for (int64_t i = 0; i < n; i++) {
+        double o = g[2 * n + i] * tanh(g[n + i] * c[i] + g[i] * g[3 * n + i]);
+        s += o * o;
+    }
+    *z = s;
+    free(g);
+}
+static void lstm_grad(int64_t n, int64_t m, IN w, IN u, IN b, IN x, IN h, IN c, OUT dw, OUT du, OUT db, OUT dx, OUT dh, OUT dc) {
+    double *g = malloc(sizeof(double) * (size_t)(4 * n));
+    gates(n, m, w, u, b, x, h, g);
+    for (int64_t i = 0; i < n; i++) {
+        double in = g[i], forget = g[n + i], out = g[2 * n + i], new = g[3 * n + i], t = tanh(forget * c[i] + in * new);
+        double d = 2 * out * t, ds = d * out * (1 - t * t);
+        db[i] = ds * new * in * (1 - in);
+        db[n + i] = ds * c[i] * forget * (1 - forget);
+        db[2 * n + i] = d * t * out * (1 - out);
+        db[3 * n + i] = ds * in * (1 - new * new);
+        dc[i] = ds * forget;
+    }
+    memset(dx, 0, sizeof(double) * (size_t)m);
+    memset(dh, 0, sizeof(double) * (size_t)n);
+    for (int64_t i = 0; i < 4 * n; i++) {
+        for (int64_t j = 0; j < m; j++) {
+            dw[i * m + j] = db[i] * x[j];
+            dx[j] += db[i] * w[i * m + j];
+        }
+        for (int64_t j = 0; j < n; j++) {
+            du[i * n + j] = db[i] * h[j];
+            dh[j] += db[i] * u[i * n + j];
+        }
+    }
+    free(g);
+}
+
+// The weights of the rows of v; s has k places.
+static void weights(int64_t m, int64_t k, IN q, IN key, OUT s, OUT p) {
+    double by = 1 / sqrt((double)m);
+    for (int64_t j = 0; j < k; j++) s[j] = by * product_of(m, q, key + j * m);
+    smax(k, s, p);
+}
+static void attention(int64_t n, int64_t m, int64_t k, IN q, IN key, IN v, OUT z) {
+    double *s = malloc(sizeof(double) * (size_t)(2 * k)), *p = s + k;
+    for (int64_t i = 0; i < n; i++) {
+        weights(m, k, q + i * m, key, s, p);
+        vecmat(k, m, v, p, z + i * m);
+    }
+    free(s);
+}
+static void attention_grad(int64_t n, int64_t m, int64_t k, IN q, IN key, IN v, IN dz, OUT dq, OUT dkey, OUT dv) {
+    double *s = malloc(sizeof(double) * (size_t)(2 * k)), *p = s + k, by = 1 / sqrt((double)m);
+    memset(dq, 0, sizeof(double) * (size_t)(n * m));
+    memset(dkey, 0, sizeof(double) * (size_t)(k * m));
+    memset(dv, 0, sizeof(double) * (size_t)(k * m));
+    for (int64_t i = 0; i < n; i++) {
+        const double *d = dz + i * m;
+        weights(m, k, q + i * m, key, s, p);
+        for (int64_t j = 0; j < k; j++) {
+            s[j] = product_of(m, d, v + j * m);
+            for (int64_t a = 0; a < m; a++) dv[j * m + a] += p[j] * d[a];
+        }
+        double mean = product_of(k, p, s);
+        for (int64_t j = 0; j < k; j++) {
+            double ds = by * p[j] * (s[j] - mean);
+            for (int64_t a = 0; a < m; a++) {
+                dq[i * m + a] += ds * key[j * m + a];
+                dkey[j * m + a] += ds * q[i * m + a];
+            }
+        }
+    }
+    free(s);
 }
 
 #define CALL(function, ...) (function(__VA_ARGS__), 0)

@@ -24,7 +24,7 @@
     V(matmul, (200, 200, 200), (13, 11, 9), (U(n * m), U(m * k)), n * k, (n * m, m * k))                                    \
     V(piecewise, (10000), (37), (U(n)), n, (n))                                                                             \
     V(blackscholes, (10000), (37), (R(n, 80, 120), R(n, 80, 120), R(n, 0.2, 2)), n, (n, n, n))                              \
-    F(sincos1, (1), (1), (R(1, 0.5, 1)), (1))                                                                               \
+    F(sinofcos, (1), (1), (R(1, 0.5, 1)), (1))                                                                              \
     F(powers, (1000), (13), (R(1, 0.999, 1.001)), (1))                                                                      \
     F(entropy, (10000), (37), (R(n, 0.1, 1)), (n))                                                                          \
     F(cosine, (10000), (37), (R(n, -0.5, 1), R(n, -0.5, 1)), (n, n))                                                        \
@@ -45,7 +45,19 @@
     V(gram, (500, 100), (13, 11), (U(n * m)), m * m, (n * m))                                                               \
     V(batched, (1000), (37), (U(n * 16), U(n * 16)), n * 16, (n * 16, n * 16))                                              \
     V(distances, (300, 8, 300), (13, 3, 11), (U(n * m), U(k * m)), n * k, (n * m, k * m))                                   \
-    V(sparse, (10000, 8, 10000), (37, 3, 11), (I(n * m, k), U(n * m), U(k)), n, (n * m, k))
+    V(sparse, (10000, 8, 10000), (37, 3, 11), (I(n * m, k), U(n * m), U(k)), n, (n * m, k))                                 \
+    V(spdsolve, (100), (13), (U(n * n), U(n)), n, (n * n, n))                                                               \
+    F(nbody, (300), (13), (U(n * 3), R(n, 0.5, 1)), (n * 3, n))                                                             \
+    V(projection, (10000), (37), (U(n * 3), U(9), R(3, 4, 6), R(3, 0.1, 0.2)), n * 2, (n * 3, 9, 3, 3))                     \
+    V(rays, (10000), (37), (U(n * 2), R(3, -0.2, 0.2)), n, (n * 2, 3))                                                      \
+    F(rk4, (1000), (37), (R(4, 0.5, 1.5)), (4))                                                                             \
+    F(logistic, (20, 1000), (7, 13), (U(n), U(1), U(m * n), I(m, 2)), (n, 1))                                               \
+    F(perceptron, (784, 32, 10), (13, 11, 5), (U(n), I(1, k), R(m * n, -0.1, 0.1), U(m), U(k * m), U(k)),                   \
+      (m * n, m, k * m, k))                                                                                                 \
+    F(kmeans, (10000, 5, 10), (37, 3, 7), (U(n * m), U(k * m)), (n * m, k * m))                                             \
+    F(lstm, (128, 64), (13, 7), (R(4 * n * m, -0.2, 0.2), R(4 * n * n, -0.2, 0.2),                                          \
+      U(4 * n), U(m), U(n), U(n)), (4 * n * m, 4 * n * n, 4 * n, m, n, n))                                                  \
+    V(attention, (128, 32, 128), (13, 7, 11), (U(n * m), U(k * m), U(k * m)), n * m, (n * m, k * m, k * m))
 
 // A kernel of one side as bench.c calls it: sizes, inputs, results.
 typedef int call(fsm_context *ctx, const int64_t *size, void *const *in, void *const *out);

@@ -4,5 +4,3 @@ command -v gcc >/dev/null || { echo "there is no gcc"; exit 77; }
 check() { sh "$FSMC_ROOT/bench/kernels/run.sh" --check --quick; }
 check | sed 's/^[0-9]* kernels/All kernels/'
 FSMC_FLAGS=--lanes=0 check | sed 's/^[0-9]* kernels/All kernels/'
-sh "$FSMC_ROOT/bench/kernels/run.sh" --only nothing
-sh "$FSMC_ROOT/bench/kernels/run.sh" --nothing
