@@ -486,8 +486,8 @@ static bool is_cheap(const Body *p, const Block *block) {
         case ST_OP:
             if (op_info[s->op].cost > 8) return false;
             break;
-        case ST_LOAD:
-            if (layout(p, s->buf, s->args) != LIE_TOGETHER) return false;
+        case ST_LOAD: // by a masked load, which reads nothing if no lane is at work
+            if (own(s->buf) || layout(p, s->buf, s->args) != LIE_TOGETHER) return false;
             break;
         default: return false;
         }
