@@ -26,6 +26,7 @@ typedef struct Body {
     int lanes;               // how many; 0: there is no such loop
     LLVMValueRef mask;       // which of them are at work, as a vector of Bool; NULL: all
     LLVMValueRef *sums;      // by buffer: the lanes' private copies, or NULL
+    LLVMValueRef copied;     // are there such copies?
     bool *sums_cell;         // by temp: a cell from outside that the lanes add to, each for itself
     LLVMValueRef *roomy;     // by buffer that is new in each lane, but made outside: is there room for all lanes?
 } Body;

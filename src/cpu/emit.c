@@ -6,7 +6,7 @@
 #include "support/map.h"
 
 // Buffers of known size up to BUFFER bytes live on the stack, FRAME bytes of them in a function; the rest in the arena.
-enum { STACK_BUFFER = 2048, STACK_FRAME = 32 * 1024, SHORT_LOOP = 64, CHUNK = 4096, LANES_BYTES = 4 * 1024 * 1024 };
+enum { STACK_BUFFER = 2048, STACK_FRAME = 32 * 1024, SHORT_LOOP = 64, CHUNK = 4096, LANES_BYTES = 16 * 1024 * 1024 };
 
 
 static const char *const cold_attrs[] = {"nounwind", "cold", "noinline", NULL};

@@ -303,29 +303,55 @@ static LLVMValueRef folded(Body *p, Kind kind, LLVMValueRef v) {
     return v;
 }
 
+// To the copies of the lanes of one vector: v is the sum of all vectors.
+static void add_to_copies(Body *p, const Buf *b, LLVMValueRef number, LLVMValueRef v) {
+    LLVMBuilderRef build = p->e->builder;
+    LLVMTypeRef type = emit_memory_type(p->e, b->kind);
+    unsigned align = (unsigned)kind_size(b->kind) * (unsigned)vector_lanes(p);
+    LLVMValueRef n = LLVMBuildNSWMul(build, number, emit_int(p->e, vector_lanes(p)), "");
+    LLVMValueRef at = LLVMBuildInBoundsGEP2(build, type, p->sums[b->id], &n, 1, "");
+    LLVMValueRef old = LLVMBuildLoad2(build, LLVMTypeOf(v), at, "");
+    LLVMSetAlignment(old, align);
+    LLVMSetAlignment(LLVMBuildStore(build, vector_sum(p, b->kind, old, v), at), align);
+}
+
+// To an element that all lanes share: to their copies, or if there are none (begin_sums) the sum over the lanes.
+static void add_to_shared(Body *p, const Buf *b, const Temp *index, LLVMValueRef v) {
+    LLVMBuilderRef build = p->e->builder;
+    LLVMValueRef number = first_number(p, b, index);
+    v = folded(p, b->kind, masked_term(p, v));
+    LLVMBasicBlockRef join = NULL;
+    if (p->sums[b->id]) {
+        LLVMBasicBlockRef copies = body_new_block(p, "copies"), shared = body_new_block(p, "shared");
+        join = body_new_block(p, "added");
+        LLVMBuildCondBr(build, p->copied, copies, shared);
+        body_go_on(p, copies);
+        add_to_copies(p, b, number, v);
+        LLVMBuildBr(build, join);
+        body_go_on(p, shared);
+    }
+    LLVMValueRef at = address(p, b, number), term = sum_of(p, b->kind, v);
+    body_store(p, b->kind, emit_accumulate(p->e, b->kind, body_load(p, b->kind, at), term, false), at);
+    if (join) LLVMBuildBr(build, join), body_go_on(p, join);
+}
+
 static void lanes_addto(Body *p, const Stmt *s) {
     const Buf *b = s->buf;
     const Temp *index = s->args + 1;
-    Layout how = layout(p, b, index);
     LLVMValueRef v = all_lanes(p, s->args[0]);
-    if (how == LIE_TOGETHER) {
+    switch (layout(p, b, index)) {
+    case LIE_TOGETHER: {
         LLVMValueRef at = together(p, b, index);
         store_together(p, b, at, vector_sum(p, b->kind, load_together(p, b, at), v));
-    } else if (how == LIE_SHARED && p->sums[b->id]) {
-        int lanes = vector_lanes(p);
-        LLVMValueRef n = LLVMBuildNSWMul(p->e->builder, first_number(p, b, index), emit_int(p->e, lanes), "");
-        LLVMTypeRef type = emit_memory_type(p->e, b->kind), whole = LLVMVectorType(type, (unsigned)lanes);
-        LLVMValueRef at = LLVMBuildInBoundsGEP2(p->e->builder, type, p->sums[b->id], &n, 1, "");
-        LLVMValueRef old = LLVMBuildLoad2(p->e->builder, whole, at, "");
-        LLVMSetAlignment(old, (unsigned)kind_size(b->kind) * (unsigned)lanes);
-        LLVMValueRef new = LLVMBuildStore(p->e->builder, vector_sum(p, b->kind, old, folded(p, b->kind, masked_term(p, v))), at);
-        LLVMSetAlignment(new, (unsigned)kind_size(b->kind) * (unsigned)lanes);
-    } else if (how == LIE_SHARED) {
-        LLVMValueRef at = body_element(p, b, index), term = sum_of(p, b->kind, masked_term(p, v));
-        body_store(p, b->kind, emit_accumulate(p->e, b->kind, body_load(p, b->kind, at), term, false), at);
-    } else {
+        return;
+    }
+    case LIE_SHARED: add_to_shared(p, b, index, v); return;
+    case LIE_APART:
+    case LIE_ANYWHERE: {
         Places at = places(p, b, index);
         add_one_by_one(p, b, &at, v);
+        return;
+    }
     }
 }
 
@@ -609,23 +635,24 @@ static void look_inside(LaneLoop *z, const Block *block) {
     }
 }
 
-// The lanes' copies of the arrays that they add to: zeros. They pay if they stay in the cache, and the loop is long.
+// The lanes' copies of the arrays that they add to: zeros. They pay if they stay in the cache, and the loop is long;
+// otherwise there are none.
 static void begin_sums(LaneLoop *z, const Stmt *s, LLVMValueRef n) {
     Body *p = z->p;
     LLVMBuilderRef b = p->e->builder;
     LLVMValueRef *count = ARENA_ARRAY(p->e->arena, LLVMValueRef, s->nin + 1);
-    LLVMValueRef long_run = LLVMBuildICmp(b, LLVMIntSGE, n, emit_int(p->e, SHORT_RUN * p->e->width), "");
+    p->copied = LLVMBuildICmp(b, LLVMIntSGE, n, emit_int(p->e, SHORT_RUN * p->e->width), "");
+    p->copied = LLVMBuildAnd(b, p->copied, z->enough, "");
     for (int i = 0; i < s->nin; i++) {
         int64_t most = PRIVATE_BYTES / ((int64_t)kind_size(s->in[i]->kind) * vector_lanes(p));
         count[i] = body_count(p, s->in[i]);
-        LLVMValueRef fits = LLVMBuildICmp(b, LLVMIntSLE, count[i], emit_int(p->e, most), "");
-        z->enough = LLVMBuildAnd(b, z->enough, LLVMBuildAnd(b, fits, long_run, ""), "");
+        p->copied = LLVMBuildAnd(b, p->copied, LLVMBuildICmp(b, LLVMIntSLE, count[i], emit_int(p->e, most), ""), "");
     }
     for (int i = 0; i < s->nin; i++) {
         const Buf *buf = s->in[i];
         int64_t size = (int64_t)kind_size(buf->kind);
         LLVMValueRef elements = LLVMBuildNSWMul(b, count[i], emit_int(p->e, vector_lanes(p)), "");
-        elements = LLVMBuildSelect(b, z->enough, elements, emit_int(p->e, 0), "");
+        elements = LLVMBuildSelect(b, p->copied, elements, emit_int(p->e, 0), "");
         p->sums[buf->id] = body_alloc(p, elements, size);
         LLVMValueRef bytes = LLVMBuildNSWMul(b, elements, emit_int(p->e, size), "");
         LLVMBuildMemSet(b, p->sums[buf->id], LLVMConstNull(p->e->type_i8), bytes, ALIGNMENT);
@@ -638,7 +665,7 @@ static void end_sums(LaneLoop *z, const Stmt *s) {
     for (int i = 0; i < s->nin; i++) {
         const Buf *buf = s->in[i];
         LLVMTypeRef type = emit_memory_type(p->e, buf->kind);
-        LLVMValueRef n = LLVMBuildSelect(b, z->enough, body_count(p, buf), emit_int(p->e, 0), "");
+        LLVMValueRef n = LLVMBuildSelect(b, p->copied, body_count(p, buf), emit_int(p->e, 0), "");
         Counted c = body_begin_for(p, emit_int(p->e, 0), n, 1, "sum");
         LLVMValueRef k = LLVMBuildNSWMul(b, c.index, emit_int(p->e, vector_lanes(p)), "");
         LLVMValueRef at = LLVMBuildInBoundsGEP2(b, type, p->sums[buf->id], &k, 1, "");
