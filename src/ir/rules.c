@@ -191,8 +191,9 @@ static Node *rule_sqrt(Ir *m, Node *a) {
 
 static Node *rule_pow(Ir *m, Node *a, Node *y) {
     // they differ at -0 and minus infinity
-    if (ir_is_lit(y, 0.5) && !m->strict && rule(m, RULE_pow_half)) return ir_sqrt(m, a);
-    if (ir_is_lit(y, -0.5) && !m->strict && rule(m, RULE_pow_half)) return ir_div(m, lit(m, a, 1), ir_sqrt(m, a));
+    bool half = !m->strict && !m->debug_nan; // which names the operation that makes a NaN
+    if (ir_is_lit(y, 0.5) && half && rule(m, RULE_pow_half)) return ir_sqrt(m, a);
+    if (ir_is_lit(y, -0.5) && half && rule(m, RULE_pow_half)) return ir_div(m, lit(m, a, 1), ir_sqrt(m, a));
     bool whole = y->op == OP_lit && y->u.real == floor(y->u.real) && fabs(y->u.real) <= 1024;
     return whole && rule(m, RULE_pow_integer) ? ir_powi(m, a, ir_int(m, (int64_t)y->u.real)) : NULL;
 }
