@@ -12,7 +12,7 @@
 // What the model assumes of loops whose length is not known, outermost and inside, and of machines: lanes, elements that
 // are moved one by one, a sum over lanes, and how well LLVM does by itself with innermost loops.
 enum { LONG_TRIPS = 1000, SHORT_TRIPS = 16, LANES = 8, VECTORS = 4, LARGEST_BODY = 4000, LARGEST_TREE = 100000 };
-static const double MOVE = 1.2, REDUCE = 8.0, BY_ITSELF_LONG = 5.0, BY_ITSELF_SHORT = 2.0, WORTH_IT = 1.25;
+static const double MOVE = 5.0, REDUCE = 8.0, BY_ITSELF_LONG = 5.0, BY_ITSELF_SHORT = 2.0, WORTH_IT = 1.5;
 
 typedef struct Chosen {
     Block *block; // with the loop in it
@@ -36,6 +36,7 @@ typedef struct Planner {
     Stmt *loop;
     Map blocks;     // inside it
     VEC(Temp) temps; // that are made in it
+    VEC(Temp) inner; // indices of the loops inside it around the statement
     VEC(Stmt *) added; // ST_ADDTO of arrays from outside, where all lanes add to the same element
     VEC(Stmt *) outside; // loads, stores and additions of arrays from outside
     int depth;      // of loops around it
@@ -327,16 +328,27 @@ static bool for_vectors(Op op) {
     }
 }
 
+// Does a loop inside come back to the same elements, so that lanes may copy their rows first? (stage.c)
+static bool comes_back(const Planner *p, const Buf *b, const Temp *index) {
+    for (int i = 0; i < p->inner.len; i++) {
+        bool mentioned = false;
+        for (int k = 0; k < b->rank; k++) mentioned |= index[k] == p->inner.data[i];
+        if (!mentioned) return true;
+    }
+    return false;
+}
+
 static double move_cost(const Planner *p, const Buf *b, const Temp *index) {
     bool own = is_own(p, b);
     int k = apart(p, b, index);
     if (all_agree(p, b, index)) return 1.0 / LANES;
     for (int j = 0; j < b->rank; j++)
         if (j != k && varies(p, index[j])) return MOVE;
-    return !own && k == b->rank - 1 && info(p, index[k])->step == 1 ? 1.0 / LANES : MOVE;
+    if (!own && k == b->rank - 1 && info(p, index[k])->step == 1) return 1.0 / LANES;
+    return !own && comes_back(p, b, index) ? 1.0 / LANES + MOVE / SHORT_TRIPS : MOVE;
 }
 
-static double lane_cost(const Planner *p, const Block *block) {
+static double lane_cost(Planner *p, const Block *block) {
     double sum = 0;
     for (int i = 0; block && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
@@ -349,7 +361,11 @@ static double lane_cost(const Planner *p, const Block *block) {
         case ST_ADDTO:
             cost = 2 * move_cost(p, s->buf, s->args + 1);
             break;
-        case ST_FOR: cost = trips(p, s, false) * (0.5 / LANES + lane_cost(p, s->body)); break;
+        case ST_FOR:
+            vec_push(&p->inner, s->dst);
+            cost = trips(p, s, false) * (0.5 / LANES + lane_cost(p, s->body));
+            p->inner.len--;
+            break;
         case ST_IF: cost = 1.0 / LANES + lane_cost(p, s->body) + lane_cost(p, s->other); break;
         case ST_EXTERN: cost = 20; break;
         default: cost = 1.0 / LANES; break;
@@ -359,8 +375,16 @@ static double lane_cost(const Planner *p, const Block *block) {
     return sum;
 }
 
-// Is there anything in it that LLVM would not turn into vectors by itself?
-static bool is_plain(const Block *block, Temp index) {
+// Elements of small structures, with fixed places in them, LLVM loads well.
+static bool is_fixed_place(const Planner *p, const Stmt *s, int from) {
+    int64_t c;
+    for (int k = from; k < s->buf->rank; k++)
+        if (!literal(p, index_of(s)[k], &c) || !literal(p, s->buf->extent[k], &c)) return false;
+    return true;
+}
+
+// Is there nothing in it that LLVM would not turn into vectors by itself?
+static bool is_plain(const Planner *p, const Block *block, Temp index) {
     for (int i = 0; i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
         if (s->body || s->other || s->kind == ST_CHECK || s->kind == ST_EXTERN || s->kind == ST_BREAK) return false;
@@ -368,7 +392,7 @@ static bool is_plain(const Block *block, Temp index) {
         if (s->kind == ST_LOAD || s->kind == ST_STORE || s->kind == ST_ADDTO) {
             const Temp *at = index_of(s);
             for (int k = 0; k < s->buf->rank - 1; k++)
-                if (at[k] == index) return false;
+                if (at[k] == index && !is_fixed_place(p, s, k + 1)) return false;
         }
     }
     return true;
@@ -410,7 +434,7 @@ static void explain_choice(const Planner *p, const Stmt *loop, double plain, dou
 }
 
 static double best(Planner *p, Stmt *loop, bool *lanes) {
-    bool outermost = p->depth++ == 0, simple = is_plain(loop->body, loop->dst);
+    bool outermost = p->depth++ == 0, simple = is_plain(p, loop->body, loop->dst);
     double n = trips(p, loop, outermost), each;
     bool silent = p->silent;
     p->silent = true;
@@ -486,6 +510,7 @@ void lanes_choose(Arena *arena, Tree *tree, bool precise, bool always) {
     vec_free(&p.chosen);
     map_free(&p.blocks);
     vec_free(&p.temps);
+    vec_free(&p.inner);
     vec_free(&p.added);
     vec_free(&p.outside);
 }
