@@ -22,12 +22,13 @@
 enum { EXIT_SKIP = 77, DIFF_LINES = 120, LIMIT_GOLDEN = 60, LIMIT_UNIT = 300 };
 
 typedef enum Kind {
-    KIND_UNIT,   // unit/NAME.c, built as a program
-    KIND_CMD,    // NAME.cmd with NAME.out
-    KIND_PARSE,  // parse/NAME.fsm with NAME.ast or NAME.err
-    KIND_PAGE,   // the blocks of a page, whose path is the name
-    KIND_SOURCE, // messages/NAME.fsm with NAME.out: its first line says how to run it
-    KIND_BROKEN, // a file that looks like part of a test but is not; `problem` says why
+    KIND_UNIT,    // unit/NAME.c, built as a program
+    KIND_PROGRAM, // ad/NAME.fsm, which ad_programs runs
+    KIND_CMD,     // NAME.cmd with NAME.out
+    KIND_PARSE,   // parse/NAME.fsm with NAME.ast or NAME.err
+    KIND_PAGE,    // the blocks of a page, whose path is the name
+    KIND_SOURCE,  // messages/NAME.fsm with NAME.out: its first line says how to run it
+    KIND_BROKEN,  // a file that looks like part of a test but is not; `problem` says why
 } Kind;
 
 typedef enum State { STATE_WAITING, STATE_RUNNING, STATE_ENDED } State;
@@ -130,6 +131,8 @@ static void add_file(const char *name, const char *suffix) {
         add_case(KIND_CMD, name, NULL);
     } else if (!strcmp(suffix, ".c") && !strncmp(name, "unit/", 5)) {
         add_case(KIND_UNIT, name, NULL);
+    } else if (!strcmp(suffix, ".fsm") && !strncmp(name, "ad/", 3)) {
+        add_case(KIND_PROGRAM, name, NULL);
     } else if (test_file_exists(name, ".cmd")) {
         return;
     } else if (!strcmp(suffix, ".fsm") && parse) {
@@ -192,7 +195,7 @@ static void discover_pages(void) {
 }
 
 static bool reports_tests(const Case *c) {
-    return c->kind == KIND_UNIT || c->kind == KIND_PAGE;
+    return c->kind == KIND_UNIT || c->kind == KIND_PROGRAM || c->kind == KIND_PAGE;
 }
 
 // Unit programs and pages take longest: they start first.
@@ -269,6 +272,9 @@ static void exec_case(const Case *c, size_t number) {
     } else if (c->kind == KIND_UNIT) {
         const char *program = format("%s/tests/%s", build, slash + 1);
         execl(program, program, NULL);
+    } else if (c->kind == KIND_PROGRAM) {
+        const char *program = format("%s/tests/ad_programs", build);
+        execl(program, program, format("%s.fsm", slash + 1), NULL);
     } else {
         size_t size;
         char *script = read_file(format("%s.cmd", slash + 1), &size);
@@ -463,7 +469,7 @@ static void judge_parse(const Case *c, const char *out, size_t out_size, const c
     }
 }
 
-// A unit program or page prints "ok NAME", "not ok NAME: why" and "skip NAME: why"; other lines are comments.
+// A unit program, ad_programs or page prints "ok NAME", "not ok NAME: why" and "skip NAME: why"; other lines are comments.
 static void judge_unit(const Case *c, char *out, const char *err, size_t err_size) {
     int tests = 0, failed_before = failed;
     const char *colon = c->kind == KIND_PAGE ? ":" : ": ";

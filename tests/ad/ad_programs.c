@@ -19,7 +19,7 @@ typedef struct Job {
 
 static void on_report(void *data, const char *entry, OracleGroup group, const char *why) {
     Job *j = data;
-    const char *name = arena_printf(j->arena, "ad/%s %s, %s", j->name, entry, oracle_group_names[group]);
+    const char *name = arena_printf(j->arena, "%s %s, %s", j->name, entry, oracle_group_names[group]);
     if (!why || !strncmp(why, "skip: ", 6)) {
         printf("ok %s%s%s\n", name, why ? " # " : "", why ? why + 6 : "");
         return;
@@ -42,7 +42,7 @@ static int check(void *data) {
     if (without) o.rules_off = rules_off;
     ok = ok && oracle_check(src, &o, on_report, j);
     diag_delete(diag);
-    if (!ok) printf("not ok ad/%s: it does not compile\n", j->name);
+    if (!ok) printf("not ok %s: it does not compile\n", j->name);
     return j->failures + !ok;
 }
 
@@ -52,7 +52,7 @@ static int run(const char *folder, const char *file, OracleCost *cost) {
     j.name = arena_strndup(j.arena, file, strlen(file) - 4);
     int failures = 1;
     if (compile_guarded(check, &j, &failures)) {
-        printf("not ok ad/%s: a broken invariant at %s\n", j.name, oracle_where());
+        printf("not ok %s: a broken invariant at %s\n", j.name, oracle_where());
         failures = 1;
     }
     fflush(stdout);
@@ -60,12 +60,18 @@ static int run(const char *folder, const char *file, OracleCost *cost) {
     return failures;
 }
 
+// A word is a part of a program's name, or its file.
+static bool is_meant(const char *file, const char *word) {
+    size_t n = strlen(word);
+    return n > 4 && !strcmp(word + n - 4, ".fsm") ? !strcmp(file, word) : strstr(file, word) != NULL;
+}
+
 static int is_program(const struct dirent *e) {
     size_t n = strlen(e->d_name);
     return n > 4 && !strcmp(e->d_name + n - 4, ".fsm");
 }
 
-// usage: ad_programs [-i] [-c] [-w] [-x] [-r RULE] [-k RULE] [WORD...]. Without words all programs of the folder; -i: by interpreters only; -c:
+// usage: ad_programs [-i] [-c] [-w] [-x] [-r RULE] [-k RULE] [WORD|FILE...]. Without them all programs of the folder; -i: by interpreters only; -c:
 // prints what each derivative costs in terms of its primal; -w: only as written, without passes; -x: until one fails;
 // -r RULE: without this rule, `all`: without any; -k RULE: with it all the same.
 int main(int argc, char **argv) {
@@ -88,10 +94,10 @@ int main(int argc, char **argv) {
     char worst_file[256] = "";
     snprintf(folder, sizeof folder, "%s/tests/ad", root ? root : "../..");
     int n = scandir(folder, &list, is_program, alphasort);
-    if (n <= 0) printf("not ok ad: no programs in %s\n", folder);
+    if (n <= 0) printf("not ok: no programs in %s\n", folder);
     for (int i = 0; i < n; i++) {
         bool wanted = argc < 2;
-        for (int k = 1; k < argc; k++) wanted |= strstr(list[i]->d_name, argv[k]) != NULL;
+        for (int k = 1; k < argc; k++) wanted |= is_meant(list[i]->d_name, argv[k]);
         OracleCost one = {0};
         if (wanted && !(stop && failures)) failures += run(folder, list[i]->d_name, &one);
         if (one.ratio > worst.ratio) {
