@@ -246,7 +246,7 @@ static void emit_new(Body *p, const Buf *buf) {
         int64_t bytes = body_constant_bytes(p, buf), size = (int64_t)kind_size(buf->kind);
         LLVMTypeRef type = LLVMArrayType2(emit_memory_type(e, buf->kind), (uint64_t)(bytes / size));
         p->base[buf->id] = body_slot(p, type, buf->name);
-        LLVMSetAlignment(p->base[buf->id], bytes >= ALIGNMENT ? ALIGNMENT : 16);
+        LLVMSetAlignment(p->base[buf->id], bytes >= ALIGNMENT || buf->lanes ? ALIGNMENT : 16);
         emit_lifetime(p, buf, "llvm.lifetime.start");
         return;
     }

@@ -89,7 +89,7 @@ static const char *const op_functions[] = {
 #define RTL(s)                                                                s
 #define LIBM(s)                                                               s
 #define INTR(s)                                                               &(s)[sizeof "llvm"]
-#define OP(name, arity, type, dx, dy, eval_f, eval_i, llvm, fsm, count, cost) llvm,
+#define OP(name, arity, type, dx, dy, eval_f, eval_i, llvm, fsm, count, cost, ...) llvm,
 #include "ir/ops.def"
 };
 

@@ -25,11 +25,6 @@ static LLVMValueRef constant_lanes(const Body *p, int64_t first, int64_t step) {
 
 static LLVMValueRef splat(Body *p, LLVMValueRef x) {
     LLVMTypeRef type = vector_type(p, LLVMTypeOf(x));
-    if (LLVMIsConstant(x)) {
-        LLVMValueRef v[64];
-        for (int l = 0; l < p->lanes; l++) v[l] = x;
-        return LLVMConstVector(v, (unsigned)p->lanes);
-    }
     LLVMValueRef one = LLVMBuildInsertElement(p->e->builder, LLVMGetPoison(type), x, lane_index(p, 0), "");
     LLVMValueRef mask = LLVMConstNull(vector_type(p, p->e->type_i32));
     return LLVMBuildShuffleVector(p->e->builder, one, LLVMGetPoison(type), mask, "");
@@ -157,8 +152,14 @@ static LLVMValueRef together(Body *p, const Buf *b, const Temp *index) {
     return address(p, b, n);
 }
 
+// Of a vector, if buffers begin at ALIGNMENT.
+static unsigned aligned(Kind kind, int lanes) {
+    unsigned bytes = (unsigned)kind_size(kind) * (unsigned)lanes;
+    return bytes < ALIGNMENT ? bytes : ALIGNMENT;
+}
+
 static unsigned vector_alignment(const Buf *b, int lanes) {
-    return own(b) ? (unsigned)kind_size(b->kind) * (unsigned)lanes : body_alignment(b->kind);
+    return own(b) ? aligned(b->kind, lanes) : body_alignment(b->kind);
 }
 
 static LLVMValueRef from_memory(Body *p, Kind kind, LLVMValueRef v) {
@@ -307,7 +308,7 @@ static LLVMValueRef folded(Body *p, Kind kind, LLVMValueRef v) {
 static void add_to_copies(Body *p, const Buf *b, LLVMValueRef number, LLVMValueRef v) {
     LLVMBuilderRef build = p->e->builder;
     LLVMTypeRef type = emit_memory_type(p->e, b->kind);
-    unsigned align = (unsigned)kind_size(b->kind) * (unsigned)vector_lanes(p);
+    unsigned align = aligned(b->kind, vector_lanes(p));
     LLVMValueRef n = LLVMBuildNSWMul(build, number, emit_int(p->e, vector_lanes(p)), "");
     LLVMValueRef at = LLVMBuildInBoundsGEP2(build, type, p->sums[b->id], &n, 1, "");
     LLVMValueRef old = LLVMBuildLoad2(build, LLVMTypeOf(v), at, "");
@@ -368,35 +369,26 @@ static void fill(Body *p, const Buf *b, LLVMValueRef v, const Buf *src) {
 
 // ---- operations
 
-// The function of libmvec for a function of libm, or NULL.
-static const char *vector_function(Body *p, const char *name, int arity) {
+// The function of libmvec that is the operation, or NULL. It may be off by 4 units in the last place.
+static const char *vector_function(Body *p, Op op) {
 #if defined(__x86_64__) && defined(__GLIBC__)
-    static const char names[] = " exp log sin cos pow tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh cbrt erf erfc "
-                                "exp2 expm1 log1p log2 log10 hypot ";
-    const char *found = strstr(names, arena_printf(p->e->arena, " %s ", name));
+    const char *name = op_info[op].lanes && p->e->opt->fp != CPU_FP_PRECISE ? emit_libm_name(op) : NULL;
     int lanes = vector_lanes(p);
     char isa = lanes == 8 ? 'e' : lanes == 4 ? 'd' : 'b';
-    if (p->e->opt->fp == CPU_FP_PRECISE || !found) return NULL;
-    return arena_printf(p->e->arena, "_ZGV%cN%d%s_%s", isa, lanes, arity > 1 ? "vv" : "v", name);
+    return name ? arena_printf(p->e->arena, "_ZGV%cN%d%s_%s", isa, lanes, op_info[op].arity > 1 ? "vv" : "v", name) : NULL;
 #else
-    (void)p, (void)name, (void)arity;
+    (void)p, (void)op;
     return NULL;
 #endif
 }
 
 static LLVMValueRef call_vector(Body *p, const char *name, int n, LLVMValueRef *args) {
     int lanes = (int)LLVMGetVectorSize(LLVMTypeOf(args[0])), half = lanes / 2;
-    if (lanes > vector_lanes(p)) {
-        LLVMValueRef low[2], high[2];
-        for (int i = 0; i < n; i++) low[i] = part_of(p, args[i], 0, half), high[i] = part_of(p, args[i], half, half);
-        LLVMValueRef first = call_vector(p, name, n, low);
-        return joined(p, first, call_vector(p, name, n, high));
-    }
-    static const char *const attrs[] = {"nounwind", "willreturn", "nocallback", "nofree", "nosync", "memory", NULL};
-    LLVMTypeRef params[2];
-    for (int i = 0; i < n; i++) params[i] = LLVMTypeOf(args[i]);
-    LLVMTypeRef type = emit_function_type(p->e, params[0], n, params, false);
-    return LLVMBuildCall2(p->e->builder, type, emit_declare(p->e, name, type, attrs), args, (unsigned)n, "");
+    if (lanes <= vector_lanes(p)) return emit_pure_call(p->e, name, LLVMTypeOf(args[0]), n, args);
+    LLVMValueRef low[2], high[2];
+    for (int i = 0; i < n; i++) low[i] = part_of(p, args[i], 0, half), high[i] = part_of(p, args[i], half, half);
+    LLVMValueRef first = call_vector(p, name, n, low);
+    return joined(p, first, call_vector(p, name, n, high));
 }
 
 // A function that knows no vectors, of each lane.
@@ -419,11 +411,8 @@ static LLVMValueRef lanes_operation(Body *p, const Stmt *s) {
     Emitter *e = p->e;
     Kind kind = body_kind(p, s->dst), of = kind == KIND_BOOL ? body_kind(p, s->args[0]) : kind;
     LLVMValueRef args[2] = {all_lanes(p, s->args[0]), s->nargs > 1 ? all_lanes(p, s->args[1]) : NULL};
-    const char *libm = emit_libm_name(s->op);
-    if (libm && kind == KIND_DOUBLE) {
-        const char *name = vector_function(p, libm, s->nargs);
-        if (name) return call_vector(p, name, s->nargs, args);
-    }
+    const char *name = kind == KIND_DOUBLE ? vector_function(p, s->op) : NULL;
+    if (name) return call_vector(p, name, s->nargs, args);
     bool literal_power = s->op == OP_powi && p->def[s->args[1]] && p->def[s->args[1]]->kind == ST_LIT;
     if (!literal_power && !emit_op_takes_vectors(s->op)) return lane_by_lane(p, s);
     if (literal_power && !emit_powi_inline(of, p->def[s->args[1]]->u.num)) return lane_by_lane(p, s);

@@ -26,7 +26,7 @@ typedef struct OpCode {
 #define OWN                                                                                                            \
     { FORM_OWN, 0, 0, NULL }
 static const OpCode op_code[OP_COUNT] = {
-#define OP(name, arity, type, dx, dy, eval_f, eval_i, llvm, fsm, count, cost) [OP_##name] = llvm,
+#define OP(name, arity, type, dx, dy, eval_f, eval_i, llvm, fsm, count, cost, ...) [OP_##name] = llvm,
 #include "ir/ops.def"
 };
 
@@ -134,8 +134,7 @@ static LLVMValueRef to_double(Emitter *e, LLVMValueRef x) {
     return LLVMTypeOf(x) == e->type_float ? LLVMBuildFPExt(e->builder, x, e->type_double, "") : x;
 }
 
-// A call of a pure C function on the types of its arguments.
-static LLVMValueRef call_pure(Emitter *e, const char *name, LLVMTypeRef result, int n, LLVMValueRef *args) {
+LLVMValueRef emit_pure_call(Emitter *e, const char *name, LLVMTypeRef result, int n, LLVMValueRef *args) {
     static const char *const attrs[] = {"nounwind", "willreturn", "nocallback", "nofree", "nosync", "memory", NULL};
     LLVMTypeRef params[2];
     for (int i = 0; i < n; i++) params[i] = LLVMTypeOf(args[i]);
@@ -174,13 +173,13 @@ LLVMValueRef emit_extern(Emitter *e, const char *name, LLVMTypeRef result, int n
 static LLVMValueRef call_libm(Emitter *e, const char *name, Kind kind, int arity, LLVMValueRef x, LLVMValueRef y) {
     LLVMValueRef args[] = {x, y};
     if (kind == KIND_FLOAT) name = arena_printf(e->arena, "%sf", name);
-    return call_pure(e, name, emit_type(e, kind), arity, args);
+    return emit_pure_call(e, name, emit_type(e, kind), arity, args);
 }
 
 // Functions of the run-time library take and return double.
 static LLVMValueRef call_runtime(Emitter *e, const char *name, Kind kind, int arity, LLVMValueRef x, LLVMValueRef y) {
     LLVMValueRef args[] = {to_double(e, x), arity > 1 ? to_double(e, y) : NULL};
-    LLVMValueRef r = call_pure(e, name, e->type_double, arity, args);
+    LLVMValueRef r = emit_pure_call(e, name, e->type_double, arity, args);
     return kind == KIND_FLOAT ? LLVMBuildFPTrunc(e->builder, r, e->type_float, "") : r;
 }
 

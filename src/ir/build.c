@@ -16,14 +16,18 @@ enum { EXTERN_COST = 40 }; // that of a dear function
 const OpInfo op_info[OP_COUNT] = {
 #define NODE(name, doc)                                                                                                \
     [OP_##name] = {#name,   0,                                      T_NUM, OP_##name == OP_extern ? COUNT_CALL : COUNT_FREE, \
-                   OP_##name == OP_extern ? EXTERN_COST : 0, FSM_FN, #name, 0},
+                   OP_##name == OP_extern ? EXTERN_COST : 0, false, FSM_FN, #name, 0},
 #include "ir/kinds.def"
 #define IN(sym, prec) FSM_IN, sym, prec
 #define PRE(sym) FSM_PRE, sym, 8
 #define FN(sym) FSM_FN, sym, 10
-#define OP(name, arity, type, dx, dy, eval_f, eval_i, llvm, fsm, count, cost)                                         \
-    [OP_##name] = {#name, arity, T_##type, COUNT_##count, cost, fsm},
+#define LANES true
+#define SINGLY false
+#define OP(name, arity, type, dx, dy, eval_f, eval_i, llvm, fsm, count, cost, lanes)                                  \
+    [OP_##name] = {#name, arity, T_##type, COUNT_##count, cost, lanes, fsm},
 #include "ir/ops.def"
+#undef LANES
+#undef SINGLY
 #undef IN
 #undef PRE
 #undef FN

@@ -56,6 +56,7 @@ typedef struct OpInfo {
     OpType type;
     OpCount count;
     int cost;
+    bool lanes;       // there is code for vectors of it
     FsmForm form;     // how F̃ writes it
     const char *sym;  // symbol or function name in F̃
     int prec;         // precedence of an infix symbol

@@ -10,9 +10,10 @@
 #include <math.h>
 
 // What the model assumes of loops whose length is not known, outermost and inside, and of machines: lanes, elements that
-// are moved one by one, a sum over lanes, and how well LLVM does by itself with innermost loops.
+// are moved one by one, a sum over lanes, a call of a C function, how much of both branches is run, and how well LLVM does
+// by itself with innermost loops.
 enum { LONG_TRIPS = 1000, SHORT_TRIPS = 16, LANES = 8, VECTORS = 4, LARGEST_BODY = 4000, LARGEST_TREE = 100000 };
-static const double MOVE = 5.0, REDUCE = 8.0, BY_ITSELF_LONG = 5.0, BY_ITSELF_SHORT = 2.0, WORTH_IT = 1.5;
+static const double MOVE = 5.0, REDUCE = 8.0, CALL = 20.0, TAKEN = 0.6, BY_ITSELF_LONG = 5.0, BY_ITSELF_SHORT = 2.0, WORTH_IT = 1.5;
 
 typedef struct Chosen {
     Block *block; // with the loop in it
@@ -36,7 +37,7 @@ typedef struct Planner {
     Stmt *loop;
     Map blocks;     // inside it
     VEC(Temp) temps; // that are made in it
-    VEC(Temp) inner; // indices of the loops inside it around the statement
+    VEC(Stmt *) inner; // loops inside it around the statement
     VEC(Stmt *) added; // ST_ADDTO of arrays from outside, where all lanes add to the same element
     VEC(Stmt *) outside; // loads, stores and additions of arrays from outside
     int depth;      // of loops around it
@@ -115,8 +116,8 @@ static int64_t op_step(const Planner *p, const Stmt *s) {
 // Is it a cell from outside that the loop sets?
 static bool is_sum(const Planner *p, Temp cell) { return p->level[cell] < 0 && p->set_in[cell] == p->stamp; }
 
-static bool any_varies(const Planner *p, const Stmt *s, int from) {
-    for (int k = from; k < s->nargs; k++)
+static bool any_varies(const Planner *p, const Stmt *s) {
+    for (int k = 0; k < s->nargs; k++)
         if (varies(p, s->args[k])) return true;
     return false;
 }
@@ -133,20 +134,20 @@ static void spread_stmt(Planner *p, Stmt *s) {
     switch (s->kind) {
     case ST_CELL:
         p->level[s->dst] = p->under;
-        if (any_varies(p, s, 0)) set_varies(p, s->dst, STEP_ANY);
+        if (any_varies(p, s)) set_varies(p, s->dst, STEP_ANY);
         break;
     case ST_SET:
         if (p->level[s->dst] < 0) break; // from outside: it must be a sum
-        if (any_varies(p, s, 0) || p->under > p->level[s->dst]) set_varies(p, s->dst, STEP_ANY);
+        if (any_varies(p, s) || p->under > p->level[s->dst]) set_varies(p, s->dst, STEP_ANY);
         break;
     case ST_GET:
         if (varies(p, s->args[0]) || is_sum(p, s->args[0])) set_varies(p, s->dst, STEP_ANY);
         break;
     case ST_OP:
-        if (any_varies(p, s, 0)) set_varies(p, s->dst, op_step(p, s));
+        if (any_varies(p, s)) set_varies(p, s->dst, op_step(p, s));
         break;
     case ST_LOAD:
-        if (any_varies(p, s, 0) || is_own(p, s->buf)) set_varies(p, s->dst, STEP_ANY);
+        if (any_varies(p, s) || is_own(p, s->buf)) set_varies(p, s->dst, STEP_ANY);
         break;
     case ST_FOR: spread_under(p, s->body, varies(p, s->args[0])); break;
     case ST_LOOP: spread(p, s->body); break;
@@ -155,7 +156,7 @@ static void spread_stmt(Planner *p, Stmt *s) {
         spread_under(p, s->other, varies(p, s->args[0]));
         break;
     default:
-        if (s->dst >= 0 && any_varies(p, s, 0)) set_varies(p, s->dst, STEP_ANY);
+        if (s->dst >= 0 && any_varies(p, s)) set_varies(p, s->dst, STEP_ANY);
         break;
     }
 }
@@ -320,54 +321,37 @@ static double trips(const Planner *p, const Stmt *s, bool outermost) {
     return literal(p, s->args[0], &n) ? (double)(n > 0 ? n : 0) : outermost ? LONG_TRIPS : SHORT_TRIPS;
 }
 
-// Is there a function for vectors, so that it need not be called lane by lane? (cpu/lanes.c)
-static bool for_vectors(Op op) {
-    switch (op) {
-    case OP_lgamma: case OP_digamma: case OP_polygamma: case OP_powi: case OP_rem: case OP_idiv: case OP_irem: return false;
-    default: return true;
-    }
-}
-
-// Does a loop inside come back to the same elements, so that lanes may copy their rows first? (stage.c)
-static bool comes_back(const Planner *p, const Buf *b, const Temp *index) {
-    for (int i = 0; i < p->inner.len; i++) {
-        bool mentioned = false;
-        for (int k = 0; k < b->rank; k++) mentioned |= index[k] == p->inner.data[i];
-        if (!mentioned) return true;
-    }
-    return false;
-}
-
-static double move_cost(const Planner *p, const Buf *b, const Temp *index) {
-    bool own = is_own(p, b);
+static double move_cost(const Planner *p, const Stmt *s) {
+    const Buf *b = s->buf;
+    const Temp *index = index_of(s);
     int k = apart(p, b, index);
     if (all_agree(p, b, index)) return 1.0 / LANES;
     for (int j = 0; j < b->rank; j++)
         if (j != k && varies(p, index[j])) return MOVE;
-    if (!own && k == b->rank - 1 && info(p, index[k])->step == 1) return 1.0 / LANES;
-    return !own && comes_back(p, b, index) ? 1.0 / LANES + MOVE / SHORT_TRIPS : MOVE;
+    if (is_own(p, b)) return MOVE;
+    if (k == b->rank - 1 && info(p, index[k])->step == 1) return 1.0 / LANES;
+    bool row = s->kind == ST_LOAD && lanes_row(p->loop, p->inner.len, p->inner.data, s) >= 0;
+    return row ? 1.0 / LANES + MOVE / SHORT_TRIPS : MOVE;
 }
 
 static double lane_cost(Planner *p, const Block *block) {
     double sum = 0;
     for (int i = 0; block && i < block->stmts.len; i++) {
-        const Stmt *s = block->stmts.data[i];
+        Stmt *s = block->stmts.data[i];
         double cost = 1;
         switch (s->kind) {
         case ST_LIT: continue;
-        case ST_OP: cost = op_info[s->op].cost / (!varies(p, s->dst) || for_vectors(s->op) ? LANES : 1.0); break;
-        case ST_LOAD: cost = move_cost(p, s->buf, s->args); break;
-        case ST_STORE: cost = move_cost(p, s->buf, s->args + 1); break;
-        case ST_ADDTO:
-            cost = 2 * move_cost(p, s->buf, s->args + 1);
-            break;
+        case ST_OP: cost = op_info[s->op].cost / (!varies(p, s->dst) || op_info[s->op].lanes ? LANES : 1.0); break;
+        case ST_LOAD:
+        case ST_STORE: cost = move_cost(p, s); break;
+        case ST_ADDTO: cost = 2 * move_cost(p, s); break;
         case ST_FOR:
-            vec_push(&p->inner, s->dst);
+            vec_push(&p->inner, s);
             cost = trips(p, s, false) * (0.5 / LANES + lane_cost(p, s->body));
             p->inner.len--;
             break;
         case ST_IF: cost = 1.0 / LANES + lane_cost(p, s->body) + lane_cost(p, s->other); break;
-        case ST_EXTERN: cost = 20; break;
+        case ST_EXTERN: cost = CALL; break;
         default: cost = 1.0 / LANES; break;
         }
         sum += cost;
@@ -388,7 +372,7 @@ static bool is_plain(const Planner *p, const Block *block, Temp index) {
     for (int i = 0; i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
         if (s->body || s->other || s->kind == ST_CHECK || s->kind == ST_EXTERN || s->kind == ST_BREAK) return false;
-        if (s->kind == ST_OP && op_info[s->op].cost > 8) return false;
+        if (s->kind == ST_OP && op_info[s->op].cost >= CALL) return false;
         if (s->kind == ST_LOAD || s->kind == ST_STORE || s->kind == ST_ADDTO) {
             const Temp *at = index_of(s);
             for (int k = 0; k < s->buf->rank - 1; k++)
@@ -412,21 +396,21 @@ static double plain_cost(Planner *p, const Block *block) {
         case ST_ADDTO: sum += 2; break;
         case ST_FOR: sum += best(p, s, &lanes); break;
         case ST_LOOP: sum += SHORT_TRIPS * plain_cost(p, s->body); break;
-        case ST_IF: sum += 1 + 0.6 * (plain_cost(p, s->body) + plain_cost(p, s->other)); break;
-        case ST_EXTERN: sum += 20; break;
+        case ST_IF: sum += 1 + TAKEN * (plain_cost(p, s->body) + plain_cost(p, s->other)); break;
+        case ST_EXTERN: sum += CALL; break;
         default: sum += 1; break;
         }
     }
     return sum;
 }
 
-// What speaks against lanes, if anything does: an estimate in additions, or that iterations depend on each other.
+// The estimates are in additions.
 static void explain_choice(const Planner *p, const Stmt *loop, double plain, double laned) {
     Explain *x = p->tree->func->ir->explain;
     if (p->silent || !explain_wants(x, EXPLAIN_SCHEDULE)) return;
     const char *name = info(p, loop->dst)->name;
     if (laned == DBL_MAX)
-        explain(x, EXPLAIN_SCHEDULE, loop->span, "loop over `%s`: one iteration after the other, since they depend on each other",
+        explain(x, EXPLAIN_SCHEDULE, loop->span, "loop over `%s`: one iteration after the other: it cannot have lanes",
                 name ? name : "i");
     else
         explain(x, EXPLAIN_SCHEDULE, loop->span, "loop over `%s`: %s: about %.3g with lanes, %.3g without", name ? name : "i",
@@ -463,7 +447,6 @@ static bool has_loop(const Block *block) {
 }
 
 // What lanes share, and the sums into what they share, is moved once for a block of several vectors.
-
 static void settle(Planner *p, Stmt *loop) {
     look_at(p, loop);
     loop->lanes = p->added.len || has_loop(loop->body) ? VECTORS : 1;

@@ -19,32 +19,25 @@ typedef struct Stager {
     VEC(Row) rows;
 } Stager;
 
-// The only dimension whose index is the loop's, all others being indices of inner loops; -1: it is not so. All of these
-// loops run over whole extents, so that every element of a row may be read, whatever the load's conditions are.
-static int row_dimension(const Stager *z, const Stmt *load) {
-    int at = -1;
-    for (int d = 0; d < load->buf->rank; d++) {
-        if (load->args[d] == z->loop->dst) {
-            if (at >= 0 || z->loop->args[0] != load->buf->extent[d]) return -1;
-            at = d;
-            continue;
-        }
-        bool whole = false;
-        for (int i = 0; i < z->around.len; i++)
-            whole |= z->around.data[i]->dst == load->args[d] && z->around.data[i]->args[0] == load->buf->extent[d];
-        if (!whole) return -1;
-    }
-    return at == load->buf->rank - 1 ? -1 : at; // in the last, lanes lie together
+static bool mentions(const Stmt *load, Temp index) {
+    for (int d = 0; d < load->buf->rank; d++)
+        if (load->args[d] == index) return true;
+    return false;
 }
 
-// Is the same element read again, by a loop inside whose index the load does not mention?
-static bool comes_back(const Stager *z, const Stmt *load) {
-    for (int i = 0; i < z->around.len; i++) {
-        bool mentioned = false;
-        for (int d = 0; d < load->buf->rank; d++) mentioned |= z->around.data[i]->dst == load->args[d];
-        if (!mentioned) return true;
+// All of these loops run over whole extents, so that every element of a row may be read, whatever the load's conditions are.
+int lanes_row(const Stmt *loop, int n, Stmt *const *around, const Stmt *load) {
+    int at = -1;
+    for (int d = 0; d < load->buf->rank; d++) {
+        bool whole = load->args[d] == loop->dst && at < 0 && loop->args[0] == load->buf->extent[d];
+        if (whole) at = d;
+        for (int i = 0; i < n; i++)
+            whole |= around[i]->dst == load->args[d] && around[i]->args[0] == load->buf->extent[d];
+        if (!whole) return -1;
     }
-    return false;
+    bool again = false; // by a loop inside whose index the load does not mention
+    for (int i = 0; i < n; i++) again |= !mentions(load, around[i]->dst);
+    return again && at < load->buf->rank - 1 ? at : -1; // in the last dimension lanes lie together
 }
 
 static bool changes(const Block *block, const Buf *b) {
@@ -59,7 +52,7 @@ static bool changes(const Block *block, const Buf *b) {
 static void find(Stager *z, const Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_LOAD && !s->buf->lanes && row_dimension(z, s) >= 0 && comes_back(z, s) && !changes(z->loop->body, s->buf))
+        if (s->kind == ST_LOAD && !s->buf->lanes && lanes_row(z->loop, z->around.len, z->around.data, s) >= 0 && !changes(z->loop->body, s->buf))
             vec_push(&z->loads, s);
         if (s->kind == ST_FOR) vec_push(&z->around, s);
         find(z, s->body);
