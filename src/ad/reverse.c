@@ -517,8 +517,8 @@ bool ad_reverse_body(Ir *m, const AdBody *b, AdError *error) {
 
 bool ad_reverse(Ir *m, int ny, Node *const *y, Node *const *y_adj, int nx, Node *const *x, Node **x_adj,
                 AdError *error) {
+    Node **planned = ad_elevate(m, ny, y);
     // The traces in a derivative: the adjoint of a whole one would be as large.
-    Node **planned = arena_copy(m->arena, y, sizeof *y * (size_t)ny);
     pass_plan_traces(m, ny, planned);
     AdBody b = {.ny = ny, .nx = nx, .y = planned, .y_adj = (Node **)y_adj, .x = (Node **)x, .x_adj = x_adj};
     b.y_needed = ARENA_ARRAY(m->arena, Node *, ny + 1), b.x_needed = ARENA_ARRAY(m->arena, Node *, nx + 1);

@@ -289,6 +289,9 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
         return p;
     }
     case OPTION_DISABLE_RULE: return disable_rule(r, row, value);
+    case OPTION_NO_COARSEN:
+        for (k = 0; k < RULE_COUNT; k++) o->rules_off[k] |= rule_info[k].coarse;
+        return true;
     case OPTION_FUEL: {
         int fuel;
         if (!read_number(r, row, value, INT_MAX, &fuel)) return false;

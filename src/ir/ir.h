@@ -263,6 +263,10 @@ Node *ir_zeros_like(Ir *m, Node *a);
 Node *ir_fold(Ir *m, Var *index, int n, Var **states, Node **inits, Node **steps);
 Node *ir_while(Ir *m, int n, Var **states, Node **inits, Node *cond, Node **steps);
 Node *ir_final(Ir *m, Node *loop, int k);
+// *a and *b, which do not mention s, with e = *a * s + *b; NULL for zero. False if it is not seen that there are any.
+bool ir_affine(Ir *m, Node *e, const Var *s, Node **a, Node **b);
+// State k after a while loop in terms of its ir_count, where that is a closed form; else NULL.
+Node *ir_while_closed(Ir *m, Node *loop, int k);
 // The same with outputs, whose shapes must not depend on the loop's variables. l gives index (or NULL), n, state, nout.
 Node *ir_fold_out(Ir *m, const Loop *l, Node **inits, Node **steps, Node **outputs);
 Node *ir_while_out(Ir *m, const Loop *l, Node **inits, Node *cond, Node **steps, Node **outputs);

@@ -89,6 +89,16 @@ bool ir_join(JoinedLoop *u, Node *loop, bool alike) {
     return true;
 }
 
+bool ir_join_part(JoinedLoop *u, Node *loop) {
+    Loop *p = ir_loop(loop);
+    if (loop->op != u->loop->op || p->index != ir_loop(u->loop)->index || p->n > u->state.len) return false;
+    int *at = ARENA_ARRAY(u->ir->arena, int, p->n);
+    if (match(u, loop, at) < p->n) return false;
+    if (loop->op == OP_while && !is_same(u, loop, at, loop_cond(loop), loop_cond(u->loop))) return false;
+    add_member(u, loop, at);
+    return true;
+}
+
 Node *ir_joined(const JoinedLoop *u) {
     Node *first = u->loop;
     int n = u->state.len;

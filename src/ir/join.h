@@ -24,6 +24,8 @@ void ir_join_open(JoinedLoop *u, Ir *m, Node *loop);
 // Adds a loop that makes as many iterations and needs no result of the others; if `alike`, only one that has a state in
 // common with them. False if it cannot be added.
 bool ir_join(JoinedLoop *u, Node *loop, bool alike);
+// Adds a loop that is there already: one with the same iterations, all states of which are states of u.
+bool ir_join_part(JoinedLoop *u, Node *loop);
 // A term of a member in terms of the variables of u.
 Node *ir_join_term(const JoinedLoop *u, const JoinedMember *mb, Node *e);
 // The loop with the states of all members, without outputs.

@@ -12,7 +12,8 @@ typedef enum Rule {
 
 typedef struct RuleInfo { // the columns of rules.def
     const char *name;
-    bool form; // always applies
+    bool form;   // always applies
+    bool coarse; // part of coarsening
     const char *source, *law, *condition;
 } RuleInfo;
 extern const RuleInfo rule_info[RULE_COUNT];

@@ -136,9 +136,16 @@ static LoopResult *known_loop(Lower *l, Node *loop) {
     return NULL;
 }
 
+static bool has_arrays(const Loop *p) {
+    for (int k = 0; k < p->n; k++)
+        if (p->state[k]->rank) return true;
+    return false;
+}
+
 static void find_uses(Node *e, void *data) {
     Lower *l = data;
     if (ir_is_loop(e)) map_put(&l->loops, e, e);
+    if (e->op == OP_while && !has_arrays(ir_loop(e))) vec_push(&l->whiles, e);
     for (int i = 0; i < e->nargs; i++)
         if (e->args[i]->op == OP_final && e->args[i]->rank) vec_push(&l->uses, ((ResultUse){e->args[i], e}));
 }
@@ -249,6 +256,12 @@ static void emit_union(Lower *l, JoinedLoop *u) {
     }
 }
 
+static bool is_member(const JoinedLoop *u, const Node *loop) {
+    for (int i = 0; i < u->members.len; i++)
+        if (u->members.data[i].loop == loop) return true;
+    return false;
+}
+
 LoopResult *lower_loop(Lower *l, Node *loop) {
     LoopResult *known = known_loop(l, loop);
     if (known) return known;
@@ -257,6 +270,11 @@ LoopResult *lower_loop(Lower *l, Node *loop) {
     for (int i = 0; i < l->scope->folds.len; i++) {
         Node *o = l->scope->folds.data[i];
         if (o != loop && !known_loop(l, o) && !lower_needs_busy(l, o)) ir_join(&u, o, true);
+    }
+    // A while loop may fail, so that branches make theirs themselves: not if it is one that runs anyway.
+    for (int i = 0; i < l->whiles.len && loop->op == OP_while; i++) {
+        Node *o = l->whiles.data[i];
+        if (!is_member(&u, o) && !known_loop(l, o)) ir_join_part(&u, o);
     }
     Span before = lower_at(l, loop);
     int busy = l->busy.len;

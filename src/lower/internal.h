@@ -76,6 +76,7 @@ typedef struct Lower {
     Map checks;         // Node -> what it checks (total.c)
     Map copies;         // Node -> how often a branch has computed it for itself
     Map loops;          // those of the function: Node -> itself
+    VEC(Node *) whiles; // the while loops among them without array states
     Map started;        // buffers of which a state's initial value was copied: the loop may be there twice
     VEC(ResultUse) uses; // of their array results, by what; NULL: the function's result
     Buf **inputs, **outputs; // of the function, by number; NULL for scalar inputs

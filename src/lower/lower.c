@@ -209,7 +209,7 @@ static void walk_arm(Lower *l, Node *e, void *arm) {
     Node *total = e->rank == 0 && e->partial ? lower_total(l, e) : NULL;
     if (total) walk_arm(l, total, arm);
     // what is computed before the arms decides for itself what it needs
-    bool branches = first && !e->partial && (e->op == OP_bracket || e->op == OP_select);
+    bool branches = first && (e->op == OP_bracket || e->op == OP_select) && !lower_fails(l, s, e);
     for (int i = 0; i < (branches ? 1 : e->nargs); i++) walk_arm(l, e->args[i], arm);
 }
 
@@ -354,10 +354,11 @@ static bool in_range(Lower *l, const Node *e) {
 // May evaluating e in the scope fail where the scope itself would not? What is needed there anyway does not count.
 static bool may_fail(Lower *l, Scope *s, const Node *e, int *fuel) {
     if (!e->partial) return false;
+    const Node *loop = e->op == OP_final ? e->args[0] : NULL;
     for (Scope *o = s; o; o = o->outer)
-        if (map_get(&o->demanded, e)) return false;
+        if (map_get(&o->demanded, e) || (loop && map_get(&o->arrays, loop))) return false;
     if (l->ir->debug_nan && ir_makes_nan(e)) return true;
-    const Node *of = e->op == OP_final && e->args[0]->op == OP_fold ? e->args[0] : e;
+    const Node *of = loop && loop->op == OP_fold ? loop : e;
     const Var *v = of->op == OP_fold ? of->u.loop->index : e->op == OP_gen || e->op == OP_sum ? e->u.var : NULL;
     bool plain = v || op_is_elementwise(e->op) || e->op == OP_select || e->op == OP_bracket ||
                  (e->op == OP_conv && e->kind != KIND_INT32) || (e->op == OP_at && in_range(l, e));
@@ -380,12 +381,42 @@ static bool shared_by_arms(Lower *l, Scope *s, const Node *e) {
     return lower_in_arms(l, s, e) && !lower_fails(l, s, e);
 }
 
+// Is e dear or partial only because of what is known in the scope: values, and loops that have run?
+static bool is_settled(Lower *l, const Scope *s, Node *e) {
+    if (!e->partial && !lower_dear(l, e)) return true;
+    const Node *loop = e->op == OP_final ? e->args[0] : NULL;
+    for (; s; s = s->outer)
+        if ((loop && map_get(&s->arrays, loop)) || map_get(&s->values, e)) return true;
+    return false;
+}
+
+// Is e a cheap function that does not fail of what is settled, or needed by several arms of branches?
+static bool is_simple_in(Lower *l, Scope *s, Node *e, Map *seen, int *fuel) {
+    if (map_get(seen, e) || is_settled(l, s, e)) return true;
+    map_put(seen, e, e);
+    bool plain = op_is_elementwise(e->op) || e->op == OP_select || e->op == OP_bracket || e->op == OP_conv;
+    if (!plain || e->op == OP_idiv || e->op == OP_irem || e->kind == KIND_INT32 || --*fuel < 0) return false;
+    if (shared_by_arms(l, s, e)) return true;
+    if (op_info[e->op].cost >= PASS_COST_DEAR) return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (!is_simple_in(l, s, e->args[i], seen, fuel)) return false;
+    return true;
+}
+
+static bool is_simple(Lower *l, Scope *s, Node *e) {
+    Map seen = {0};
+    int fuel = 200;
+    bool is = is_simple_in(l, s, e, &seen, &fuel);
+    map_free(&seen);
+    return is;
+}
+
 // The scope in which e is to be emitted; *home is the one that could hold it for good.
 static Scope *place(Lower *l, Node *e, Scope **home) {
     *home = scope_of_vars(l, e->fv);
     if (!*home) fatal_bug("a value has a free variable that no open loop binds");
     bool dear = lower_dear(l, e);
-    if (!dear && !e->partial) return *home;
+    if (e->partial ? crosses_loop(l->scope, *home) && is_simple(l, *home, e) : !dear) return *home;
     if (!e->partial && (intptr_t)map_get(&l->copies, e) >= MAX_COPIES) return *home;
     for (Scope *s = l->scope; s != *home; s = s->outer) {
         bool sure = s->branch && s->fact && crosses_loop(s, *home) && lower_likely(l, s->fact, *home); // needed in some pass
@@ -832,6 +863,7 @@ static Tree *lower_version(Arena *arena, const Func *func) {
     map_free(&l->total), map_free(&l->not_total), map_free(&l->checks);
     map_free(&l->copies), map_free(&l->loops), map_free(&l->started);
     vec_free(&l->uses);
+    vec_free(&l->whiles);
     return t;
 }
 

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-enum { MAX_ROUNDS = 8, MAX_EXPONENT = 1024 };
+enum { MAX_ROUNDS = 8, MAX_LOOPS = 64, MAX_EXPONENT = 1024 };
 
 static void note_use(Map *uses, const Node *e) { map_put(uses, e, (void *)((intptr_t)map_get(uses, e) + 1)); }
 
@@ -63,11 +63,24 @@ static Node *change(Ir *m, Node *e, void *uses) {
     return by ? by : e;
 }
 
+static void find_uses(const Func *f, Map *uses) {
+    ir_walk(f->noutputs, f->outputs, count_uses, uses);
+    for (int i = 0; i < f->noutputs; i++) note_use(uses, f->outputs[i]);
+}
+
+static bool affine_steps(Func *f) {
+    Map uses = {0};
+    if (!f->ir->fast) return false;
+    find_uses(f, &uses);
+    bool changed = pass_affine_steps(f, &uses);
+    map_free(&uses);
+    return changed;
+}
+
 static bool factor(Func *f) {
     Map uses = {0};
     bool changed = false;
-    ir_walk(f->noutputs, f->outputs, count_uses, &uses);
-    for (int i = 0; i < f->noutputs; i++) note_use(&uses, f->outputs[i]);
+    find_uses(f, &uses);
     for (int i = 0; i < f->noutputs; i++) {
         Node *e = ir_change(f->ir, f->outputs[i], change, &uses);
         changed |= e != f->outputs[i];
@@ -80,4 +93,5 @@ static bool factor(Func *f) {
 void pass_factor(Func *f) {
     if (f->ir->debug_nan) return; // inf * 0 - inf * 1 is NaN, inf * (0 - 1) is not
     for (int round = 0; round < MAX_ROUNDS && factor(f); round++) continue;
+    for (int round = 0; round < MAX_LOOPS && affine_steps(f); round++) continue;
 }

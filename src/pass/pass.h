@@ -29,6 +29,9 @@ void pass_thread(Func *f);
 void pass_checkpoint(Func *f);
 // Turns traces into array states, and counts into states that count.
 void pass_store(Func *f);
+// Part of pass_factor: one loop whose steps are affine functions of a state (affine.c). True if there is one. uses: how often
+// values are used.
+bool pass_affine_steps(Func *f, const Map *uses);
 // Unrolls sums and arrays of a few elements, where the number is known.
 void pass_unroll(Func *f);
 // Gives loops over equal extents the same variable where neither is inside the other, so that what they share is one

@@ -40,9 +40,35 @@ static Node *unify(Node *e, void *data) {
     return out;
 }
 
+typedef VEC(Node *) Extents;
+
+static void find_extent(Node *e, void *data) {
+    Extents *x = data;
+    Node *extent = ir_is_binder(e) ? e->u.var->extent : e->op == OP_fold ? e->u.loop->index->extent : NULL;
+    for (int i = 0; extent && i < x->len; i++)
+        if (x->data[i] == extent) return;
+    if (extent && extent->bound) vec_push(x, extent);
+}
+
+// The first extent with loops inside that changes; inner ones come first.
+static bool change_extent(Unify *u, Func *f) {
+    Extents x = {0};
+    bool changed = false;
+    ir_walk(f->noutputs, f->outputs, find_extent, &x);
+    for (int i = 0; i < x.len && !changed; i++) {
+        Node *by = unify(x.data[i], u);
+        changed = by != x.data[i];
+        for (int k = 0; changed && k < f->noutputs; k++) f->outputs[k] = ir_replace(u->m, f->outputs[k], x.data[i], by);
+    }
+    vec_free(&x);
+    return changed;
+}
+
 void pass_unify(Func *f) {
+    enum { MAX_EXTENTS = 32 };
     Unify u = {.m = f->ir};
     f->ir->planning = true;
+    for (int k = 0; k < MAX_EXTENTS && change_extent(&u, f); k++) {}
     for (int i = 0; i < f->noutputs; i++) f->outputs[i] = unify(f->outputs[i], &u);
     map_free(&u.memo);
     vec_free(&u.vars);

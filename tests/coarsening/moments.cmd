@@ -7,7 +7,7 @@ for n in 10 20; do
     make bgd_hyperopt records n=$n
     for steps in 10 20; do
         for entry in error gradient tangent; do
-            for how in '' --disable-pass=moments; do
+            for how in '' --no-coarsen; do
                 echo "$entry $n $steps $how" "$(fsmc cost --fp=fast $how bgd_hyperopt.fsm $entry r=0.001 steps=$steps \
                     x=@"$FSMC_TEST_TMP/records.0.npy" y=@"$FSMC_TEST_TMP/records.1.npy")"
             done

@@ -2,6 +2,7 @@
 // and one where it does not. Random terms have the same values with any set of rules; rewriting ends, and what it leaves is
 // not rewritten again. Programs and their derivatives are right without any rule, and without each.
 #define _POSIX_C_SOURCE 200809L
+#include "ad/ad.h"
 #include "driver/file.h"
 #include "driver/passes.h"
 #include "ir/rule.h"
@@ -51,7 +52,7 @@ static void test_page(Arena *a) {
     for (const char *p = page ? page->text : ""; (p = strstr(p, "\n| `")); p++) lines++;
     for (int k = 0; k < RULE_COUNT; k++) {
         const RuleInfo *r = &rule_info[k];
-        const char *line = arena_printf(a, "\n| `%s`%s | `%s` | %s | %s |\n", r->name, r->form ? " *always*" : "",
+        const char *line = arena_printf(a, "\n| `%s`%s | `%s` | %s | %s |\n", r->name, r->form ? " *always*" : r->coarse ? " *coarse*" : "",
                                         cell(a, r->law), cell(a, r->condition), r->source);
         if (!page || !strstr(page->text, line)) report(false, "docs/rules.md", arena_printf(a, "there is no line%s", line));
     }
@@ -106,7 +107,7 @@ static const char *differ(Arena *a, const Func *want, const Func *got, const Fun
 
 typedef struct Example {
     Rule rule;
-    bool fires, precise, fast;
+    bool fires, precise, fast, grad;
     char passes[64], text[1024];
 } Example;
 
@@ -131,7 +132,7 @@ static bool is_passes(const char *word) {
     return next_pass(&rest) != NULL;
 }
 
-// RULE +|- [precise|fast] [PASS,...] TYPE BODY
+// RULE +|- [precise|fast] [grad] [PASS,...] TYPE BODY
 static bool read_example(const char *line, Example *x) {
     char name[64], word[64];
     const char *p = line;
@@ -145,6 +146,7 @@ static bool read_example(const char *line, Example *x) {
     while (read_word(&p, word, sizeof word)) {
         if (!strcmp(word, "precise")) x->precise = true;
         else if (!strcmp(word, "fast")) x->fast = true;
+        else if (!strcmp(word, "grad")) x->grad = true;
         else if (is_passes(word)) snprintf(x->passes, sizeof x->passes, "%s", word);
         else break;
         type = p;
@@ -154,6 +156,15 @@ static bool read_example(const char *line, Example *x) {
     snprintf(x->text, sizeof x->text, "func f(%s) -> %.*s {\n  %s%.*s\n}\n", parameters, (int)(body - type), type,
              *body == '(' ? "return " : "", (int)length, body);
     return true;
+}
+
+// Puts the derivative by x in the place of the function's first result.
+static void differentiate(Ir *m, Func *f) {
+    Node *one = ir_real(m, KIND_DOUBLE, 1), *x = NULL;
+    AdError error = {0};
+    for (int i = 0; i < f->ninputs; i++)
+        if (!strcmp(f->inputs[i]->name, "x")) x = f->inputs[i];
+    if (!x || !ad_reverse(m, 1, f->outputs, &one, 1, &x, f->outputs, &error)) fatal_bug("no derivative of an example");
 }
 
 // The function of an example, with the rules of r, or as written without.
@@ -171,6 +182,7 @@ static Func *build(Arena *a, Ir *m, const Example *x, Rules *r) {
         str_free(&s);
     }
     diag_delete(diag);
+    if (f && x->grad) differentiate(m, f[0]);
     const char *list = x->passes;
     while (f && r && *list) next_pass(&list)->run(f[0]);
     if (f) ir_verify(f[0]);
