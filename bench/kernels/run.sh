@@ -16,7 +16,7 @@ trap 'rm -rf "$work"' EXIT
 
 fast='-O3 -march=native -ffast-math'
 # shellcheck disable=SC2086 # words
-"$FSMC_BUILD/fsmc" --target-cpu=native ${FSMC_FLAGS:-} "$here/kernels.fsm" -o "$work/kernels_fsm.o"
+"$FSMC_BUILD/fsmc" --target-cpu=native --fp=fast ${FSMC_FLAGS:-} "$here/kernels.fsm" -o "$work/kernels_fsm.o"
 compile() { "$@" -std=gnu11 -I"$root/include" -I"$work" -c; }
 # shellcheck disable=SC2086
 {

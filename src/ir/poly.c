@@ -273,6 +273,16 @@ static bool nonneg_terms(Poly p) {
     return constant >= 0;
 }
 
+// The greatest value of an index variable: that of `max(0, e)`, which has a value, is less than e.
+static Poly greatest(Ir *m, const Var *v) {
+    Node *e = v->extent;
+    int64_t low;
+    for (int k = 0; e->op == OP_max && k < 2; k++)
+        if (ir_is_int_lit(e->args[k], &low) && low <= 0) e = e->args[1 - k], k = -1;
+    Poly p = poly_of(m, e);
+    return poly_add(m, e == v->extent ? p : opaque(m, p), poly_lit(m, -1));
+}
+
 static bool nonneg_rec(Ir *m, Poly p, int fuel);
 
 // The extreme or select created last among the terms: it may mention others. NULL if there is none.
@@ -284,6 +294,11 @@ static const Term *last_choice(Poly p) {
         if (!found || e->id > found->atom[0]->id) found = &p.term[i];
     }
     return found;
+}
+
+static bool chosen_by(Poly p, const Node *v) {
+    const Term *t = last_choice(p);
+    return t && node_has_var(t->atom[0], v->u.var);
 }
 
 // A minimum is one of its operands, and at most either.
@@ -305,13 +320,13 @@ static bool nonneg_rec(Ir *m, Poly p, int fuel) {
     Node *v = last_index(p);
     if (fuel == 0) return false;
     if (!v) return nonneg_choice(m, p, fuel);
+    if (chosen_by(p, v) && nonneg_choice(m, p, fuel)) return true;
     Poly a, b;
     if (!split(m, p, v, &a, &b)) return false;
     if (nonneg_rec(m, a, fuel - 1)) return nonneg_rec(m, b, fuel - 1); // least at v = 0
     Poly neg = poly_scale(m, a, -1);
     if (!nonneg_rec(m, neg, fuel - 1)) return false;
-    Poly top = poly_add(m, poly_of(m, v->u.var->extent), poly_lit(m, -1)); // least at v = extent - 1
-    return nonneg_rec(m, poly_add(m, poly_mul(m, a, top), b), fuel - 1);
+    return nonneg_rec(m, poly_add(m, poly_mul(m, a, greatest(m, v->u.var)), b), fuel - 1); // least at the greatest v
 }
 
 // ---- proofs by substitution: each constraint x + rest >= 0 makes x := s - rest with a new s >= 0
@@ -368,7 +383,7 @@ static void constrain_atoms(Ir *m, Constraints *c, Poly p, int depth) {
             bool arg = (a->op == OP_argmin || a->op == OP_argmax) && a->u.var->extent->nonneg; // -1 for an empty range
             bool rest = a->op == OP_irem && a->args[1]->nonneg; // it has a value: the divisor is at least 1
             if ((!index && !arg && !rest) || !first_time(c, a)) continue;
-            Poly room = poly_add(m, poly_of(m, rest ? a->args[1] : a->u.var->extent), poly_lit(m, -1));
+            Poly room = rest ? poly_add(m, poly_of(m, a->args[1]), poly_lit(m, -1)) : greatest(m, a->u.var);
             constrain(c, poly_add(m, room, poly_scale(m, poly_of(m, a), -1)));
             if (depth > 0) constrain_atoms(m, c, room, depth - 1);
         }
@@ -577,7 +592,7 @@ int ir_range_facts(Ir *m, const Node *e, Poly *out, int max) {
     int n = 0;
     for (int j = 0; j < e->fv->n && n < max; j++) {
         const Var *v = e->fv->v[j];
-        if (!v->is_state) out[n++] = poly_add(m, poly_of(m, v->extent), poly_lit(m, -1));
+        if (!v->is_state) out[n++] = greatest(m, v);
     }
     return n;
 }
