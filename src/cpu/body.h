@@ -25,6 +25,7 @@ typedef struct Body {
     // Of the loop with lanes around:
     int lanes;               // how many; 0: there is no such loop
     LLVMValueRef mask;       // which of them are at work, as a vector of Bool; NULL: all
+    LLVMValueRef zero, dump; // where the others read and store, if they must
     LLVMValueRef *sums;      // by buffer: the lanes' private copies, or NULL
     LLVMValueRef copied;     // are there such copies?
     bool *sums_cell;         // by temp: a cell from outside that the lanes add to, each for itself

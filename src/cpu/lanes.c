@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { PRIVATE_BYTES = 512 * 1024, SHORT_RUN = 8, FEW = 12 };
+enum { PRIVATE_BYTES = 512 * 1024, SHORT_RUN = 8, FEW = 12, MASKED = 4 };
 
 static const TempInfo *info(const Body *p, Temp t) { return &p->tree->temps.data[t]; }
 static bool linear(const Body *p, Temp t) { return info(p, t)->varies && info(p, t)->step != STEP_ANY; }
@@ -226,34 +226,41 @@ static LLVMValueRef pointers(Body *p, const Buf *b, const Places *at) {
     return LLVMBuildInBoundsGEP2(build, emit_memory_type(p->e, b->kind), body_buffer(p, b), &n, 1, "");
 }
 
+// A place of which lanes that are not at work read zero, or where they may store.
+static LLVMValueRef nowhere(Body *p, LLVMValueRef *slot) {
+    LLVMBuilderRef b = p->e->builder;
+    if (!*slot) {
+        *slot = body_slot(p, p->e->type_i64, "nowhere");
+        LLVMBasicBlockRef here = LLVMGetInsertBlock(b);
+        LLVMPositionBuilderAtEnd(b, p->slots);
+        LLVMBuildStore(b, emit_int(p->e, 0), *slot);
+        LLVMPositionBuilderAtEnd(b, here);
+    }
+    return *slot;
+}
+
+// The lanes' addresses where they have a mask: one by one this is faster than gathers and scatters of many processors.
+static LLVMValueRef at_work(Body *p, const Buf *b, const Places *at, LLVMValueRef *slot) {
+    if (!p->mask) return NULL;
+    return LLVMBuildSelect(p->e->builder, p->mask, pointers(p, b, at), splat(p, nowhere(p, slot)), "");
+}
+
 static LLVMValueRef gather(Body *p, const Buf *b, const Temp *index) {
-    LLVMTypeRef type = vector_type(p, emit_memory_type(p->e, b->kind));
+    LLVMTypeRef type = emit_memory_type(p->e, b->kind);
     Places at = places(p, b, index);
-    LLVMValueRef v = LLVMGetPoison(type);
-    if (p->mask) {
-        LLVMTypeRef types[] = {type, vector_type(p, p->e->type_ptr)};
-        LLVMValueRef args[] = {pointers(p, b, &at), alignment_arg(p, body_alignment(b->kind)), p->mask, LLVMConstNull(type)};
-        v = emit_intrinsic(p->e, "llvm.masked.gather", 2, types, 4, args);
-    } else {
-        for (int l = 0; l < p->lanes; l++) {
-            LLVMValueRef x = LLVMBuildLoad2(p->e->builder, emit_memory_type(p->e, b->kind), place_of(p, b, &at, l), "");
-            LLVMSetAlignment(x, body_alignment(b->kind));
-            v = insert(p, v, x, l);
-        }
+    LLVMValueRef v = LLVMGetPoison(vector_type(p, type)), all = at_work(p, b, &at, &p->zero);
+    for (int l = 0; l < p->lanes; l++) {
+        LLVMValueRef x = LLVMBuildLoad2(p->e->builder, type, all ? extract(p, all, l) : place_of(p, b, &at, l), "");
+        LLVMSetAlignment(x, body_alignment(b->kind));
+        v = insert(p, v, x, l);
     }
     return from_memory(p, b->kind, v);
 }
 
 static void scatter(Body *p, const Buf *b, const Temp *index, LLVMValueRef v) {
     Places at = places(p, b, index);
-    if (!p->mask) { // processors take longer for a scatter than for so many stores
-        for (int l = 0; l < p->lanes; l++) body_store(p, b->kind, extract(p, v, l), place_of(p, b, &at, l));
-        return;
-    }
-    v = to_memory(p, b->kind, v);
-    LLVMTypeRef types[] = {LLVMTypeOf(v), vector_type(p, p->e->type_ptr)};
-    LLVMValueRef args[] = {v, pointers(p, b, &at), alignment_arg(p, body_alignment(b->kind)), p->mask};
-    emit_intrinsic(p->e, "llvm.masked.scatter", 2, types, 4, args);
+    LLVMValueRef all = at_work(p, b, &at, &p->dump);
+    for (int l = 0; l < p->lanes; l++) body_store(p, b->kind, extract(p, v, l), all ? extract(p, all, l) : place_of(p, b, &at, l));
 }
 
 static LLVMValueRef lanes_load(Body *p, const Stmt *s) {
@@ -691,37 +698,45 @@ static void end_cells(LaneLoop *z) {
     }
 }
 
-// Runs the iterations from `first` on as lanes, and says where it stopped.
-static LLVMValueRef run(LaneLoop *z, const Stmt *s, LLVMValueRef first, LLVMValueRef n, int lanes) {
+// Runs the iterations from `first` on as lanes, and says where it stopped: with a mask at the end, without one where less
+// than all lanes are left.
+static LLVMValueRef run(LaneLoop *z, const Stmt *s, LLVMValueRef first, LLVMValueRef n, int lanes, bool masked) {
     Body *p = z->p;
     LLVMBuilderRef b = p->e->builder;
     p->lanes = lanes;
     begin_cells(z);
-    LLVMValueRef some = LLVMBuildICmp(b, LLVMIntSGT, n, first, ""), end = LLVMBuildAnd(b, n, emit_int(p->e, -lanes), "");
+    LLVMValueRef some = LLVMBuildICmp(b, LLVMIntSGT, n, first, "");
+    LLVMValueRef end = masked ? n : LLVMBuildAnd(b, n, emit_int(p->e, -lanes), "");
     end = LLVMBuildSelect(b, LLVMBuildAnd(b, some, z->enough, ""), end, first, "");
     Counted c = body_begin_for(p, first, end, lanes, info(p, s->dst)->name);
     p->temp[s->dst] = c.index;
+    if (masked) p->mask = LLVMBuildICmp(b, LLVMIntSLT, all_lanes(p, s->dst), splat(p, n), "");
     body_poll(p);
     LLVMValueRef inner = body_allocates(p, s->body, false) ? body_mark(p) : NULL;
     p->depth++;
     body_emit(p, s->body);
     p->depth--;
     if (inner) body_release(p, inner);
+    p->mask = NULL;
     body_end_for(p, &c);
     end_cells(z);
     p->lanes = 0;
     return end;
 }
 
+// Machines with masks take what is left over as one vector, others one by one. A block of vectors leaves some whole ones.
 void lanes_for(Body *p, const Stmt *s) {
     LaneLoop z = {.p = p, .enough = LLVMConstInt(p->e->type_i1, 1, false)};
     z.seen = ARENA_ARRAY(p->e->arena, char, p->tree->bufs.len + 1);
     LLVMValueRef n = body_value(p, s->args[0]), mark = s->nin ? body_mark(p) : NULL, done = emit_int(p->e, 0);
     look_inside(&z, s->body);
     begin_sums(&z, s, n);
-    for (int vectors = s->lanes; vectors; vectors = vectors > 1) done = run(&z, s, done, n, p->e->width * vectors);
+    const int width = p->e->width;
+    const bool masks = width >= MASKED;
+    done = run(&z, s, done, n, width * s->lanes, false);
+    if (masks || s->lanes > 1) done = run(&z, s, done, n, width, masks);
     end_sums(&z, s);
     vec_free(&z.sums);
     if (mark) body_release(p, mark);
-    body_emit_scalar_for(p, s, done);
+    if (!masks || !LLVMIsConstant(z.enough)) body_emit_scalar_for(p, s, done);
 }
