@@ -42,10 +42,11 @@ typedef struct Scope {
     bool branch;      // may not run
     bool loop;        // runs repeatedly
     bool maybe_empty; // a loop that may make no pass
+    Node *extent;   // of a loop over an index, else NULL
     Node *fact;     // Bool known to hold inside, or NULL
     Map values;     // Node -> Temp + 1
     Map arrays;     // Node -> Buf
-    Map lazy;       // Node -> what holds it once it was needed
+    Map lazy;       // Node -> Lazy
     Map in_arm;     // Node -> an arm of a branch of this scope that may need it
     Map in_arms;    // Node: several such arms may need it
     Map demanded;   // Node: evaluated whenever this scope is entered
@@ -57,6 +58,14 @@ typedef struct Scope {
     VEC(Task) tasks;    // not yet done
     VEC(Rebound) rebound; // by this scope
 } Scope;
+
+// The cell or buffer in e's home that holds e once something has needed it, or where the guard holds.
+typedef struct Lazy {
+    Node *guard;        // known in the home; NULL: nothing is known there
+    Temp ready, value;  // ready: has it been computed? Without a guard only
+    Buf *buf;
+    struct Lazy *next;  // for the same value, with another guard
+} Lazy;
 
 typedef struct ResultUse {
     Node *result, *user;
@@ -90,6 +99,7 @@ void lanes_stage(Arena *arena, Tree *tree, Block *block, Stmt *loop);
 
 // ---- statements (lower.c)
 Temp lower_temp(Lower *l, Kind kind, const char *name);
+Temp lower_emit(Lower *l, Node *e); // e in the current scope, wherever it might stand
 Stmt *lower_stmt(Lower *l, StmtKind kind, Temp dst, int nargs, const Temp *args); // appended to the open block
 Temp lower_int(Lower *l, int64_t value);
 Temp lower_cell(Lower *l, Kind kind, Temp init);
@@ -114,6 +124,11 @@ void lower_check_nan(Lower *l, const char *text, int nvalues, Temp r, int n, con
 
 // Statements from now on come from where e does, if that is known. Returns where they came from before.
 Span lower_at(Lower *l, const Node *e);
+
+// ---- values by need (need.c)
+// e, which a branch at `at` needs, which is inside loops of e's home; and is it worth a cell of its own?
+Lazy *lower_by_need(Lower *l, Node *e, Scope *at, Scope *home);
+bool lower_keeps(Lower *l, Node *e);
 
 // ---- scopes (lower.c)
 Scope *scope_open(Lower *l);

@@ -83,6 +83,7 @@ Stmt *lower_begin_for(Lower *l, Var *v) {
     l->temp_depth.data[i] = l->scope->depth; // it has no value outside
     l->scope->loop = true;
     l->scope->maybe_empty = maybe_empty;
+    l->scope->extent = v->extent;
     s->body = l->scope->block;
     scope_bind(l, l->scope, v);
     map_put(&l->scope->values, ir_var(v), (void *)(intptr_t)(i + 1));

@@ -452,8 +452,6 @@ Temp lower_known_value(Lower *l, Node *e) {
 
 static void remember(Scope *s, Node *e, Temp t) { map_put(&s->values, e, (void *)(intptr_t)(t + 1)); }
 
-static Temp emit(Lower *l, Node *e);
-
 void lower_begin_if(Lower *l, Node *fact) {
     scope_open(l);
     l->scope->branch = true;
@@ -464,79 +462,6 @@ void lower_end_if(Lower *l, Temp cond) {
     Block *body = scope_close(l);
     Stmt *s = lower_stmt(l, ST_IF, -1, 1, &cond);
     s->body = body;
-}
-
-// The cell or buffer in e's home that holds e once something has needed it.
-typedef struct Lazy {
-    Temp ready, value;
-    Buf *buf;
-} Lazy;
-
-static Lazy *lazy_in(Lower *l, Node *e, Scope *home) {
-    Lazy *z = map_get(&home->lazy, e);
-    if (z) return z;
-    Scope *here = l->scope;
-    l->scope = home;
-    z = ARENA_NEW(l->arena, Lazy);
-    z->ready = lower_cell(l, KIND_BOOL, lower_value(l, ir_bool(l->ir, false)));
-    if (e->rank == 0) {
-        z->value = lower_cell(l, e->kind, lower_value(l, ir_zero(l->ir, e->kind)));
-    } else {
-        Temp *extent = ARENA_ARRAY(l->arena, Temp, e->rank);
-        for (int k = 0; k < e->rank; k++) { // it may never be needed: that they are not negative is checked later
-            bool nonneg = e->shape[k]->nonneg;
-            extent[k] = lower_value(l, nonneg ? e->shape[k] : ir_max(l->ir, ir_int(l->ir, 0), e->shape[k]));
-        }
-        z->buf = lower_buf(l, BUF_TEMP, e->kind, e->rank, extent, NULL);
-    }
-    l->scope = here;
-    map_put(&home->lazy, e, z);
-    return z;
-}
-
-static Lazy *emit_by_need(Lower *l, Node *e, Scope *home) {
-    Lazy *z = lazy_in(l, e, home);
-    Temp is_ready = lower_get(l, z->ready), missing = lower_temp(l, KIND_BOOL, NULL);
-    lower_stmt(l, ST_OP, missing, 1, &is_ready)->op = OP_not;
-    lower_begin_if(l, NULL);
-    if (e->rank == 0) {
-        lower_demand(l, e);
-        lower_set(l, z->value, emit(l, e));
-    } else if (e->op == OP_final || e->op == OP_extern) { // has a buffer of its own
-        lower_demand(l, e);
-        Buf *made = lower_fill(l, e);
-        Stmt *copy = lower_stmt(l, ST_COPY, -1, 0, NULL);
-        copy->buf = z->buf, copy->src = made;
-    } else {
-        Task t = {.kind = TASK_STORE, .buf = z->buf, .e = e};
-        for (int k = 0; k < e->rank; k++) lower_extent(l, e, k);
-        lower_tasks(l, 1, &t);
-    }
-    lower_set(l, z->ready, lower_value(l, ir_bool(l->ir, true)));
-    lower_end_if(l, missing);
-    return z;
-}
-
-// What evaluating e here would cost beyond what is known already, up to a bound.
-static int fresh_cost(Lower *l, Node *e, int bound) {
-    if (e->nargs == 0 || (e->rank == 0 && lower_known_value(l, e) >= 0)) return 0;
-    int cost = op_info[e->op].cost;
-    if (ir_is_binder(e) || e->op == OP_final || (e->op == OP_extern && e->u.ext->signature)) return PASS_COST_LOOP;
-    if (e->op == OP_at) cost = e->args[0]->op == OP_input || lower_known_array(l, e->args[0]) ? 1 : PASS_COST_LOOP;
-    for (int i = e->op == OP_at ? 1 : 0; i < e->nargs && cost <= bound; i++)
-        cost += fresh_cost(l, e->args[i], bound - cost);
-    return cost;
-}
-
-// Is e worth a cell? Its dear operands get one of their own first, so that what is left may be cheap.
-static bool keep_by_need(Lower *l, Node *e) {
-    if (!lower_dear(l, e)) return false;
-    bool strict = op_is_elementwise(e->op) && e->op != OP_and && e->op != OP_or;
-    if (strict && op_info[e->op].cost <= PASS_COST_DEAR) {
-        for (int i = 0; i < e->nargs; i++) lower_value(l, e->args[i]);
-        return false;
-    }
-    return fresh_cost(l, e, PASS_COST_DEAR) > PASS_COST_DEAR;
 }
 
 // Would e be emitted further out than `at`?
@@ -559,15 +484,15 @@ Temp lower_value(Lower *l, Node *e) {
         return t;
     }
     count_copy(l, e, at, home);
-    if (at == home || !crosses_loop(at, home) || !keep_by_need(l, e)) {
+    if (at == home || !crosses_loop(at, home) || !lower_keeps(l, e)) {
         l->scope = at;
-        t = emit(l, e);
+        t = lower_emit(l, e);
         l->scope = here;
         remember(at, e, t);
         return t;
     }
     l->scope = at;
-    t = lower_get(l, emit_by_need(l, e, home)->value);
+    t = lower_get(l, lower_by_need(l, e, at, home)->value);
     l->scope = here;
     remember(at, e, t);
     return t;
@@ -739,7 +664,7 @@ static Temp emit_node(Lower *l, Node *e) {
 }
 
 // The instructions for e at the end of the current scope.
-static Temp emit(Lower *l, Node *e) {
+Temp lower_emit(Lower *l, Node *e) {
     Span before = lower_at(l, e);
     Temp t = emit_node(l, e);
     l->span = before;
@@ -758,7 +683,7 @@ Buf *lower_array(Lower *l, Node *e) {
     l->scope = home;
     for (int k = 0; k < e->rank; k++) shape_outside &= simple(l, e->shape[k]) || lower_known_value(l, e->shape[k]) >= 0;
     l->scope = at;
-    if (at != home && crosses_loop(at, home) && shape_outside) b = emit_by_need(l, e, home)->buf;
+    if (at != home && crosses_loop(at, home) && shape_outside) b = lower_by_need(l, e, at, home)->buf;
     else b = lower_fill(l, e);
     l->scope = here;
     map_put(&at->arrays, e, b);

@@ -1,0 +1,111 @@
+// Values that only branches in loops need, which do not change in these loops: they are computed once, where they are needed
+// first; or before the loops, if it is known there whether they will be.
+#include "lower/internal.h"
+#include "pass/pass.h"
+
+// What evaluating e here would cost beyond what is known already, up to a bound.
+static int fresh_cost(Lower *l, Node *e, int bound) {
+    if (e->nargs == 0 || (e->rank == 0 && lower_known_value(l, e) >= 0)) return 0;
+    int cost = op_info[e->op].cost;
+    if (ir_is_binder(e) || e->op == OP_final || (e->op == OP_extern && e->u.ext->signature)) return PASS_COST_LOOP;
+    if (e->op == OP_at) cost = e->args[0]->op == OP_input || lower_known_array(l, e->args[0]) ? 1 : PASS_COST_LOOP;
+    for (int i = e->op == OP_at ? 1 : 0; i < e->nargs && cost <= bound; i++)
+        cost += fresh_cost(l, e->args[i], bound - cost);
+    return cost;
+}
+
+static Lazy *lazy_new(Lower *l, Node *e) {
+    Lazy *z = ARENA_NEW(l->arena, Lazy);
+    if (e->rank == 0) {
+        z->value = lower_cell(l, e->kind, lower_value(l, ir_zero(l->ir, e->kind)));
+    } else {
+        Temp *extent = ARENA_ARRAY(l->arena, Temp, e->rank);
+        for (int k = 0; k < e->rank; k++) { // it may never be needed: that they are not negative is checked later
+            bool nonneg = e->shape[k]->nonneg;
+            extent[k] = lower_value(l, nonneg ? e->shape[k] : ir_max(l->ir, ir_int(l->ir, 0), e->shape[k]));
+        }
+        z->buf = lower_buf(l, BUF_TEMP, e->kind, e->rank, extent, NULL);
+    }
+    return z;
+}
+
+// if cond then what holds e := e
+static void compute(Lower *l, Node *e, const Lazy *z, Node *fact, Temp cond) {
+    lower_begin_if(l, fact);
+    if (e->rank == 0) {
+        lower_demand(l, e);
+        lower_set(l, z->value, lower_emit(l, e));
+    } else if (e->op == OP_final || e->op == OP_extern) { // has a buffer of its own
+        lower_demand(l, e);
+        Buf *made = lower_fill(l, e);
+        Stmt *copy = lower_stmt(l, ST_COPY, -1, 0, NULL);
+        copy->buf = z->buf, copy->src = made;
+    } else {
+        Task t = {.kind = TASK_STORE, .buf = z->buf, .e = e};
+        for (int k = 0; k < e->rank; k++) lower_extent(l, e, k);
+        lower_tasks(l, 1, &t);
+    }
+    if (!fact) lower_set(l, z->ready, lower_value(l, ir_bool(l->ir, true)));
+    lower_end_if(l, cond);
+}
+
+// The condition under which e is needed at `at`, if it is known in e's home, before the loops between them; or NULL.
+static Node *known_guard(Lower *l, const Scope *at, const Scope *home) {
+    Node *guard = ir_bool(l->ir, true);
+    for (; at != home; at = at->outer) {
+        Node *says = at->branch ? at->fact : NULL, *more = at->maybe_empty ? at->extent : NULL;
+        if ((at->branch && !says) || (at->maybe_empty && !more)) return NULL;
+        if (says) guard = ir_and(l->ir, guard, says);
+        if (more) guard = ir_and(l->ir, guard, ir_lt(l->ir, ir_int(l->ir, 0), more));
+    }
+    const Scope *known = guard->partial ? NULL : scope_of_vars(l, guard->fv);
+    return known && known->depth <= home->depth && fresh_cost(l, guard, PASS_COST_DEAR) <= PASS_COST_DEAR ? guard : NULL;
+}
+
+static bool implies(Node *a, Node *b) {
+    enum { MAX_CONJUNCTS = 16 };
+    Node *has[MAX_CONJUNCTS], *wants[MAX_CONJUNCTS];
+    int n = 0, m = 0, found = 0;
+    if (!ir_conjuncts(a, has, &n, MAX_CONJUNCTS) || !ir_conjuncts(b, wants, &m, MAX_CONJUNCTS)) return a == b;
+    for (int i = 0; i < m; i++) {
+        bool one = false;
+        for (int k = 0; k < n; k++) one |= has[k] == wants[i];
+        found += one;
+    }
+    return found == m;
+}
+
+Lazy *lower_by_need(Lower *l, Node *e, Scope *at, Scope *home) {
+    Scope *here = l->scope;
+    l->scope = home;
+    Node *guard = known_guard(l, at, home);
+    Lazy *z = map_get(&home->lazy, e);
+    while (z && (z->guard ? !guard || !implies(guard, z->guard) : guard != NULL)) z = z->next;
+    if (!z) {
+        z = lazy_new(l, e);
+        z->guard = guard, z->next = map_get(&home->lazy, e);
+        map_put(&home->lazy, e, z);
+        if (guard) compute(l, e, z, guard, lower_value(l, guard));
+        else z->ready = lower_cell(l, KIND_BOOL, lower_value(l, ir_bool(l->ir, false)));
+    }
+    l->scope = at;
+    if (!guard) {
+        Temp is_ready = lower_get(l, z->ready), missing = lower_temp(l, KIND_BOOL, NULL);
+        lower_stmt(l, ST_OP, missing, 1, &is_ready)->op = OP_not;
+        compute(l, e, z, NULL, missing);
+    }
+    l->scope = here;
+    return z;
+}
+
+// Is e worth a cell? Its dear operands get one of their own first, so that what is left may be cheap.
+bool lower_keeps(Lower *l, Node *e) {
+    if (!lower_dear(l, e)) return false;
+    bool strict = op_is_elementwise(e->op) && e->op != OP_and && e->op != OP_or;
+    if (strict && op_info[e->op].cost <= PASS_COST_DEAR) {
+        for (int i = 0; i < e->nargs; i++) lower_value(l, e->args[i]);
+        return false;
+    }
+    return fresh_cost(l, e, PASS_COST_DEAR) > PASS_COST_DEAR;
+}
+
