@@ -598,6 +598,7 @@ bool lanes_stmt(Body *p, const Stmt *s) {
 typedef struct Sum {
     Temp cell;
     LLVMValueRef outer; // its slot
+    Op by;              // OP_add, OP_min or OP_max
 } Sum;
 
 typedef struct LaneLoop {
@@ -618,7 +619,9 @@ static void look_inside(LaneLoop *z, const Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
         if (s->kind == ST_SET && p->temp[s->dst] && !listed(z, s->dst)) {
-            vec_push(&z->sums, ((Sum){s->dst, p->temp[s->dst]}));
+            const Stmt *by = p->def[s->args[0]];
+            bool extreme = by->kind == ST_OP && (by->op == OP_min || by->op == OP_max);
+            vec_push(&z->sums, ((Sum){s->dst, p->temp[s->dst], extreme ? by->op : OP_add}));
         }
         const Buf *bufs[] = {s->buf, s->src};
         for (int k = 0; k < 2; k++) {
@@ -676,12 +679,24 @@ static void end_sums(LaneLoop *z, const Stmt *s) {
 static void begin_cells(LaneLoop *z) {
     Body *p = z->p;
     for (int i = 0; i < z->sums.len; i++) {
-        Temp cell = z->sums.data[i].cell;
-        p->sums_cell[cell] = true;
-        LLVMTypeRef type = vector_type(p, emit_type(p->e, body_kind(p, cell)));
-        p->temp[cell] = body_slot(p, type, info(p, cell)->name);
-        LLVMBuildStore(p->e->builder, LLVMConstNull(type), p->temp[cell]);
+        const Sum *s = &z->sums.data[i];
+        LLVMTypeRef one = emit_type(p->e, body_kind(p, s->cell)), type = vector_type(p, one);
+        LLVMValueRef before = LLVMBuildLoad2(p->e->builder, one, s->outer, "");
+        p->sums_cell[s->cell] = true;
+        p->temp[s->cell] = body_slot(p, type, info(p, s->cell)->name);
+        LLVMBuildStore(p->e->builder, s->by == OP_add ? LLVMConstNull(type) : splat(p, before), p->temp[s->cell]);
     }
+}
+
+// The least or the greatest of the lanes.
+static LLVMValueRef extreme_of(Body *p, Op op, Kind kind, LLVMValueRef v) {
+    Emitter *e = p->e;
+    for (int n = p->lanes / 2; n > 1; n /= 2) {
+        e->lanes = n;
+        v = emit_op(e, op, kind, part_of(p, v, 0, n), part_of(p, v, n, n));
+        e->lanes = 0;
+    }
+    return emit_op(e, op, kind, extract(p, v, 0), extract(p, v, 1));
 }
 
 static void end_cells(LaneLoop *z) {
@@ -691,8 +706,13 @@ static void end_cells(LaneLoop *z) {
         Kind kind = body_kind(p, s->cell);
         LLVMTypeRef type = emit_type(p->e, kind);
         LLVMValueRef v = LLVMBuildLoad2(p->e->builder, vector_type(p, type), p->temp[s->cell], "");
-        LLVMValueRef old = LLVMBuildLoad2(p->e->builder, type, s->outer, "");
-        LLVMBuildStore(p->e->builder, emit_accumulate(p->e, kind, old, sum_of(p, kind, v), false), s->outer);
+        if (s->by == OP_add) {
+            LLVMValueRef old = LLVMBuildLoad2(p->e->builder, type, s->outer, "");
+            v = emit_accumulate(p->e, kind, old, sum_of(p, kind, v), false);
+        } else {
+            v = extreme_of(p, s->by, kind, v);
+        }
+        LLVMBuildStore(p->e->builder, v, s->outer);
         p->temp[s->cell] = s->outer;
         p->sums_cell[s->cell] = false;
     }

@@ -87,6 +87,7 @@ typedef struct Lower {
     Map loops;          // those of the function: Node -> itself
     VEC(Node *) whiles; // the while loops among them without array states
     Map started;        // buffers of which a state's initial value was copied: the loop may be there twice
+    Map extremes;       // Node -> the argmin or argmax at which it is the body (extreme.c)
     VEC(ResultUse) uses; // of their array results, by what; NULL: the function's result
     Buf **inputs, **outputs; // of the function, by number; NULL for scalar inputs
 } Lower;
@@ -124,6 +125,11 @@ void lower_check_nan(Lower *l, const char *text, int nvalues, Temp r, int n, con
 
 // Statements from now on come from where e does, if that is known. Returns where they came from before.
 Span lower_at(Lower *l, const Node *e);
+
+// ---- extremes (extreme.c)
+Temp lower_arg(Lower *l, Node *e);       // argmin or argmax
+Temp lower_extreme(Lower *l, Node *arg); // the body at that index
+void lower_find_extremes(Lower *l, const Func *f);
 
 // ---- values by need (need.c)
 // e, which a branch at `at` needs, which is inside loops of e's home; and is it worth a cell of its own?

@@ -29,7 +29,9 @@ typedef struct Planner {
     Stmt **def;     // by temp: the statement that makes it
     int *uses;      // by temp
     int *level;     // by temp: of a cell, under how many conditions on which lanes disagree it was declared; -1: outside
+    int *joined_in; // by temp: of a cell, the stamp of the last loop looked at whose `joins` is known
     int *set_in;    // by temp: of a cell, the stamp of the last loop looked at that sets it
+    Op *joins;      // by temp: of a cell from outside that the loop sets, by what: OP_add, OP_min or OP_max
     int *made_in;   // by temp: the stamp of the last loop looked at that makes it
     int stamp;
     VEC(Chosen) chosen;
@@ -167,13 +169,27 @@ static void spread(Planner *p, const Block *block) {
 
 // ---- whether iterations are independent
 
-// Whether the value that a cell from outside gets is its own plus something, and nothing else reads what it was.
-static bool sums_up(const Planner *p, Temp t, Temp cell) {
+static bool is_extreme(const Stmt *s) { return s->kind == ST_OP && (s->op == OP_min || s->op == OP_max); }
+
+// Whether the value that a cell from outside gets is its own plus something, or the lesser or the greater of the two, and
+// nothing else reads what it was.
+static bool sums_up(const Planner *p, Temp t, Temp cell, Op by) {
     const Stmt *s = p->def[t];
     if (!s || p->uses[t] != 1) return false;
     if (s->kind == ST_GET) return s->args[0] == cell;
-    if (s->kind != ST_OP || (s->op != OP_add && s->op != OP_sub)) return false;
-    return sums_up(p, s->args[0], cell) || (s->op == OP_add && sums_up(p, s->args[1], cell));
+    if (s->kind != ST_OP || (s->op != by && (s->op != OP_sub || by != OP_add))) return false;
+    return sums_up(p, s->args[0], cell, by) || (s->op == by && sums_up(p, s->args[1], cell, by));
+}
+
+static bool check_sum(Planner *p, const Stmt *set) {
+    const Stmt *s = p->def[set->args[0]];
+    Kind kind = info(p, set->dst)->kind;
+    Op by = s && is_extreme(s) ? s->op : OP_add;
+    if (kind == KIND_BOOL || (p->precise && kind_is_float(kind))) return false;
+    if (p->joined_in[set->dst] == p->stamp && p->joins[set->dst] != by) return false;
+    p->joined_in[set->dst] = p->stamp, p->joins[set->dst] = by;
+    p->reads--;
+    return sums_up(p, set->args[0], set->dst, by);
 }
 
 static bool extents_agree(const Planner *p, const Buf *b) {
@@ -216,13 +232,7 @@ static bool check_block(Planner *p, const Block *block);
 static bool check_stmt(Planner *p, Stmt *s) {
     if (s->buf && s->kind != ST_NEW && !extents_agree(p, s->buf)) return false;
     switch (s->kind) {
-    case ST_SET: {
-        if (p->level[s->dst] >= 0) return true;
-        Kind kind = info(p, s->dst)->kind;
-        if (kind == KIND_BOOL || (p->precise && kind_is_float(kind))) return false;
-        p->reads--;
-        return sums_up(p, s->args[0], s->dst);
-    }
+    case ST_SET: return p->level[s->dst] >= 0 || check_sum(p, s);
     case ST_GET: p->reads += is_sum(p, s->args[0]); return true;
     case ST_NEW: return extents_agree(p, s->buf);
     case ST_FILL: return is_own(p, s->buf);
@@ -373,6 +383,7 @@ static bool is_plain(const Planner *p, const Block *block, Temp index) {
         const Stmt *s = block->stmts.data[i];
         if (s->body || s->other || s->kind == ST_CHECK || s->kind == ST_EXTERN || s->kind == ST_BREAK) return false;
         if (s->kind == ST_OP && op_info[s->op].cost >= CALL) return false;
+        if (s->kind == ST_SET && p->def[s->args[0]] && is_extreme(p->def[s->args[0]])) return false;
         if (s->kind == ST_LOAD || s->kind == ST_STORE || s->kind == ST_ADDTO) {
             const Temp *at = index_of(s);
             for (int k = 0; k < s->buf->rank - 1; k++)
@@ -438,10 +449,12 @@ static double best(Planner *p, Stmt *loop, bool *lanes) {
 
 // ---- the choice
 
-static bool has_loop(const Block *block) {
+// Has it a loop, or does each step of an extreme wait for the one before?
+static bool has_loop(const Planner *p, const Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_FOR || has_loop(s->body) || has_loop(s->other)) return true;
+        if (s->kind == ST_SET && p->def[s->args[0]] && is_extreme(p->def[s->args[0]])) return true;
+        if (s->kind == ST_FOR || has_loop(p, s->body) || has_loop(p, s->other)) return true;
     }
     return false;
 }
@@ -449,7 +462,7 @@ static bool has_loop(const Block *block) {
 // What lanes share, and the sums into what they share, is moved once for a block of several vectors.
 static void settle(Planner *p, Stmt *loop) {
     look_at(p, loop);
-    loop->lanes = p->added.len || has_loop(loop->body) ? VECTORS : 1;
+    loop->lanes = p->added.len || has_loop(p, loop->body) ? VECTORS : 1;
     loop->in = ARENA_ARRAY(p->arena, Buf *, p->added.len + 1);
     for (int i = 0; i < p->added.len; i++) {
         int k = 0;
@@ -486,6 +499,8 @@ void lanes_choose(Arena *arena, Tree *tree, bool precise, bool always) {
     p.level = ARENA_ARRAY(arena, int, n);
     p.made_in = ARENA_ARRAY(arena, int, n);
     p.set_in = ARENA_ARRAY(arena, int, n);
+    p.joined_in = ARENA_ARRAY(arena, int, n);
+    p.joins = ARENA_ARRAY(arena, Op, n);
     for (int i = 0; i < n; i++) p.level[i] = -1;
     survey(&p, tree->body);
     choose(&p, tree->body);

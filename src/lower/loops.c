@@ -562,40 +562,6 @@ void lower_now(Lower *l, int n, Node *const *e) {
 
 // ---- reductions and arrays by demand
 
-static Temp emit_arg(Lower *l, Node *e) {
-    Node *body = e->args[0];
-    Temp best = lower_cell(l, body->kind, zero(l, body->kind)), at = lower_cell(l, KIND_INT, lower_int(l, -1));
-    Var *v = lower_loop_var(l, e->u.var, &body);
-    Stmt *loop = lower_begin_for(l, v);
-    lower_demand(l, body);
-    Temp x = lower_value(l, body), b = lower_get(l, best), k = lower_get(l, at), i = lower_value(l, ir_var(v));
-    // x replaces the best so far if it is the first, strictly better, or the first NaN
-    Temp none = lower_temp(l, KIND_BOOL, NULL), none_args[] = {k, lower_int(l, 0)};
-    lower_stmt(l, ST_OP, none, 2, none_args)->op = OP_lt;
-    Temp better = lower_temp(l, KIND_BOOL, NULL), order[] = {e->op == OP_argmax ? b : x, e->op == OP_argmax ? x : b};
-    lower_stmt(l, ST_OP, better, 2, order)->op = OP_lt;
-    Temp take = lower_temp(l, KIND_BOOL, NULL), either[] = {none, better};
-    lower_stmt(l, ST_OP, take, 2, either)->op = OP_or;
-    if (kind_is_float(body->kind)) {
-        Temp xnan = lower_temp(l, KIND_BOOL, NULL), bok = lower_temp(l, KIND_BOOL, NULL), xx[] = {x, x}, bb[] = {b, b};
-        lower_stmt(l, ST_OP, xnan, 2, xx)->op = OP_ne;
-        lower_stmt(l, ST_OP, bok, 2, bb)->op = OP_eq;
-        Temp nan = lower_temp(l, KIND_BOOL, NULL), both[] = {xnan, bok}, now = lower_temp(l, KIND_BOOL, NULL);
-        lower_stmt(l, ST_OP, nan, 2, both)->op = OP_and;
-        Temp alt[] = {take, nan};
-        lower_stmt(l, ST_OP, now, 2, alt)->op = OP_or;
-        take = now;
-    }
-    scope_open(l);
-    l->scope->branch = true;
-    lower_set(l, best, x);
-    lower_set(l, at, i);
-    Block *then = scope_close(l);
-    lower_stmt(l, ST_IF, -1, 1, &take)->body = then;
-    lower_end_for(l, loop);
-    return lower_get(l, at);
-}
-
 static void emit_shared(Lower *l, Node *e) {
     Members group = {0};
     vec_push(&group, member_for(l, e));
@@ -606,7 +572,7 @@ static void emit_shared(Lower *l, Node *e) {
 
 Temp lower_reduction(Lower *l, Node *e) {
     if (!is_reduction(e)) fatal_bug("%s is no reduction", op_info[e->op].name);
-    if (e->op != OP_sum) return emit_arg(l, e);
+    if (e->op != OP_sum) return lower_arg(l, e);
     emit_shared(l, e);
     return (Temp)((intptr_t)map_get(&l->scope->values, e) - 1);
 }

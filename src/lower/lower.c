@@ -634,6 +634,8 @@ static void check_int32(Lower *l, Node *e) {
 
 static Temp emit_node(Lower *l, Node *e) {
     Temp t;
+    Node *arg = map_get(&l->extremes, e);
+    if (arg) return lower_extreme(l, arg);
     switch (e->op) {
     case OP_lit: case OP_input: case OP_param: case OP_var: return emit_leaf(l, e);
     case OP_conv: {
@@ -780,13 +782,14 @@ static Tree *lower_version(Arena *arena, const Func *func) {
     lower_func_checks(l, f, true);
     make_outputs(l, f);
     lower_find_uses(l, f);
+    lower_find_extremes(l, f);
     lower_outputs(l, f);
     scope_close(l);
     vec_free(&l->bound), vec_free(&l->busy);
     vec_free(&l->temp_depth);
     map_free(&l->cost);
     map_free(&l->total), map_free(&l->not_total), map_free(&l->checks);
-    map_free(&l->copies), map_free(&l->loops), map_free(&l->started);
+    map_free(&l->copies), map_free(&l->loops), map_free(&l->started), map_free(&l->extremes);
     vec_free(&l->uses);
     vec_free(&l->whiles);
     return t;

@@ -85,8 +85,9 @@ Lazy *lower_by_need(Lower *l, Node *e, Scope *at, Scope *home) {
         z = lazy_new(l, e);
         z->guard = guard, z->next = map_get(&home->lazy, e);
         map_put(&home->lazy, e, z);
-        if (guard) compute(l, e, z, guard, lower_value(l, guard));
-        else z->ready = lower_cell(l, KIND_BOOL, lower_value(l, ir_bool(l->ir, false)));
+        bool never = guard && guard->op == OP_lit && !guard->u.num;
+        if (guard && !never) compute(l, e, z, guard, lower_value(l, guard));
+        if (!guard) z->ready = lower_cell(l, KIND_BOOL, lower_value(l, ir_bool(l->ir, false)));
     }
     l->scope = at;
     if (!guard) {
