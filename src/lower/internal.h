@@ -59,12 +59,11 @@ typedef struct Scope {
     VEC(Rebound) rebound; // by this scope
 } Scope;
 
-// The cell or buffer in e's home that holds e once something has needed it, or where the guard holds.
+// The cell or buffer in e's home that holds e where a guard held, and once something else has needed it.
 typedef struct Lazy {
-    Node *guard;        // known in the home; NULL: nothing is known there
-    Temp ready, value;  // ready: has it been computed? Without a guard only
+    VEC(Node *) guards; // known in the home
+    Temp ready, value;  // ready: does it hold e? -1: where a guard held
     Buf *buf;
-    struct Lazy *next;  // for the same value, with another guard
 } Lazy;
 
 typedef struct ResultUse {
@@ -135,6 +134,7 @@ void lower_find_extremes(Lower *l, const Func *f);
 // e, which a branch at `at` needs, which is inside loops of e's home; and is it worth a cell of its own?
 Lazy *lower_by_need(Lower *l, Node *e, Scope *at, Scope *home);
 bool lower_keeps(Lower *l, Node *e);
+void lower_forget_lazy(Scope *s);
 
 // ---- scopes (lower.c)
 Scope *scope_open(Lower *l);

@@ -16,6 +16,7 @@ static int fresh_cost(Lower *l, Node *e, int bound) {
 
 static Lazy *lazy_new(Lower *l, Node *e) {
     Lazy *z = ARENA_NEW(l->arena, Lazy);
+    z->ready = -1;
     if (e->rank == 0) {
         z->value = lower_cell(l, e->kind, lower_value(l, ir_zero(l->ir, e->kind)));
     } else {
@@ -45,8 +46,14 @@ static void compute(Lower *l, Node *e, const Lazy *z, Node *fact, Temp cond) {
         for (int k = 0; k < e->rank; k++) lower_extent(l, e, k);
         lower_tasks(l, 1, &t);
     }
-    if (!fact) lower_set(l, z->ready, lower_value(l, ir_bool(l->ir, true)));
+    if (z->ready >= 0) lower_set(l, z->ready, lower_value(l, ir_bool(l->ir, true)));
     lower_end_if(l, cond);
+}
+
+static Temp missing(Lower *l, const Lazy *z) {
+    Temp ready = lower_get(l, z->ready), t = lower_temp(l, KIND_BOOL, NULL);
+    lower_stmt(l, ST_OP, t, 1, &ready)->op = OP_not;
+    return t;
 }
 
 // The condition under which e is needed at `at`, if it is known in e's home, before the loops between them; or NULL.
@@ -75,28 +82,38 @@ static bool implies(Node *a, Node *b) {
     return found == m;
 }
 
+static Node *any_of(Lower *l, const Lazy *z) {
+    Node *or = ir_bool(l->ir, false);
+    for (int i = 0; i < z->guards.len; i++) or = ir_or(l->ir, or, z->guards.data[i]);
+    return or;
+}
+
+static void needed_where(Lower *l, Node *e, Lazy *z, Node *guard) {
+    for (int i = 0; i < z->guards.len; i++)
+        if (implies(guard, z->guards.data[i])) return;
+    Temp cond = lower_value(l, z->ready < 0 ? ir_and(l->ir, guard, ir_not(l->ir, any_of(l, z))) : guard);
+    if (z->ready >= 0) cond = lower_op2(l, OP_and, cond, missing(l, z));
+    compute(l, e, z, guard, cond);
+    vec_push(&z->guards, guard);
+}
+
 Lazy *lower_by_need(Lower *l, Node *e, Scope *at, Scope *home) {
     Scope *here = l->scope;
     l->scope = home;
     Node *guard = known_guard(l, at, home);
     Lazy *z = map_get(&home->lazy, e);
-    while (z && (z->guard ? !guard || !implies(guard, z->guard) : guard != NULL)) z = z->next;
-    if (!z) {
-        z = lazy_new(l, e);
-        z->guard = guard, z->next = map_get(&home->lazy, e);
-        map_put(&home->lazy, e, z);
-        bool never = guard && guard->op == OP_lit && !guard->u.num;
-        if (guard && !never) compute(l, e, z, guard, lower_value(l, guard));
-        if (!guard) z->ready = lower_cell(l, KIND_BOOL, lower_value(l, ir_bool(l->ir, false)));
-    }
+    if (!z) map_put(&home->lazy, e, z = lazy_new(l, e));
+    if (guard && !(guard->op == OP_lit && !guard->u.num)) needed_where(l, e, z, guard);
+    if (!guard && z->ready < 0) z->ready = lower_cell(l, KIND_BOOL, lower_value(l, any_of(l, z)));
     l->scope = at;
-    if (!guard) {
-        Temp is_ready = lower_get(l, z->ready), missing = lower_temp(l, KIND_BOOL, NULL);
-        lower_stmt(l, ST_OP, missing, 1, &is_ready)->op = OP_not;
-        compute(l, e, z, NULL, missing);
-    }
+    if (!guard) compute(l, e, z, NULL, missing(l, z));
     l->scope = here;
     return z;
+}
+
+void lower_forget_lazy(Scope *s) {
+    for (size_t i = 0; i < s->lazy.cap; i++)
+        if (s->lazy.key[i]) vec_free(&((Lazy *)s->lazy.value[i])->guards);
 }
 
 // Is e worth a cell? Its dear operands get one of their own first, so that what is left may be cheap.
