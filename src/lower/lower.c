@@ -198,6 +198,18 @@ bool lower_is_outside(Lower *l, const Node *e) {
 
 static void demand(Lower *l, Node *e, Demand *d);
 
+// Does e need a result of a while loop that runs anyway?
+static bool is_counted(const Scope *s, const Node *e, int *fuel) {
+    if (!e->partial || --*fuel < 0) return false;
+    if (e->op == OP_final && e->args[0]->op == OP_while)
+        for (const Scope *o = s; o; o = o->outer)
+            if (map_get(&o->arrays, e->args[0]) || map_get(&o->demanded, e)) return true;
+    if (ir_is_binder(e) && is_counted(s, e->u.var->extent, fuel)) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (is_counted(s, e->args[i], fuel)) return true;
+    return false;
+}
+
 // What has been found in several arms has been walked twice, with all that it needs: once more would find nothing.
 static void walk_arm(Lower *l, Node *e, void *arm) {
     Scope *s = l->scope;
@@ -210,7 +222,8 @@ static void walk_arm(Lower *l, Node *e, void *arm) {
     Node *total = e->rank == 0 && e->partial ? lower_total(l, e) : NULL;
     if (total) walk_arm(l, total, arm);
     // what is computed before the arms decides for itself what it needs
-    bool branches = first && (e->op == OP_bracket || e->op == OP_select) && !lower_fails(l, s, e);
+    bool total_here = !e->partial || (l->whiles.len && is_counted(s, e, &(int){64}) && !lower_fails(l, s, e));
+    bool branches = first && (e->op == OP_bracket || e->op == OP_select) && total_here;
     for (int i = 0; i < (branches ? 1 : e->nargs); i++) walk_arm(l, e->args[i], arm);
 }
 

@@ -35,6 +35,7 @@ static Node *unify(Node *e, void *data) {
     } else {
         out = ir_map(u->m, e, unify, u);
     }
+    if (e->nonneg) out->nonneg = true; // what is not seen of the value itself: a count
     u->m->span = keep;
     map_put(&u->memo, e, out);
     return out;

@@ -5,3 +5,4 @@ for entry in error gradient tangent 'tune speed=10'; do same bgd_hyperopt $entry
 right bgd_hyperopt error steps=40 "$@"
 # The steps are used up before the slope is flat.
 same bgd_hyperopt gradient "$@" steps=5
+for entry in error gradient; do counts bgd_hyperopt $entry steps=40 "$@"; done
