@@ -3,7 +3,7 @@
 //
 // usage: adolc bgd_hyperopt R STEPS X Y | brachistochrone WIDTH DEPTH DROPS | cartpole START PUSHES | hmc BETA X Y
 //        | hookean_spring STIFFNESS POSITIONS ENDS REST | qwop SCHEDULE MASS    (files of NumPy, and numbers)
-// Prints the nanoseconds of a gradient, the median of batches, and the gradient as JSON.
+// Prints the nanoseconds of a gradient, those of the fastest of 15 batches, and the gradient as JSON.
 #include <adolc/adolc.h>
 
 #include <algorithm>
@@ -257,7 +257,7 @@ static int measure(const Numbers &x, const Objective &objective) {
         times.push_back((now_ns() - start) / (double)calls);
     }
     std::sort(times.begin(), times.end());
-    printf("%.1f\n[", times[BATCHES / 2]);
+    printf("%.1f\n[", times[0]);
     for (int i = 0; i < n; i++) printf("%s%.17g", i ? ", " : "", g[i]);
     printf("]\n");
     return 0;
