@@ -25,6 +25,7 @@ typedef struct Body {
     // Of the loop with lanes around:
     int lanes;               // how many; 0: there is no such loop
     LLVMValueRef mask;       // which of them are at work, as a vector of Bool; NULL: all
+    const Stmt *given;       // the statement whose value a loop inside has given
     LLVMValueRef zero, dump; // where the others read and store, if they must
     LLVMValueRef *sums;      // by buffer: the lanes' private copies, or NULL
     LLVMValueRef copied;     // are there such copies?

@@ -544,14 +544,31 @@ static void lanes_if(Body *p, const Stmt *s) {
     if (s->other && s->other->stmts.len) branch(p, s->other, both(p, LLVMBuildNot(p->e->builder, cond, ""), p->mask));
 }
 
-// A loop inside whose length differs between lanes: as often as the longest, each lane until it is done.
+static LLVMValueRef among(Body *p, const char *extreme, LLVMValueRef v, int64_t other) {
+    if (p->mask) v = LLVMBuildSelect(p->e->builder, p->mask, v, splat(p, emit_int(p->e, other)), "");
+    return reduce(p, extreme, v);
+}
+
+// The passes of a loop inside, each lane being at work where the index is in its range: over i as often as the longest
+// range; or over j = low + i, of a shifted loop, from the least to the greatest.
 static void inner_for(Body *p, const Stmt *s) {
     LLVMBuilderRef b = p->e->builder;
-    LLVMValueRef n = all_lanes(p, s->args[0]), outer = p->mask;
-    LLVMValueRef longest = reduce(p, "llvm.vector.reduce.smax", masked_term(p, n));
-    Counted c = body_begin_for(p, emit_int(p->e, 0), longest, 1, info(p, s->dst)->name);
-    p->temp[s->dst] = c.index;
-    p->mask = both(p, LLVMBuildICmp(b, LLVMIntSLT, splat(p, c.index), n, ""), outer);
+    const Stmt *first = s->together ? s->body->stmts.data[0] : NULL;
+    LLVMValueRef end = all_lanes(p, s->args[0]), low = NULL, from = emit_int(p->e, 0), outer = p->mask;
+    if (first) {
+        low = all_lanes(p, first->args[first->args[0] == s->dst]);
+        end = LLVMBuildAdd(b, end, low, "");
+        from = among(p, "llvm.vector.reduce.smin", low, INT64_MAX);
+    }
+    LLVMValueRef to = among(p, "llvm.vector.reduce.smax", end, first ? INT64_MIN : 0);
+    Counted c = body_begin_for(p, from, to, 1, info(p, s->dst)->name);
+    LLVMValueRef at = splat(p, c.index), here = LLVMBuildICmp(b, LLVMIntSLT, at, end, "");
+    if (first) {
+        here = LLVMBuildAnd(b, here, LLVMBuildICmp(b, LLVMIntSGE, at, low, ""), "");
+        p->given = first;
+    }
+    p->temp[first ? first->dst : s->dst] = c.index;
+    p->mask = both(p, here, outer);
     p->depth++;
     body_emit(p, s->body);
     p->depth--;
@@ -560,6 +577,7 @@ static void inner_for(Body *p, const Stmt *s) {
 }
 
 bool lanes_stmt(Body *p, const Stmt *s) {
+    if (s == p->given) return true;
     switch (s->kind) {
     case ST_SET:
         if (!info(p, s->dst)->varies && !p->sums_cell[s->dst]) return false;
@@ -580,9 +598,11 @@ bool lanes_stmt(Body *p, const Stmt *s) {
     case ST_IF:
         if (info(p, s->args[0])->varies) lanes_if(p, s);
         return info(p, s->args[0])->varies;
-    case ST_FOR:
-        if (info(p, s->args[0])->varies) inner_for(p, s);
-        return info(p, s->args[0])->varies;
+    case ST_FOR: {
+        bool ranges = info(p, s->args[0])->varies || s->together;
+        if (ranges) inner_for(p, s);
+        return ranges;
+    }
     case ST_CHECK:
         if (info(p, s->args[0])->varies) lanes_check(p, s);
         return info(p, s->args[0])->varies;

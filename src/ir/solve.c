@@ -102,18 +102,24 @@ static Node *eliminate(Ir *m, Var *v, const Conj *c, int which, Node *a, Node *e
     return ir_bracket(m, p, ir_subst1(m, e, ir_var(v), a));
 }
 
+// If p says 0 < d and d = v + rest or rest - v: the sign of v, else 0.
+static int64_t linear_bound(Ir *m, const Node *p, const Var *v, Poly *rest) {
+    int64_t k;
+    if (p->op != OP_lt || p->args[0]->kind != KIND_INT || p->partial) return 0;
+    if (!poly_linear(m, sub(m, poly_of(m, p->args[1]), poly_of(m, p->args[0])), ir_var(v), &k, rest)) return 0;
+    return k == 1 || k == -1 ? k : 0;
+}
+
 // Conjuncts that bound v linearly: *lo <= v < *hi gather them; returns the conjunction of all others.
 static Node *bounds(Ir *m, const Var *v, const Conj *c, Node **lo, Node **hi) {
     Node *others = ir_bool(m, true);
     for (int i = 0; i < c->n; i++) {
         Node *p = c->p[i];
-        int64_t k = 0;
         Poly rest;
-        bool linear = p->op == OP_lt && p->args[0]->kind == KIND_INT && !p->partial &&
-                      poly_linear(m, sub(m, poly_of(m, p->args[1]), poly_of(m, p->args[0])), ir_var(v), &k, &rest);
-        if (linear && k == -1) { // 0 < rest - v
+        int64_t k = linear_bound(m, p, v, &rest);
+        if (k == -1) { // 0 < rest - v
             *hi = ir_min(m, *hi, poly_node(m, rest));
-        } else if (linear && k == 1) { // 0 < rest + v: v >= 1 - rest
+        } else if (k == 1) { // 0 < rest + v: v >= 1 - rest
             *lo = ir_max(m, *lo, poly_node(m, sub(m, lit(m, 1), rest)));
         } else {
             others = ir_and(m, others, p);
@@ -170,6 +176,46 @@ static bool keeps_range(const Node *body, const Var *v, const Node *lo) {
     return r;
 }
 
+static bool varies(Poly p) {
+    for (int i = 0; i < p.n; i++)
+        for (int k = 0; k < p.term[i].n; k++)
+            if (p.term[i].atom[k]->fv->n) return true;
+    return false;
+}
+
+// The conditions that e is in a range which is simpler to say than that of v, where e is v or -v plus something else: e + 1
+// without v, and the sign of v in it. Returns the length of the range, or NULL.
+static Node *simpler_range(Ir *m, const Var *v, const Conj *c, Poly *e, int64_t *sign) {
+    Poly extent = poly_of(m, v->extent), a, b, best = {0, NULL};
+    int terms = varies(extent) ? 0 : extent.n;
+    for (int i = 0; i < c->n; i++)
+        for (int j = 0; j < c->n; j++) {
+            int64_t k = linear_bound(m, c->p[i], v, &a);
+            if (!k || linear_bound(m, c->p[j], v, &b) != -k) continue;
+            Poly n = poly_add(m, poly_add(m, a, b), lit(m, -1));
+            if (varies(n) || n.n > terms || (n.n == terms && (!best.term || a.n >= e->n))) continue;
+            if (n.n == extent.n) continue;
+            terms = n.n, best = n, *e = a, *sign = k;
+        }
+    return best.term ? poly_node(m, best) : NULL;
+}
+
+// The sum over that range.
+static Node *anchored(Ir *m, const Var *v, const Conj *c, Node *body) {
+    Poly e;
+    int64_t sign;
+    for (int i = 0; i < c->n; i++)
+        if (c->p[i]->partial) return NULL;
+    Node *n = simpler_range(m, v, c, &e, &sign);
+    if (!n) return NULL;
+    Node *rest = poly_node(m, sub(m, e, lit(m, 1)));
+    if (keeps_range(body, v, rest) || !rule(m, RULE_sum_anchor)) return NULL;
+    Var *w = ir_index(m, v->name, n);
+    Node *at = sign > 0 ? ir_sub(m, ir_var(w), rest) : ir_sub(m, rest, ir_var(w));
+    Node *inside = ir_and(m, ir_le(m, ir_int(m, 0), at), ir_lt(m, at, v->extent));
+    return ir_sum(m, w, ir_bracket(m, inside, ir_subst1(m, body, ir_var(v), at)));
+}
+
 static Node *sum_of_bracket(Ir *m, Var *v, Node *body) {
     Conj all = {0}, inner = {0};
     if (!collect(body->args[0], &all)) return NULL;
@@ -182,7 +228,8 @@ static Node *sum_of_bracket(Ir *m, Var *v, Node *body) {
         return ir_bracket(m, outer, ir_sum(m, v, ir_bracket(m, conjunction(m, &inner, -1), e)));
     for (int i = 0; i < all.n; i++)
         if (solves(m, &all, i, v, &a) && rule(m, RULE_sum_solve)) return eliminate(m, v, &all, i, a, e);
-    Node *lo, *rest;
+    Node *lo, *rest, *sum = anchored(m, v, &all, body);
+    if (sum) return sum;
     Var *w = ir_narrow(m, v, body, &lo, &rest);
     return w && !keeps_range(body, v, lo) && rule(m, RULE_sum_narrow) ? ir_sum(m, w, rest) : NULL;
 }

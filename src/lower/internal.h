@@ -94,6 +94,8 @@ typedef struct Lower {
 // If the load, in loops around[] inside of `loop`, reads elements of one row of an array for each iteration of `loop`, and
 // some loop comes back to the same elements: the dimension whose index is that of `loop`; otherwise -1. (stage.c)
 int lanes_row(const Stmt *loop, int n, Stmt *const *around, const Stmt *load);
+// Makes loops over what starts elsewhere say so: Stmt.shifted. (shift.c)
+void lanes_shift(Arena *arena, Tree *tree);
 // Gives a loop with lanes, which is in the block, copies of the rows that pay. (stage.c)
 void lanes_stage(Arena *arena, Tree *tree, Block *block, Stmt *loop);
 

@@ -32,6 +32,7 @@ typedef struct Planner {
     int *joined_in; // by temp: of a cell, the stamp of the last loop looked at whose `joins` is known
     int *set_in;    // by temp: of a cell, the stamp of the last loop looked at that sets it
     Op *joins;      // by temp: of a cell from outside that the loop sets, by what: OP_add, OP_min or OP_max
+    int *given;     // by temp: the stamp of the last loop looked at whose lanes share it though its operands differ
     int *made_in;   // by temp: the stamp of the last loop looked at that makes it
     int stamp;
     VEC(Chosen) chosen;
@@ -124,7 +125,32 @@ static bool any_varies(const Planner *p, const Stmt *s) {
     return false;
 }
 
+// Does t differ little from lane to lane: by fixed steps, or as the lesser or greater of such?
+static bool is_near(const Planner *p, Temp t, int depth) {
+    enum { NEAR = 4, DEEP = 6 };
+    const Stmt *s = p->def[t];
+    if (!varies(p, t)) return true;
+    if (info(p, t)->step != STEP_ANY) return llabs(info(p, t)->step) <= NEAR;
+    if (!s || s->kind != ST_OP || depth == DEEP) return false;
+    if (s->op != OP_min && s->op != OP_max && s->op != OP_add && s->op != OP_sub) return false;
+    return is_near(p, s->args[0], depth + 1) && is_near(p, s->args[1], depth + 1);
+}
+
+static Temp low_of(const Stmt *loop) {
+    const Stmt *s = loop->body->stmts.data[0];
+    return s->args[0] == loop->dst ? s->args[1] : s->args[0];
+}
+
 static void spread(Planner *p, const Block *block);
+
+// A loop whose ranges overlap in the lanes: they run over j = low + i together.
+static void spread_together(Planner *p, Stmt *loop) {
+    const Stmt *first = loop->body->stmts.data[0];
+    Temp low = low_of(loop);
+    loop->together = loop->shifted && varies(p, low) && info(p, low)->step == STEP_ANY && is_near(p, low, 0);
+    if (loop->together) set_varies(p, loop->dst, STEP_ANY);
+    if (loop->together) p->given[first->dst] = p->stamp;
+}
 
 static void spread_under(Planner *p, const Block *block, bool differ) {
     p->under += differ;
@@ -146,12 +172,15 @@ static void spread_stmt(Planner *p, Stmt *s) {
         if (varies(p, s->args[0]) || is_sum(p, s->args[0])) set_varies(p, s->dst, STEP_ANY);
         break;
     case ST_OP:
-        if (any_varies(p, s)) set_varies(p, s->dst, op_step(p, s));
+        if (any_varies(p, s) && p->given[s->dst] != p->stamp) set_varies(p, s->dst, op_step(p, s));
         break;
     case ST_LOAD:
         if (any_varies(p, s) || is_own(p, s->buf)) set_varies(p, s->dst, STEP_ANY);
         break;
-    case ST_FOR: spread_under(p, s->body, varies(p, s->args[0])); break;
+    case ST_FOR:
+        if (s->shifted) spread_together(p, s);
+        spread_under(p, s->body, varies(p, s->args[0]) || s->together);
+        break;
     case ST_LOOP: spread(p, s->body); break;
     case ST_IF:
         spread_under(p, s->body, varies(p, s->args[0]));
@@ -357,7 +386,7 @@ static double lane_cost(Planner *p, const Block *block) {
         case ST_ADDTO: cost = 2 * move_cost(p, s); break;
         case ST_FOR:
             vec_push(&p->inner, s);
-            cost = trips(p, s, false) * (0.5 / LANES + lane_cost(p, s->body));
+            cost = (trips(p, s, false) + (s->together ? LANES : 0)) * (0.5 / LANES + lane_cost(p, s->body));
             p->inner.len--;
             break;
         case ST_IF: cost = 1.0 / LANES + lane_cost(p, s->body) + lane_cost(p, s->other); break;
@@ -499,9 +528,11 @@ void lanes_choose(Arena *arena, Tree *tree, bool precise, bool always) {
     p.level = ARENA_ARRAY(arena, int, n);
     p.made_in = ARENA_ARRAY(arena, int, n);
     p.set_in = ARENA_ARRAY(arena, int, n);
+    p.given = ARENA_ARRAY(arena, int, n);
     p.joined_in = ARENA_ARRAY(arena, int, n);
     p.joins = ARENA_ARRAY(arena, Op, n);
     for (int i = 0; i < n; i++) p.level[i] = -1;
+    lanes_shift(arena, tree);
     survey(&p, tree->body);
     choose(&p, tree->body);
     for (int i = 0; i < p.chosen.len; i++) lanes_stage(arena, tree, p.chosen.data[i].block, p.chosen.data[i].loop);

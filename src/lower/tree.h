@@ -77,6 +77,8 @@ struct Stmt {
     int nin; // ST_EXTERN: what C gets before buf, in order: a buffer, or NULL for the next of args
     Buf **in; // ST_FOR with lanes: arrays that all lanes add to, the same elements at a time
     int lanes; // ST_FOR: not 0: iterations may run as the lanes of so many vectors at once (lower/lanes.c)
+    bool shifted; // ST_FOR: only the first statement of the body, j = low + dst, uses dst (lower/shift.c)
+    bool together; // ST_FOR in one with lanes, shifted: the lanes run over j together
     Block *body, *other;
     Span span; // of the source, for line tables; {NULL, 0, 0}: nowhere
     union {
