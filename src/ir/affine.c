@@ -135,6 +135,11 @@ static bool steps_of(Ir *m, Node *loop, int k, Steps *s) {
     return true;
 }
 
+Node *ir_while_going(Ir *m, Node *loop, int k) {
+    Steps s;
+    return steps_of(m, loop, k, &s) ? s.going : loop_step(loop, k);
+}
+
 // e where the state s has the value z.
 static Node *put(Ir *m, Node *e, Var *s, Node *z) {
     Affine f;

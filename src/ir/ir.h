@@ -265,6 +265,8 @@ Node *ir_while(Ir *m, int n, Var **states, Node **inits, Node *cond, Node **step
 Node *ir_final(Ir *m, Node *loop, int k);
 // *a and *b, which do not mention s, with e = *a * s + *b; NULL for zero. False if it is not seen that there are any.
 bool ir_affine(Ir *m, Node *e, const Var *s, Node **a, Node **b);
+// The step of state k of a while loop in an iteration that is not the last.
+Node *ir_while_going(Ir *m, Node *loop, int k);
 // State k after a while loop in terms of its ir_count, where that is a closed form; else NULL.
 Node *ir_while_closed(Ir *m, Node *loop, int k);
 // The same with outputs, whose shapes must not depend on the loop's variables. l gives index (or NULL), n, state, nout.

@@ -1,13 +1,65 @@
 // Each result of a loop becomes that of a loop with the states that it depends on ([FS] Fig. 8 g). Until derivatives are
-// built a loop is kept whole: its reverse goes once over all its states.
+// built a loop is kept whole: its reverse goes once over all its states. Then what is not needed after a while loop need not be
+// right after its last iteration.
 #include "pass/pass.h"
+
+#include "ir/rule.h"
+#include "support/vec.h"
 
 static Node *prune(Ir *m, Node *e, void *data) {
     (void)data;
     return e->op == OP_final || e->op == OP_trace || e->op == OP_count ? ir_rebuild(m, e, e->args) : e;
 }
 
+// ---- steps that matter only if the loop goes on
+
+typedef struct Finals {
+    VEC(Node *) loops; // while loops
+    Map used;          // what of their states is needed after them: final -> itself
+} Finals;
+
+static void find_finals(Node *e, void *data) {
+    Finals *x = data;
+    if (e->op == OP_while) vec_push(&x->loops, e);
+    if (e->op == OP_final) map_put(&x->used, e, e);
+}
+
+// The loop whose states that only the next iteration reads have the steps of an iteration that is not the last.
+static Node *going(Ir *m, const Finals *x, Node *loop) {
+    Loop *l = ir_loop(loop);
+    Node **steps = arena_copy(m->arena, loop->args + loop_steps(loop), sizeof *steps * (size_t)(l->n + l->nout));
+    bool changed = false;
+    for (int k = 0; k < l->n; k++) {
+        bool read = l->nout > 0 || loop_step(loop, k)->op != OP_select;
+        for (size_t i = 0; i < x->used.cap && !read; i++) {
+            const Node *e = x->used.key[i];
+            read = e && e->args[0] == loop && e->u.num == k;
+        }
+        Node *step = read ? steps[k] : ir_while_going(m, loop, k);
+        if (step == steps[k] || step->partial || !rule(m, RULE_step_going)) continue;
+        steps[k] = step, changed = true;
+    }
+    return changed ? ir_while_out(m, l, loop->args, loop_cond(loop), steps, NULL) : loop;
+}
+
+static bool change_loop(Func *f) {
+    Finals x = {0};
+    bool changed = false;
+    ir_walk(f->noutputs, f->outputs, find_finals, &x);
+    for (int i = 0; i < x.loops.len && !changed; i++) {
+        Node *loop = x.loops.data[i], *by = going(f->ir, &x, loop);
+        changed = by != loop;
+        for (int k = 0; changed && k < f->noutputs; k++) f->outputs[k] = ir_replace(f->ir, f->outputs[k], loop, by);
+    }
+    vec_free(&x.loops);
+    map_free(&x.used);
+    return changed;
+}
+
 void pass_prune(Func *f) {
+    enum { MAX_LOOPS = 64 };
     f->ir->whole_loops = false;
     for (int i = 0; i < f->noutputs; i++) f->outputs[i] = ir_change(f->ir, f->outputs[i], prune, NULL);
+    if (f->ir->debug_nan) return; // a step that does not matter may make one
+    for (int k = 0; k < MAX_LOOPS && change_loop(f); k++) continue;
 }
