@@ -63,7 +63,7 @@ LLVMValueRef body_element(Body *p, const Buf *buf, const Temp *index); // the ad
 // A counted loop from `first` to n - 1 in steps around what is emitted between the two calls.
 typedef struct Counted {
     LLVMBasicBlockRef body, done;
-    LLVMValueRef index, n;
+    LLVMValueRef index, n, back; // back: the jump to the next pass
     int64_t step;
 } Counted;
 Counted body_begin_for(Body *p, LLVMValueRef first, LLVMValueRef n, int64_t step, const char *name);

@@ -5,9 +5,10 @@
 #include "fsmc/runtime.h"
 #include "support/map.h"
 
+#include <llvm-c/DebugInfo.h>
+
 // Buffers of known size up to BUFFER bytes live on the stack, FRAME bytes of them in a function; the rest in the arena.
 enum { STACK_BUFFER = 2048, STACK_FRAME = 32 * 1024, SHORT_LOOP = 64, CHUNK = 4096, LANES_BYTES = 16 * 1024 * 1024 };
-
 
 static const char *const cold_attrs[] = {"nounwind", "cold", "noinline", NULL};
 
@@ -315,7 +316,7 @@ void body_end_for(Body *p, Counted *c) {
     LLVMSetNUW(next, true);
     LLVMBasicBlockRef from = LLVMGetInsertBlock(e->builder);
     LLVMAddIncoming(c->index, &next, &from, 1);
-    LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntSLT, next, c->n, ""), c->body, c->done);
+    c->back = LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntSLT, next, c->n, ""), c->body, c->done);
     LLVMMoveBasicBlockAfter(c->done, from);
     body_go_on(p, c->done);
 }
@@ -366,6 +367,43 @@ static void end_chunks(Body *p, const Chunks *c) {
     body_go_on(p, done);
 }
 
+// The elements between neighbours in dimension k, if that is a small number, else 0.
+static int64_t small_stride(const Body *p, const Buf *b, int k) {
+    enum { SMALL = 4 };
+    int64_t n = 1;
+    while (++k < b->rank && n && n <= SMALL) {
+        const Stmt *s = p->def[b->extent[k]];
+        n *= s && s->kind == ST_LIT ? s->u.num : 0;
+    }
+    return n <= SMALL ? n : 0;
+}
+
+// How many more accesses jump with the loop's index than go along with it? If there are any, vectors of iterations would be
+// gathered, and one iteration is the better source of vectors. LLVM can tell columns apart if there are few.
+static int jumps(const Body *p, const Block *block, Temp index) {
+    int more = 0;
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->kind == ST_LOAD || s->kind == ST_STORE || s->kind == ST_ADDTO) {
+            const Temp *at = s->kind == ST_LOAD ? s->args : s->args + 1;
+            for (int k = 0; k < s->buf->rank; k++)
+                if (at[k] == index) more += small_stride(p, s->buf, k) ? -1 : 1;
+        }
+        more += jumps(p, s->body, index) + jumps(p, s->other, index);
+    }
+    return more;
+}
+
+static void keep_scalar(Emitter *e, LLVMValueRef back) {
+    const char *const name = "llvm.loop.vectorize.enable";
+    LLVMMetadataRef off[] = {LLVMMDStringInContext2(e->context, name, strlen(name)),
+                             LLVMValueAsMetadata(LLVMConstInt(e->type_i1, 0, false))};
+    LLVMMetadataRef self = LLVMTemporaryMDNode(e->context, NULL, 0), all[] = {self, LLVMMDNodeInContext2(e->context, off, 2)};
+    LLVMMetadataRef loop = LLVMMDNodeInContext2(e->context, all, 2);
+    LLVMMetadataReplaceAllUsesWith(self, loop); // it names itself
+    LLVMSetMetadata(back, LLVMGetMDKindIDInContext(e->context, "llvm.loop", 9), LLVMMetadataAsValue(e->context, loop));
+}
+
 void body_emit_scalar_for(Body *p, const Stmt *s, LLVMValueRef first) {
     LLVMValueRef mark = body_allocates(p, s->body, false) ? body_mark(p) : NULL, n = body_value(p, s->args[0]);
     bool deep = body_is_long(p, s->body), chunked = !p->depth && !deep && is_counted_far(p, s);
@@ -380,6 +418,7 @@ void body_emit_scalar_for(Body *p, const Stmt *s, LLVMValueRef first) {
     debug_place(p->e->debug, s->span);
     if (mark) body_release(p, mark);
     body_end_for(p, &c);
+    if (jumps(p, s->body, s->dst) > 0) keep_scalar(p->e, c.back);
     if (chunked) end_chunks(p, &chunks);
 }
 
