@@ -443,7 +443,7 @@ Node *ir_intern(Ir *m, const Node *proto, int nargs, Node *const *args) {
         Node *o = t->node[k];
         if (o->hash != e->hash) continue;
         if (o->op == OP_var ? e->op == OP_var && o->u.var == e->u.var
-                            : m->planning ? equal_exactly(e, o) : equal_level(NULL, e, o))
+                            : m->planning && !(m->unifying && o->id > m->unifying && is_loop(e)) ? equal_exactly(e, o) : equal_level(NULL, e, o))
             return o;
     }
     derive_sets(m, e);

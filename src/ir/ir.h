@@ -166,6 +166,7 @@ struct Ir {
     Arena *arena;
     bool raw;     // build terms as written: no algebraic rules (the interpreter's oracle)
     bool planning; // bound variables keep their names, and may be bound further out as well (pass/unify.c)
+    uint32_t unifying; // if not 0: loops made after this node are one if they are equal up to the names of their variables
     bool positive; // every size is at least 1 (lowering makes a version of a function for that case)
     Node *slack[12]; // auxiliary unknowns of poly.c
     bool keep_customs; // elaboration leaves customs in entries, which family_derive differentiates

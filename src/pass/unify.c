@@ -70,7 +70,9 @@ void pass_unify(Func *f) {
     Unify u = {.m = f->ir};
     f->ir->planning = true;
     for (int k = 0; k < MAX_EXTENTS && change_extent(&u, f); k++) {}
+    f->ir->unifying = f->ir->next_node; // what is made from here on has the variables handed out
     for (int i = 0; i < f->noutputs; i++) f->outputs[i] = unify(f->outputs[i], &u);
+    f->ir->unifying = 0;
     map_free(&u.memo);
     vec_free(&u.vars);
 }
