@@ -3,6 +3,7 @@
 // the value does not (it is invariant there), or where one loop needs the result of another, so that they cannot be one.
 #include "pass/occurs.h"
 #include "pass/pass.h"
+#include "pass/trace.h"
 
 #include "ir/rule.h"
 
@@ -25,28 +26,36 @@ static int loops_over(const Nodes *n, const Var *v, Node *e, Node **out, int max
     return count;
 }
 
-// Does e change whenever u does? All variables of a sequential loop change together.
+// Does e change whenever u does? All variables of a sequential loop change together, and if the loop runs again whenever u
+// changes, so do its states.
 static bool changes_with(const Nodes *n, const Node *e, const Var *u) {
     if (node_has_var(e, u)) return true;
     for (int i = 0; i < n->all.len; i++) {
         const Node *loop = n->all.data[i];
         if (!ir_is_loop(loop)) continue;
-        bool binds = ir_loop(loop)->index == u, with = ir_loop(loop)->index && node_has_var(e, ir_loop(loop)->index);
+        bool binds = ir_loop(loop)->index == u, with = ir_loop(loop)->index && node_has_var(e, ir_loop(loop)->index), state = false;
         for (int k = 0; k < ir_loop(loop)->n; k++) {
             binds |= ir_loop(loop)->state[k] == u;
-            with |= node_has_var(e, ir_loop(loop)->state[k]);
+            state |= node_has_var(e, ir_loop(loop)->state[k]);
         }
-        if (binds && with) return true;
+        if ((binds && (with || state)) || (state && changes_with(n, loop, u))) return true;
     }
+    return false;
+}
+
+// Is e evaluated under a condition that holds for one value of u at most, as in [is[i] = u] * e?
+static bool once(Ir *m, const Facts *f, const Var *u) {
+    for (int i = 0; i < f->n; i++)
+        if (!u->is_state && ir_solve(m, f->p[i], u)) return true;
     return false;
 }
 
 // Would the loops over v compute e again? Either they run inside something that e does not depend on, or one needs
 // another's result.
-static bool recomputes(const Nodes *nodes, Node *const *loop, int n, const Node *e) {
+static bool recomputes(Ir *m, const Nodes *nodes, const Facts *facts, Node *const *loop, int n, const Node *e) {
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < loop[i]->fv->n; k++)
-            if (!changes_with(nodes, e, loop[i]->fv->v[k])) return true;
+            if (!changes_with(nodes, e, loop[i]->fv->v[k]) && !once(m, facts, loop[i]->fv->v[k])) return true;
         for (int j = 0; j < n; j++)
             if (i != j && ir_reaches(loop[i]->args[0], loop[j])) return true;
     }
@@ -126,7 +135,9 @@ static bool stored(const Nodes *n, Node *e) {
 
 static bool share_one(Func *f, Map *refused) {
     Nodes n;
+    Map facts = {0};
     nodes_collect(f, &n);
+    facts_collect(f->ir, n.all.len, n.all.data, &facts);
     bool changed = false;
     for (int i = n.all.len; i-- > 0 && !changed;) {
         Node *e = n.all.data[i], *loop[64];
@@ -136,7 +147,7 @@ static bool share_one(Func *f, Map *refused) {
         Lift lift = {0};
         for (int k = 0; k < e->fv->n; k++) {
             int count = loops_over(&n, e->fv->v[k], e, loop, 64);
-            if (!e->fv->v[k]->is_state && recomputes(&n, loop, count, e)) lift.v[lift.n++] = e->fv->v[k];
+            if (!e->fv->v[k]->is_state && recomputes(f->ir, &n, map_get(&facts, e), loop, count, e)) lift.v[lift.n++] = e->fv->v[k];
         }
         if (lift.n == 0) continue;
         while (lift.n < e->fv->n && add_inner(&n, e, &lift)) continue;
@@ -148,6 +159,7 @@ static bool share_one(Func *f, Map *refused) {
         changed = true;
     }
     nodes_free(&n);
+    map_free(&facts);
     return changed;
 }
 
