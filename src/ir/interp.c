@@ -10,6 +10,7 @@
 // however deep the program is.
 #include "ir/interp.h"
 #include "ir/extern.h"
+#include "ir/terms.h"
 #include "fsmc/runtime.h"
 #include "lower/tree.h"
 #include "support/vec.h"
@@ -109,6 +110,7 @@ typedef struct Interp {
     uint64_t clock;  // advances whenever a variable changes
     int64_t version; // of loop states
     InterpMode mode;
+    bool doubtful; // rounding may have decided a comparison
     int64_t steps;
     Counts counts;
 } Interp;
@@ -140,6 +142,15 @@ static Status spend(Interp *m, int64_t steps) {
     m->steps = limit;
     return fail(m, INTERP_LIMIT, "it takes more than %lld steps", (long long)limit);
 }
+
+// ---- the sizes of terms
+
+static Scalar with_terms(const Interp *m, const Node *e, Scalar x) {
+    if (m->mode.terms && kind_is_float(e->kind)) x.terms = fabs(x.d);
+    return x;
+}
+
+static void note_doubt(Interp *m, double x, double terms) { m->doubtful |= m->mode.terms && terms_doubtful(x, terms); }
 
 // ---- variables and cached values
 
@@ -239,7 +250,10 @@ static Status scalar(Interp *m, Node *e, Scalar *out);
 
 static Status element(Interp *m, Array *a, int64_t i, Scalar *out) {
     switch (a->form) {
-    case A_INPUT: *out = tensor_scalar(a->tensor, i); return READY;
+    case A_INPUT:
+        *out = tensor_scalar(a->tensor, i);
+        if (m->mode.terms) out->terms = fabs(out->d);
+        return READY;
     case A_PACK: return scalar(m, a->node->args[i], out);
     case A_FULL:
         if (a->mark[i]) return fail_again(m, a->mark[i]);
@@ -286,8 +300,10 @@ static Array *state_of(Interp *m, const Node *e) {
 static Status scalar(Interp *m, Node *e, Scalar *out) {
     Array *a;
     switch (e->op) {
-    case OP_lit: *out = kind_is_float(e->kind) ? (Scalar){.d = e->u.real} : (Scalar){.i = e->u.num}; return READY;
-    case OP_input: *out = tensor_scalar(&m->inputs[e->u.num], 0); return READY;
+    case OP_lit:
+        *out = with_terms(m, e, kind_is_float(e->kind) ? (Scalar){.d = e->u.real} : (Scalar){.i = e->u.num});
+        return READY;
+    case OP_input: *out = with_terms(m, e, tensor_scalar(&m->inputs[e->u.num], 0)); return READY;
     case OP_var:
         a = state_of(m, e);
         if (e->u.var->is_state) return element(m, a, 0, out);
@@ -371,7 +387,9 @@ static Status eval_op(Interp *m, Node *e, Scalar *out) {
     }
     if (e->nargs > 1) TRY(scalar(m, e->args[1], &y));
     if ((e->op == OP_idiv || e->op == OP_irem) && y.i == 0) return fail_at(m, e->span, FSM_ERROR_DIVIDE, "division by zero");
-    *out = scalar_op(e->op, op_info[e->op].type == T_PSI ? e->args[1]->kind : e->args[0]->kind, x, y);
+    Kind kind = op_info[e->op].type == T_PSI ? e->args[1]->kind : e->args[0]->kind;
+    *out = scalar_op(e->op, kind, x, y);
+    if (m->mode.terms && kind_is_float(kind)) out->terms = terms_op(e->op, kind, x, y, *out, m->mode.expanded, &m->doubtful);
     count_op(m, e);
     return m->func->ir->debug_nan ? check_nan(m, e, *out, x, y) : READY;
 }
@@ -418,7 +436,7 @@ static Status call_extern(Interp *m, Node *e, Slot *s, int n, ExternArg *args, S
     const char *name = e->u.ext->name;
     m->counts.call++;
     if (e->rank == 0) {
-        *out = extern_call(name, e->kind, n, args);
+        *out = with_terms(m, e, extern_call(name, e->kind, n, args));
         return READY;
     }
     Tensor t = {.kind = e->kind, .data = args[n].data = malloc((size_t)s->array->count * kind_size(e->kind) + 1)};
@@ -426,7 +444,7 @@ static Status call_extern(Interp *m, Node *e, Slot *s, int n, ExternArg *args, S
     args[n].array = true;
     int64_t status = extern_fill(name, n + 1, args);
     if (status) return fail_at(m, e->span, FSM_ERROR_EXTERN, check_text(m->arena, extern_failure(m->arena, name), 1, &status));
-    for (int64_t i = 0; i < s->array->count; i++) s->array->data[i] = tensor_scalar(&t, i);
+    for (int64_t i = 0; i < s->array->count; i++) s->array->data[i] = with_terms(m, e, tensor_scalar(&t, i));
     m->counts.stores += s->array->count;
     return READY;
 }
@@ -542,7 +560,7 @@ static Status eval_sum(Interp *m, Frame *f, Scalar *out) {
         TRY(scalar(m, body, &x));
         bool was = real && (isnan(f->acc.d) || isnan(x.d));
         if (real)
-            f->acc.d = scalar_round(e->kind, f->acc.d + x.d);
+            f->acc.d = scalar_round(e->kind, f->acc.d + x.d), f->acc.terms += x.terms;
         else
             f->acc.i = (int64_t)((uint64_t)f->acc.i + (uint64_t)x.i);
         if (m->func->ir->debug_nan && real && !was && isnan(f->acc.d))
@@ -562,6 +580,7 @@ static Status eval_arg(Interp *m, Frame *f, Scalar *out) {
         TRY(spend(m, 1));
         TRY(scalar(m, body, &x));
         bool better;
+        if (kind_is_float(body->kind) && f->best >= 0) note_doubt(m, x.d - f->acc.d, x.terms + f->acc.terms);
         if (!kind_is_float(body->kind))
             better = e->op == OP_argmin ? x.i < f->acc.i : x.i > f->acc.i;
         else if (isnan(f->acc.d) || isnan(x.d))
@@ -620,7 +639,7 @@ static Status eval_array_sum(Interp *m, Frame *f, Slot *s) {
         TRY(array(m, body, &a));
         for (; f->k < s->array->count; f->k++) {
             TRY(element(m, a, f->k, &x));
-            if (real) to[f->k].d = scalar_round(e->kind, to[f->k].d + x.d);
+            if (real) to[f->k].d = scalar_round(e->kind, to[f->k].d + x.d), to[f->k].terms += x.terms;
             else to[f->k].i = (int64_t)((uint64_t)to[f->k].i + (uint64_t)x.i);
             if (!is_nil(m, element_node) && s->cur[0]->data[f->k].i++ && real) m->counts.add++;
         }
@@ -867,6 +886,9 @@ static Status eval_node(Interp *m, Frame *f) {
         if (e->kind == KIND_INT32 && x.i != (int32_t)x.i)
             return fail_at(m, e->span, FSM_ERROR_RANGE, check_text(m->arena, ir_int32_text, 1, &x.i));
         out = scalar_conv(e->args[0]->kind, e->kind, x);
+        if (!kind_is_float(e->args[0]->kind)) out = with_terms(m, e, out);
+        else if (kind_is_float(e->kind)) out.terms = x.terms;
+        else note_doubt(m, x.d - round(x.d), x.terms);
         break;
     case OP_stop: TRY(scalar(m, e->args[0], &out)); break;
     case OP_extern: TRY(eval_extern(m, f, s, &out)); break;
@@ -1015,8 +1037,14 @@ static Status make_outputs(Interp *m, Arena *a, Tensor *outputs) {
         for (int d = 0; d < e->rank; d++) n *= shape[d];
         TRY(spend(m, n));
         outputs[k] = tensor_new(a, e->kind, e->rank, shape);
+        if (m->mode.terms) m->mode.terms[k] = tensor_new(a, KIND_DOUBLE, e->rank, shape);
     }
     return READY;
+}
+
+static void fill_output(Interp *m, Tensor *outputs, int k, int64_t i, Scalar x) {
+    tensor_put(&outputs[k], i, x);
+    if (m->mode.terms) tensor_put(&m->mode.terms[k], i, (Scalar){.d = x.terms});
 }
 
 static Status fill_outputs(Interp *m, Tensor *outputs) {
@@ -1025,7 +1053,7 @@ static Status fill_outputs(Interp *m, Tensor *outputs) {
         Scalar x;
         if (e->rank == 0) {
             DEMAND(m, scalar(m, e, &x));
-            tensor_put(&outputs[k], 0, x);
+            fill_output(m, outputs, k, 0, x);
             continue;
         }
         Array *a;
@@ -1034,7 +1062,7 @@ static Status fill_outputs(Interp *m, Tensor *outputs) {
             return fail(m, FSM_ERROR_SIZE, "result %d does not have the shape that its type says", k);
         for (int64_t i = 0; i < a->count; i++) {
             DEMAND(m, element(m, a, i, &x));
-            tensor_put(&outputs[k], i, x);
+            fill_output(m, outputs, k, i, x);
         }
         if (a->form != A_TABLE) m->counts.loads += a->count, m->counts.stores += a->count;
     }
@@ -1106,6 +1134,8 @@ int interp_run_as(Arena *a, const Func *f, const Tensor *inputs, Tensor *outputs
     if (st == READY) st = make_outputs(&m, a, outputs);
     m.counts = (Counts){0};
     if (st == READY) st = fill_outputs(&m, outputs);
+    for (int k = 0; st == READY && m.doubtful && k < f->noutputs; k++)
+        for (int64_t i = 0; i < tensor_count(&mode.terms[k]); i++) tensor_set(&mode.terms[k], i, INFINITY);
     if (counts) *counts = m.counts;
     return interp_close(&m, a, st, error);
 }

@@ -15,6 +15,9 @@ typedef struct InterpMode {
     int64_t limit; // it ends with the code INTERP_LIMIT after so many steps (iterations, values computed, elements of
                    // arrays); 0: never
     bool whole;    // an array is computed as a whole when any of it is needed, so that each element may fail
+    Tensor *terms; // if not NULL: for each output of f, an array of its shape with the sizes of what was added up for the
+                   // numbers in it (ir/terms.h); of Double. They are infinite if rounding may have decided a comparison
+    bool expanded; // these of products are those of the products multiplied out
 } InterpMode;
 enum { INTERP_LIMIT = -1 };
 struct Counts;

@@ -8,9 +8,12 @@
 #include <math.h>
 
 // A scalar value: d for Float (already rounded to single precision) and Double, i for Int and Bool.
-typedef union Scalar {
-    double d;
-    int64_t i;
+typedef struct Scalar {
+    union {
+        double d;
+        int64_t i;
+    };
+    double terms; // of a floating number: see ir/terms.h; 0 where that is not wanted
 } Scalar;
 
 // NaN if either is NaN; the first of two equal values.

@@ -34,6 +34,7 @@ typedef struct OracleOptions {
     bool eager_states; // compiled code may fail where a loop's state is computed that turns out not to be needed
     double tolerance;  // between engines, relative to the largest element
     int64_t tape_limit; // --tape-limit
+    bool worth;         // for tests/random: oracle_worth is asked
     bool tight;         // it, or an attribute, may be too small for some loop
     const bool *rules_off; // NULL, or for each Rule whether it is left out (--disable-rule); costs are not bounded then
     bool *reached;     // if not NULL: becomes true for the operations and structural kinds of the entries as written and of their derivatives
@@ -61,6 +62,25 @@ typedef void OracleReport(void *data, const char *entry, OracleGroup group, cons
 // Checks all entries of a source. False, with the compiler's messages printed to standard output as comments, if it
 // does not compile. Broken invariants leave through the boundary of diag_set_boundary.
 bool oracle_check(const Source *src, const OracleOptions *o, OracleReport *report, void *data);
+// What rules and passes are worth. Costs are operations of loop trees, weighted as in ir/ops.def, of all trials together
+// but those in which a size is 0.
+typedef struct OracleWorth {
+    bool each_pass; // also without each pass that saves operations
+    bool each_rule; // and without each rule that rewrote something
+    // If not NULL: called where the form of an entry costs more than without the rules (`without` is "rules"), a pass or a rule.
+    void (*cost)(void *data, const char *entry, const char *form, const char *without, int64_t work, int64_t less);
+    int64_t work, without;    // in all
+    int64_t numbers, skipped; // compared; those among them of infinite terms
+} OracleWorth;
+
+// The part of the size of their terms (ir/terms.h) by which numbers may differ from those as written; if anything is computed in
+// single precision, it is larger.
+#define ORACLE_TERMS 1e-12
+#define ORACLE_TERMS_SINGLE 1e-3
+
+// Compares the values of all entries of a source, and of their derivatives, with what they are as written: by the loop trees
+// that the compiler makes with all rules and passes, and without. Reports what differs; else as oracle_check.
+bool oracle_worth(const Source *src, const OracleOptions *o, OracleWorth *w, OracleReport *report, void *data);
 // The text of what went on last, for reports of crashes: "ENTRY: after PASS, trial N".
 const char *oracle_where(void);
 

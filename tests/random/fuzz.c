@@ -48,7 +48,8 @@ static void on_report(void *data, const char *entry, OracleGroup group, const ch
 
 static int run_job(void *data) {
     Job *j = data;
-    if (!oracle_check(j->src, j->o, on_report, j)) {
+    OracleWorth w = {0};
+    if (!(j->o->worth ? oracle_worth(j->src, j->o, &w, on_report, j) : oracle_check(j->src, j->o, on_report, j))) {
         send(j->out, "compile");
         return 1;
     }
@@ -148,7 +149,7 @@ OracleOptions fuzz_oracle(const FuzzOptions *o, uint64_t seed) {
     x.fast = o->fast && !sample_has_poles(seed);
     x.precise = sample_has_poles(seed);
     x.ties = o->ties, x.differences &= !o->ties;
-    x.written = o->written;
+    x.written = o->written, x.worth = o->worth;
     x.int_low = -1, x.int_high = 4;
     x.tape_limit = seed % 10 == 3 ? 100 : seed % 10 == 6 ? 600 : 0;
     if (o->level >= 0) x.levels = 1u | 1u << (1 + seed % 3);
