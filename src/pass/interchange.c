@@ -115,6 +115,8 @@ static Node *gens_over(Ir *m, Node *e, Var *const *k, int n, Node **idx, int *co
         if (!inner[i]->extent->nonneg) return NULL;
         for (int j = 0; j < i; j++)
             if (node_has_var(inner[i]->extent, inner[j])) return NULL;
+        for (int d = 0; d < e->rank; d++)
+            if (node_has_var(e->shape[d], inner[i])) return NULL;
         array = ir_binder_plain(m, OP_gen, inner[i], array);
         idx[i] = ir_var(inner[i]);
     }
