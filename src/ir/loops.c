@@ -29,26 +29,52 @@ static Node *extreme(Ir *m, Var *index, Var *s, Node *z, Node *step) {
     return ir_select(m, ir_lt(m, ir_int(m, 0), index->extent), ir_op(m, step->op, z, best), z);
 }
 
-// fold s = z in s + e, or s - e: a sum.
+enum { MAX_CHOICES = 64 };
+
+// Is e the state s, more or less something that does not mention it? It may be at the end of a chain of additions, and in both
+// arms of a choice, unless that would add in another order than --fp=precise allows. Counts the choices.
+static bool adds_to(const Ir *m, const Node *e, const Var *s, int depth, int *choices) {
+    const Node *a = e->nargs > 0 ? e->args[0] : NULL, *b = e->nargs > 1 ? e->args[1] : NULL;
+    if (e->op == OP_var) return e->u.var == s;
+    if (m->strict && depth > 0) return false;
+    if ((e->op == OP_add || e->op == OP_sub) && !reads(b, s)) return adds_to(m, a, s, depth + 1, choices);
+    if (e->op == OP_add && !reads(a, s)) return adds_to(m, b, s, depth + 1, choices);
+    if (e->op != OP_select || m->strict || reads(a, s) || ++*choices > MAX_CHOICES) return false;
+    return adds_to(m, b, s, depth + 1, choices) && adds_to(m, e->args[2], s, depth + 1, choices);
+}
+
+// What such an e adds; NULL for the state itself.
+static Node *addend(Ir *m, Node *e, const Var *s) {
+    if (e->op == OP_var) return NULL;
+    Node *a = e->args[0], *b = e->args[1];
+    if (e->op == OP_select) {
+        Node *yes = addend(m, b, s), *no = addend(m, e->args[2], s);
+        return ir_select(m, a, yes ? yes : ir_zero(m, e->kind), no ? no : ir_zero(m, e->kind));
+    }
+    Node *other = reads(a, s) ? b : a, *rest = addend(m, other == b ? a : b, s);
+    if (e->op == OP_sub) return rest ? ir_sub(m, rest, other) : ir_op(m, OP_neg, other, NULL);
+    return rest ? ir_add(m, rest, other) : other;
+}
+
+// fold s = z in s + e: a sum.
 static Node *added(Ir *m, Var *index, Var *s, Node *z, Node *step) {
     Node *self = ir_var(s), *e = NULL;
-    Op op = step->op == OP_sub ? OP_sub : OP_add;
     Poly rest;
     int64_t c;
-    if ((step->op == OP_add || step->op == OP_sub) && step->args[0] == self) e = step->args[1];
-    else if (step->op == OP_add && step->args[1] == self) e = step->args[0];
-    if (e && reads(e, s)) e = NULL;
-    if (!e && step->kind == KIND_INT && poly_linear(m, poly_of(m, step), self, &c, &rest) && c == 1)
-        e = poly_node(m, rest), op = OP_add; // Int steps are polynomials: s + e in any order
-    return e && rule(m, RULE_fold_sum) ? ir_op(m, op, z, ir_sum(m, index, e)) : NULL;
+    int choices = 0;
+    if (step->kind == KIND_INT && poly_linear(m, poly_of(m, step), self, &c, &rest) && c == 1)
+        e = poly_node(m, rest); // Int steps are polynomials: s + e in any order
+    if (step == self || (!e && !adds_to(m, step, s, 0, &choices)) || !rule(m, RULE_fold_sum)) return NULL;
+    if (!e) e = addend(m, step, s);
+    return ir_add(m, z, ir_sum(m, index, e));
 }
 
 // The state after a fold that steps only this state by `step`; NULL if it has no closed form here.
 Node *rule_fold(Ir *m, Var *index, Var *s, Node *z, Node *step) {
     if (step == ir_var(s) && rule(m, RULE_fold_still)) return z;
     if (z->rank) return NULL;
-    Node *r = added(m, index, s, z, step);
-    if (!r) r = single_access(m, index, s, z, step);
+    Node *r = single_access(m, index, s, z, step);
+    if (!r) r = added(m, index, s, z, step);
     return r ? r : extreme(m, index, s, z, step);
 }
 

@@ -1,5 +1,5 @@
 // Rules that save an operation only if what they take apart is used nowhere else: common factors of two terms ([FS] Fig. 8 b),
-// products of powers and of exponentials, and exp x - 1. The builders do not know what is used how often, so they come
+// common divisors, products of powers and of exponentials, and exp x - 1. The builders do not know what is used how often, so they come
 // in a pass.
 #include "pass/pass.h"
 
@@ -27,14 +27,42 @@ static Node *common_factor(Ir *m, const Node *p, const Node *q, Op op) {
     return NULL;
 }
 
-// Sums and differences: of two products, or of (e + a * x) and a product.
+// Does a depend on an index that neither b nor c depends on? Then what is made of these is made once for all of its values.
+static bool varies_alone(const Node *a, const Node *b, const Node *c) {
+    for (int i = 0; i < a->fv->n; i++) {
+        const Var *v = a->fv->v[i];
+        if (!v->is_state && !node_has_var(b, v) && !node_has_var(c, v)) return true;
+    }
+    return false;
+}
+
+// a / b + c / b as (a + c) / b, and a / b + a * c as a * (1 / b + c), or both with -.
+static Node *common_quotient(Ir *m, const Node *p, const Node *q, Op op) {
+    Node *a = p->args[0], *b = q->args[0];
+    if (p->op == OP_div && q->op == OP_div)
+        return p->args[1] == q->args[1] && rule(m, RULE_factor_quotient) ? ir_div(m, ir_op(m, op, a, b), p->args[1]) : NULL;
+    const Node *quotient = p->op == OP_div ? p : q, *product = p->op == OP_div ? q : p;
+    for (int i = 0; i < 2; i++) {
+        Node *x = quotient->args[0], *y = quotient->args[1], *c = product->args[!i];
+        if (product->args[i] != x || !varies_alone(x, y, c) || !rule(m, RULE_factor_quotient)) continue;
+        Node *one = ir_div(m, ir_real(m, y->kind, 1), y);
+        return ir_mul(m, x, p == quotient ? ir_op(m, op, one, c) : ir_op(m, op, c, one));
+    }
+    return NULL;
+}
+
+static Node *common(Ir *m, const Node *p, const Node *q, Op op) {
+    return p->op == OP_mul && q->op == OP_mul ? common_factor(m, p, q, op) : common_quotient(m, p, q, op);
+}
+
+// Sums and differences: of two products or quotients, or of (e + a * x) and one.
 static Node *factored(Ir *m, const Map *uses, const Node *e) {
     Node *a = e->args[0], *b = e->args[1];
-    if (m->strict || !once(uses, b, OP_mul)) return NULL;
-    if (once(uses, a, OP_mul)) return common_factor(m, a, b, e->op);
+    if (m->strict || (!once(uses, b, OP_mul) && !once(uses, b, OP_div))) return NULL;
+    if (once(uses, a, OP_mul) || once(uses, a, OP_div)) return common(m, a, b, e->op);
     bool chain = once(uses, a, OP_add) || once(uses, a, OP_sub);
-    if (!chain || !once(uses, a->args[1], OP_mul)) return NULL;
-    Node *both = common_factor(m, a->args[1], b, a->op == e->op ? OP_add : OP_sub);
+    if (!chain || (!once(uses, a->args[1], OP_mul) && !once(uses, a->args[1], OP_div))) return NULL;
+    Node *both = common(m, a->args[1], b, a->op == e->op ? OP_add : OP_sub);
     return both ? ir_op(m, a->op, a->args[0], both) : NULL;
 }
 
