@@ -284,6 +284,15 @@ static bool too_deep(Elab *el, const Core *c) {
     return false;
 }
 
+// What a loop chooses is differentiated where it was found, not in every iteration.
+static Node *chosen(Ir *m, Node *e, void *data) {
+    const Deriv *d = data;
+    Node *found = e->op == OP_final && is_float(e) ? ir_last_replaced(m, e->args[0], (int)e->u.num) : NULL;
+    for (int j = 0; found && j < d->nx; j++)
+        if (varies(found, d->x[j])) return found;
+    return e;
+}
+
 Value elab_ad(Elab *el, const Core *c) {
     Deriv d = {.el = el, .c = c};
     Value actual = elab(el, c->args[0]), bound = value_new(el, actual.n);
@@ -301,6 +310,7 @@ Value elab_ad(Elab *el, const Core *c) {
     d.y = elab(el, c->args[1]);
     el->deriv = d.outer;
     el->active = active.outer;
+    for (int i = 0; i < d.y.n && !el->m->raw; i++) d.y.leaf[i] = ir_change(el->m, d.y.leaf[i], chosen, &d);
     d.y_float = elab_float_leaves(el, d.y, &d.ny);
     elab_at(el, c);
     bool by_result = c->ad == AD_VJP || c->ad == AD_VJP2;

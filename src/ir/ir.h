@@ -280,6 +280,9 @@ Node *ir_trace(Ir *m, Node *loop, int k);
 Node *ir_trips(Ir *m, Node *extent); // how often a loop over the extent runs: never less than 0
 // The number of iterations: never negative.
 Node *ir_count(Ir *m, Node *loop);
+// State k after a fold whose iterations keep it or replace it by a value that depends on no state: that value in the last
+// iteration that replaces it, which another state remembers. NULL if it is no such state.
+Node *ir_last_replaced(Ir *m, Node *loop, int k);
 
 // ---- functions with derivatives of their own
 // inits gives the loop's n states their values, bodies has the loop's ny results and those of the rule.
@@ -447,5 +450,7 @@ int ir_range_facts(Ir *m, const Node *e, Poly *out, int max);
 // Is 0 <= idx[k] < n wherever all `count` indices have values? A variable in one of them says that its range is not
 // empty: with a matrix M of n rows, M[i, 0] is in range if i runs over n.
 bool ir_index_in_range(Ir *m, int count, Node *const *idx, int k, Node *n);
+// The element that e reads of a gen, if computing it costs nothing; else NULL. The indices are not checked.
+Node *ir_free_element(Ir *m, Node *e);
 
 #endif

@@ -78,6 +78,47 @@ Node *rule_fold(Ir *m, Var *index, Var *s, Node *z, Node *step) {
     return r ? r : extreme(m, index, s, z, step);
 }
 
+// ---- the iteration that decides
+//
+// A state that an iteration either keeps or replaces, by a value that depends on no state, is that value in the last iteration
+// that replaces it. Which one that is says a state of kind Int; so the tangent of a largest element that a loop with
+// branches looks for is the tangent of that element, in any number of directions ([FS] Fig. 8 e, its last rule).
+
+// Is e the state s or, by choices, *value? Counts the choices.
+static bool keeps_or_replaces(Node *e, const Var *s, Node **value, int *choices) {
+    if (e->op == OP_var && e->u.var == s) return true;
+    if (!reads(e, s)) {
+        if (!*value) *value = e;
+        return *value == e;
+    }
+    if (e->op != OP_select || ++*choices > MAX_CHOICES) return false;
+    return keeps_or_replaces(e->args[1], s, value, choices) && keeps_or_replaces(e->args[2], s, value, choices);
+}
+
+// That e with other leaves.
+static Node *with_leaves(Ir *m, Node *e, const Var *s, Node *kept, Node *replaced) {
+    if (e->op == OP_var && e->u.var == s) return kept;
+    if (!reads(e, s)) return replaced;
+    return ir_select(m, e->args[0], with_leaves(m, e->args[1], s, kept, replaced), with_leaves(m, e->args[2], s, kept, replaced));
+}
+
+Node *ir_last_replaced(Ir *m, Node *loop, int k) {
+    Loop *l = ir_loop(loop), more = *l;
+    Node *value = NULL, *step = loop_step(loop, k);
+    int choices = 0;
+    if (loop->op != OP_fold || l->state[k]->rank || !keeps_or_replaces(step, l->state[k], &value, &choices) || !value) return NULL;
+    for (int j = 0; j < l->n; j++)
+        if (reads(value, l->state[j])) return NULL;
+    Var *last = ir_state(m, "last", KIND_INT, 0, NULL);
+    Node **init = ARENA_ARRAY(m->arena, Node *, l->n + 1), **steps = ARENA_ARRAY(m->arena, Node *, l->n + 1);
+    more.state = ARENA_ARRAY(m->arena, Var *, l->n + 1), more.nout = 0;
+    for (int j = 0; j < l->n; j++) more.state[j] = l->state[j], init[j] = loop_init(loop, j), steps[j] = loop_step(loop, j);
+    more.state[more.n] = last, init[more.n] = ir_int(m, -1);
+    steps[more.n++] = with_leaves(m, step, l->state[k], ir_var(last), ir_var(l->index));
+    Node *at = ir_final(m, ir_fold_out(m, &more, init, steps, NULL), l->n);
+    return ir_select(m, ir_le(m, ir_int(m, 0), at), ir_subst1(m, value, ir_var(l->index), at), loop_init(loop, k));
+}
+
 // ---- results of loops
 //
 // A result is computed by a loop of its own that has only the states that the result depends on. States with known values

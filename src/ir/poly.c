@@ -374,16 +374,34 @@ static bool first_time(Constraints *c, Node *a) {
     return true;
 }
 
+// Is e, by choices, the index of the loop or its state s?
+static bool is_index_or_state(const Node *e, const Loop *l, const Var *s, int depth) {
+    if (e->op == OP_var) return e->u.var == l->index || e->u.var == s;
+    return e->op == OP_select && depth > 0 && is_index_or_state(e->args[1], l, s, depth - 1) &&
+           is_index_or_state(e->args[2], l, s, depth - 1);
+}
+
+// The index of which a is the last value that a loop has chosen, or -1 (ir_last_replaced); NULL if it is not.
+static const Var *chosen_index(const Node *a) {
+    enum { MAX_CHOICES = 4 };
+    if (a->op != OP_final || a->kind != KIND_INT || a->rank || a->args[0]->op != OP_fold) return NULL;
+    const Loop *l = a->args[0]->u.loop;
+    const Node *init = loop_init(a->args[0], (int)a->u.num), *step = loop_step(a->args[0], (int)a->u.num);
+    bool none = init->op == OP_lit && init->u.num == -1;
+    return none && is_index_or_state(step, l, l->state[a->u.num], MAX_CHOICES) ? l->index : NULL;
+}
+
 // The ranges of p's index variables and, transitively, of those in their extents.
 static void constrain_atoms(Ir *m, Constraints *c, Poly p, int depth) {
     for (int i = 0; i < p.n; i++)
         for (int k = 0; k < p.term[i].n; k++) {
             Node *a = p.term[i].atom[k];
-            bool index = a->op == OP_var && !a->u.var->is_state;
-            bool arg = (a->op == OP_argmin || a->op == OP_argmax) && a->u.var->extent->nonneg; // -1 for an empty range
+            bool index = a->op == OP_var && !a->u.var->is_state, arg = a->op == OP_argmin || a->op == OP_argmax;
+            const Var *v = index || arg ? a->u.var : chosen_index(a);
             bool rest = a->op == OP_irem && a->args[1]->nonneg; // it has a value: the divisor is at least 1
-            if ((!index && !arg && !rest) || !first_time(c, a)) continue;
-            Poly room = rest ? poly_add(m, poly_of(m, a->args[1]), poly_lit(m, -1)) : greatest(m, a->u.var);
+            if (v && !index && !v->extent->nonneg) v = NULL; // -1 for an empty range
+            if ((!v && !rest) || !first_time(c, a)) continue;
+            Poly room = index ? greatest(m, v) : poly_add(m, poly_of(m, rest ? a->args[1] : v->extent), poly_lit(m, -1));
             constrain(c, poly_add(m, room, poly_scale(m, poly_of(m, a), -1)));
             if (depth > 0) constrain_atoms(m, c, room, depth - 1);
         }

@@ -648,6 +648,16 @@ Node *rule_at(Ir *m, Node *a, int n, Node **idx) {
     return rule(m, RULE_element_of_array) ? ir_subst(m, body, n, from, idx) : NULL;
 }
 
+Node *ir_free_element(Ir *m, Node *e) {
+    Node *body = e->args[0], *from[16];
+    int n = e->nargs - 1, budget = 24;
+    for (int d = 0; d < n; d++, body = body->args[0]) {
+        if (body->op != OP_gen) return NULL;
+        from[d] = ir_var(body->u.var);
+    }
+    return costs_nothing(m, body, &budget) ? ir_subst(m, body, n, from, e->args + 1) : NULL;
+}
+
 // gen i (gen j A[i, j]) is A if the extents agree.
 Node *rule_gen(Ir *m, Var *v, Node *body) {
     Var *vars[16];

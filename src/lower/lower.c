@@ -618,6 +618,8 @@ static Temp emit_at(Lower *l, Node *e) {
     int n = e->nargs - 1;
     if (l->ir->bounds == BOUNDS_ALWAYS || (e->partial && l->ir->bounds != BOUNDS_NEVER))
         for (int k = 0; k < n; k++) check_index(l, e, e->args[k + 1], a->shape[k]);
+    Node *element = lower_known_array(l, a) ? NULL : ir_free_element(l->ir, e);
+    if (element) return lower_value(l, element); // the rules do not, where the index must be checked
     Buf *buf = lower_array(l, a);
     Temp *idx = ARENA_ARRAY(l->arena, Temp, n);
     lower_values(l, n, e->args + 1, idx);
