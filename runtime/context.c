@@ -107,13 +107,13 @@ int fsm_begin(fsm_context *ctx, const fsm_entry_info *info) {
                                                  memory_order_relaxed))
         return FSM_ERROR_BUSY;
     ctx->error[0] = 0;
-    fsm_release(ctx, 0);
+    if (ctx->chunk) fsm_release(ctx, 0);
     int code = FSM_OK;
     if (info->abi != FSM_ABI_VERSION)
         code = fsm_fail(ctx, FSM_ERROR_VERSION, "",
                         "the object was compiled for version %d of the interface: version %d is expected", 2,
                         (int64_t)info->abi, (int64_t)FSM_ABI_VERSION);
-    else
+    else if (atomic_load_explicit(&ctx->cancelled, memory_order_relaxed))
         code = fsm_poll(ctx);
     if (code) fsm_end(ctx);
     return code;

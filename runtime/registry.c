@@ -4,27 +4,23 @@
 // table, twice as large. Tables are never moved or freed, so that no lock is needed.
 #include "registry.h"
 
-#include <stdatomic.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-enum { SLOTS = 8, FIRST_ROWS = 256, MAX_TABLES = 32, LINE = 64 };
+enum { SLOTS = REGISTRY_SLOTS, FIRST_ROWS = REGISTRY_ROWS, MAX_TABLES = 32, LINE = REGISTRY_LINE };
 
-typedef struct Row {
-    _Alignas(LINE) _Atomic(const void *) slot[SLOTS];
-} Row;
+typedef RegistryRow Row;
 
 typedef struct Table {
     Row *row;
     uint64_t mask; // of the number of a row
 } Table;
 
-static Row first_rows[FIRST_ROWS];
-static Table first = {first_rows, FIRST_ROWS - 1};
+Row registry_first[FIRST_ROWS];
+static Table first = {registry_first, FIRST_ROWS - 1};
 static _Atomic(Table *) tables[MAX_TABLES] = {&first};
 
 static Row *row_of(const Table *t, const void *p) {
-    return &t->row[(uint64_t)(uintptr_t)p * UINT64_C(0x9e3779b97f4a7c15) >> 40 & t->mask];
+    return &t->row[registry_hash(p) & t->mask];
 }
 
 static Table *table_at(int k) { return atomic_load_explicit(&tables[k], memory_order_acquire); }
@@ -71,7 +67,7 @@ static _Atomic(const void *) *find(const void *p) {
     return NULL;
 }
 
-bool registry_has(const void *p) { return p && find(p); }
+bool registry_has_elsewhere(const void *p) { return find(p); }
 
 bool registry_remove(const void *p) {
     _Atomic(const void *) *slot = p ? find(p) : NULL;

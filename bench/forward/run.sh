@@ -52,7 +52,7 @@ count() {
         END { for (i = 1; i <= NR; i++) printf "%-8s %8d %-8s%s %6s\n", name, n, way[i], count[i], reverse ? sprintf("%.2f", all[i] / reverse) : "-" }'
 }
 
-# The median nanoseconds of a call of each way, those in reverse mode, measured in turn, and how much longer the former takes.
+# The nanoseconds of a call of each way, and of one in reverse mode, of the quickest batch, and how much longer the former takes.
 measure() {
     for way in $ways; do
         [ "$way" = Reverse ] && continue
@@ -60,9 +60,8 @@ measure() {
         Sparse) run bench "${entry}Sparse" --json "$@" ;;
         *) run bench "${entry}Reverse" --compare="$entry$way" --json "$@" ;;
         esac | tr ',{' '\n\n' | awk -v name="$name" -v n="$n" -v way="$way" '
-            /"median_s"/ { before = median; median = sprintf("%.0f", 1e9 * $2) }
-            /"ratio"/ { ratio = sprintf("%.2f", $2) }
-            END { if (!before) before = ratio = "-"; printf "%-8s %8d %-8s %12s %12s %6s\n", name, n, way, median, before, ratio }'
+            /"minimum_s"/ { before = time; time = 1e9 * $2 }
+            END { printf "%-8s %8d %-8s %12.0f %12s %6s\n", name, n, way, time, before ? sprintf("%.0f", before) : "-", before ? sprintf("%.2f", time / before) : "-" }'
     done
 }
 

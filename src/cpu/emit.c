@@ -64,14 +64,6 @@ LLVMBasicBlockRef body_split_failure(Body *p, LLVMValueRef ok) {
     return rest;
 }
 
-// *product times factor; sets *over where that does not fit.
-static void multiply_checked(Emitter *e, LLVMValueRef *product, LLVMValueRef factor, LLVMValueRef *over) {
-    LLVMValueRef args[] = {*product, factor};
-    LLVMValueRef pair = emit_intrinsic(e, "llvm.smul.with.overflow", 1, &e->type_i64, 2, args);
-    *product = LLVMBuildExtractValue(e->builder, pair, 0, "");
-    *over = LLVMBuildOr(e->builder, *over, LLVMBuildExtractValue(e->builder, pair, 1, ""), "");
-}
-
 // ---- parameters
 
 // Outputs overlap nothing (checked on entry), and inputs are never written, so that all of them are noalias.
@@ -191,7 +183,7 @@ static LLVMValueRef checked_count(Body *p, const Buf *buf) {
             n = extent;
             continue;
         }
-        multiply_checked(e, &n, extent, &over);
+        n = emit_checked(e, "llvm.smul.with.overflow", n, extent, &over);
     }
     return LLVMBuildSelect(e->builder, over, emit_int(e, -1), n, "");
 }

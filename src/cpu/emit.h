@@ -63,6 +63,8 @@ LLVMTypeRef emit_function_type(Emitter *e, LLVMTypeRef result, int n, const LLVM
 void emit_attribute(Emitter *e, LLVMValueRef function, LLVMAttributeIndex at, const char *name, uint64_t value);
 LLVMValueRef emit_intrinsic(Emitter *e, const char *name, int ntypes, LLVMTypeRef *types, int nargs,
                             LLVMValueRef *args);
+// An Int operation by the intrinsic NAME, like "llvm.smul.with.overflow"; sets *over where the result does not fit.
+LLVMValueRef emit_checked(Emitter *e, const char *name, LLVMValueRef a, LLVMValueRef b, LLVMValueRef *over);
 // A private constant string.
 LLVMValueRef emit_string(Emitter *e, const char *text);
 

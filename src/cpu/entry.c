@@ -18,6 +18,7 @@ typedef struct Entry {
     Map known;           // Int nodes of the signature -> values
     Map wraps;           // to those that have one: whether computing the value overflows
     const Node **array;
+    LLVMValueRef *address; // of these, in the body
     int ninputs, narrays, nextents;
 } Entry;
 
@@ -126,6 +127,7 @@ static Entry entry_new(Emitter *e, const Tree *tree, const char *name, LLVMValue
     Entry p = {.e = e, .tree = tree, .f = f, .name = name, .function = function};
     p.input = ARENA_ARRAY(e->arena, LLVMValueRef, f->ninputs + 1);
     p.array = ARENA_ARRAY(e->arena, const Node *, f->ninputs + f->noutputs + 1);
+    p.address = ARENA_ARRAY(e->arena, LLVMValueRef, f->ninputs + f->noutputs + 1);
     for (int i = 0; i < f->ninputs; i++)
         if (f->inputs[i]->rank) p.array[p.narrays++] = f->inputs[i];
     p.ninputs = p.narrays;
@@ -233,22 +235,73 @@ static bool needs_query(Entry *p) {
     return needed;
 }
 
+// The addresses and extents, for fsm_check_arrays; returns what it says.
+static LLVMValueRef ask_check(Entry *p) {
+    Emitter *e = p->e;
+    LLVMValueRef data = slots(p, e->type_ptr, p->narrays, "data"), extents = slots(p, e->type_i64, p->nextents, "extents");
+    for (int i = 0; i < p->narrays; i++) LLVMBuildStore(e->builder, p->address[i], slot_at(p, e->type_ptr, data, i));
+    store_extents(p, extents, false, data);
+    LLVMValueRef args[] = {LLVMGetParam(p->function, 0), entry_info(p), data, extents, int32(e, p->ninputs)};
+    if (needs_query(p)) return_unless_ok(p, call(p, "fsm_check_arrays", e->type_i32, 5, args), false);
+    store_extents(p, extents, true, data);
+    args[4] = int32(e, p->narrays);
+    return call(p, "fsm_check_arrays", e->type_i32, 5, args);
+}
+
+static LLVMValueRef either(Entry *p, LLVMValueRef a, LLVMValueRef b) { return LLVMBuildOr(p->e->builder, a, b, ""); }
+
+static LLVMValueRef compare(Entry *p, LLVMIntPredicate how, LLVMValueRef a, LLVMValueRef b) {
+    return LLVMBuildICmp(p->e->builder, how, a, b, "");
+}
+
+// Is it in doubt whether array i is there, aligned, and apart from those before it? Notes where it begins and ends.
+static LLVMValueRef in_doubt(Entry *p, int i, LLVMValueRef *begin, LLVMValueRef *end) {
+    Emitter *e = p->e;
+    const Node *a = p->array[i];
+    LLVMValueRef zero = emit_int(e, 0), doubt, bytes = emit_int(e, kind_size(a->kind));
+    begin[i] = LLVMBuildPtrToInt(e->builder, p->address[i], e->type_i64, "");
+    doubt = compare(p, LLVMIntEQ, begin[i], zero);
+    LLVMValueRef off = LLVMBuildAnd(e->builder, begin[i], emit_int(e, kind_size(a->kind) - 1), "");
+    doubt = either(p, doubt, compare(p, LLVMIntNE, off, zero));
+    for (int k = 0; k < a->rank; k++) {
+        LLVMValueRef extent = size_value(p, a->shape[k]), wraps = map_get(&p->wraps, a->shape[k]);
+        if (wraps) doubt = either(p, doubt, wraps);
+        doubt = either(p, doubt, compare(p, LLVMIntSLE, extent, zero));
+        bytes = emit_checked(e, "llvm.smul.with.overflow", bytes, extent, &doubt);
+    }
+    end[i] = emit_checked(e, "llvm.uadd.with.overflow", begin[i], bytes, &doubt);
+    for (int j = 0; i >= p->ninputs && j < i; j++) {
+        LLVMValueRef before = compare(p, LLVMIntULT, begin[j], end[i]), behind = compare(p, LLVMIntULT, begin[i], end[j]);
+        doubt = either(p, doubt, LLVMBuildAnd(e->builder, before, behind, ""));
+    }
+    return doubt;
+}
+
+enum { MAX_PAIRS = 64 }; // of arrays that are compared without a call
+
+// What every call checks of its arrays. Only if there is a doubt, or an array is empty, the run-time library is asked, which
+// knows what to say.
 void emit_array_checks(Emitter *e, const Tree *tree, LLVMValueRef function) {
     Entry p = entry_new(e, tree, arena_printf(e->arena, "%s", cpu_c_name(e->arena, tree->func->name)), function);
-    LLVMValueRef data = slots(&p, e->type_ptr, p.narrays, "data");
-    LLVMValueRef extents = slots(&p, e->type_i64, p.nextents, "extents");
     int n = 0, total = p.f->ninputs + p.f->noutputs;
     for (int i = 0; i < total; i++) {
         LLVMValueRef v = LLVMGetParam(function, (unsigned)i + 1);
         if (i < p.f->ninputs) p.input[i] = v;
-        if (i >= p.f->ninputs || p.f->inputs[i]->rank) LLVMBuildStore(e->builder, v, slot_at(&p, e->type_ptr, data, n++));
+        if (i >= p.f->ninputs || p.f->inputs[i]->rank) p.address[n++] = v;
     }
-    store_extents(&p, extents, false, data);
-    LLVMValueRef args[] = {LLVMGetParam(function, 0), entry_info(&p), data, extents, int32(e, p.ninputs)};
-    if (needs_query(&p)) return_unless_ok(&p, call(&p, "fsm_check_arrays", e->type_i32, 5, args), false);
-    store_extents(&p, extents, true, data);
-    args[4] = int32(e, p.narrays);
-    return_unless_ok(&p, call(&p, "fsm_check_arrays", e->type_i32, 5, args), false);
+    if (needs_query(&p) || p.f->noutputs * p.narrays > MAX_PAIRS) {
+        return_unless_ok(&p, ask_check(&p), false);
+    } else {
+        LLVMValueRef *begin = ARENA_ARRAY(e->arena, LLVMValueRef, n + 1), *end = ARENA_ARRAY(e->arena, LLVMValueRef, n + 1);
+        LLVMValueRef doubt = LLVMConstNull(e->type_i1);
+        for (int i = 0; i < n; i++) doubt = either(&p, doubt, in_doubt(&p, i, begin, end));
+        LLVMBasicBlockRef ask = new_block(&p, "ask"), rest = new_block(&p, "ok");
+        LLVMBuildCondBr(e->builder, doubt, ask, rest);
+        LLVMPositionBuilderAtEnd(e->builder, ask);
+        return_unless_ok(&p, ask_check(&p), false);
+        LLVMBuildBr(e->builder, rest);
+        LLVMPositionBuilderAtEnd(e->builder, rest);
+    }
     map_free(&p.known);
     map_free(&p.wraps);
 }

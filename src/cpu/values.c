@@ -93,6 +93,12 @@ LLVMValueRef emit_intrinsic(Emitter *e, const char *name, int ntypes, LLVMTypeRe
     return LLVMBuildCall2(e->builder, LLVMGlobalGetValueType(f), f, args, (unsigned)nargs, "");
 }
 
+LLVMValueRef emit_checked(Emitter *e, const char *name, LLVMValueRef a, LLVMValueRef b, LLVMValueRef *over) {
+    LLVMValueRef args[] = {a, b}, pair = emit_intrinsic(e, name, 1, &e->type_i64, 2, args);
+    *over = LLVMBuildOr(e->builder, *over, LLVMBuildExtractValue(e->builder, pair, 1, ""), "");
+    return LLVMBuildExtractValue(e->builder, pair, 0, "");
+}
+
 LLVMValueRef emit_string(Emitter *e, const char *text) {
     LLVMValueRef data = LLVMConstStringInContext2(e->context, text, strlen(text), false);
     LLVMValueRef g = LLVMAddGlobal(e->module, LLVMTypeOf(data), ".text");
