@@ -15,6 +15,8 @@ typedef struct IrTables {
     struct {
         const VarSet *a, *b, *u;
     } recent[1024]; // unions computed lately
+    Node *proto;    // the node that is being looked up, with its operands
+    int room;       // for how many operands
 } IrTables;
 
 static const struct {
@@ -34,6 +36,7 @@ void ir_delete(Ir *m) {
     if (!m || !m->tables) return;
     free(m->tables->node);
     free(m->tables->set);
+    free(m->tables->proto);
     free(m->tables);
     m->tables = NULL;
 }
@@ -430,14 +433,24 @@ static bool equal_exactly(const Node *a, const Node *b) {
     return (n == 0 || !memcmp(va, vb, sizeof *va * (size_t)n)) && !memcmp(a->args, b->args, sizeof *a->args * (size_t)a->nargs);
 }
 
-Node *ir_intern(Ir *m, const Node *proto, int nargs, Node *const *args) {
+// Most nodes that are built are there already: this one is looked up before it gets memory of its own.
+static Node *proto_of(IrTables *t, const Node *proto, int nargs, Node *const *args) {
+    if (!t->proto || nargs > t->room) {
+        int room = nargs > 16 ? 2 * nargs : 16;
+        Node *e = malloc(sizeof *e + sizeof *args * (size_t)room);
+        if (!e) diag_out_of_memory();
+        free(t->proto);
+        t->proto = e, t->room = room;
+    }
+    *t->proto = *proto;
+    t->proto->nargs = nargs;
+    if (nargs) memcpy(t->proto->args, args, sizeof *args * (size_t)nargs);
+    return t->proto;
+}
+
+// The node in the table that is e, or NULL; *slot gets its place.
+static Node *find(Ir *m, const Node *e, size_t *slot) {
     IrTables *t = m->tables;
-    if (2 * (t->nnode + 1) > t->cap) grow(t);
-    Node *e = arena_alloc(m->arena, sizeof *e + sizeof *args * (size_t)nargs);
-    *e = *proto;
-    e->nargs = nargs;
-    if (nargs) memcpy(e->args, args, sizeof *args * (size_t)nargs);
-    e->hash = hash_node(NULL, e);
     size_t k = e->hash & (t->cap - 1);
     for (; t->node[k]; k = (k + 1) & (t->cap - 1)) {
         Node *o = t->node[k];
@@ -446,8 +459,26 @@ Node *ir_intern(Ir *m, const Node *proto, int nargs, Node *const *args) {
                             : m->planning && !(m->unifying && o->id > m->unifying && is_loop(e)) ? equal_exactly(e, o) : equal_level(NULL, e, o))
             return o;
     }
+    *slot = k;
+    return NULL;
+}
+
+Node *ir_intern(Ir *m, const Node *proto, int nargs, Node *const *args) {
+    IrTables *t = m->tables;
+    if (2 * (t->nnode + 1) > t->cap) grow(t);
+    Node *e = proto_of(t, proto, nargs, args);
+    size_t k;
+    e->hash = hash_node(NULL, e);
+    Node *known = find(m, e, &k);
+    if (known) return known;
+    e = arena_copy(m->arena, e, sizeof *e + sizeof *args * (size_t)nargs);
+    uint32_t next = m->next_node;
     derive_sets(m, e);
     ir_set_bounded(e);
+    if (m->next_node != next) { // proofs have built nodes
+        if (2 * (t->nnode + 1) > t->cap) grow(t);
+        if ((known = find(m, e, &k))) return known;
+    }
     e->id = ++m->next_node;
     e->span = m->span;
     t->node[k] = e;

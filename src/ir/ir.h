@@ -300,12 +300,20 @@ Node *ir_subst(Ir *m, Node *e, int n, Node **from, Node **to);
 static inline Node *ir_subst1(Ir *m, Node *e, Node *from, Node *to) { return ir_subst(m, e, 1, &from, &to); }
 // Replaces the term `from`, wherever it stands, by `to`, whose variables mean what they mean there.
 Node *ir_replace(Ir *m, Node *e, Node *from, Node *to);
+void ir_replace_in(Ir *m, int n, Node **roots, Node *from, Node *to); // in each of the roots
 // e with its operands replaced by `args` (same number): goes through the builder of its kind. Binders keep their variable.
 Node *ir_rebuild(Ir *m, Node *e, Node **args);
 // e with f applied to each operand; e itself if none changes.
 Node *ir_map(Ir *m, Node *e, Node *(*f)(Node *e, void *data), void *data);
 // e with change applied to every value in it but leaves and loops, extents included, operands first.
 Node *ir_change(Ir *m, Node *e, Node *(*change)(Ir *m, Node *e, void *data), void *data);
+// The same for many values one after the other: what they share is rewritten once. Ends with ir_rewriting_end.
+typedef struct Rewriting Rewriting;
+Rewriting *ir_substituting(Ir *m, int n, Node **from, Node **to);
+Rewriting *ir_replacing(Ir *m, int n, Node **from, Node **to);
+Rewriting *ir_changing(Ir *m, const Var *v, Node *(*change)(Ir *m, Node *e, void *data), void *data); // only what mentions v
+Node *ir_rewrite(Rewriting *w, Node *e);
+void ir_rewriting_end(Rewriting *w);
 // e without traces and counts: loops fill arrays, and count (store.c).
 Node *ir_stored(Ir *m, Node *e);
 // e rebuilt bottom-up by the builders of m with fresh bound variables; also copies from one Ir into another.

@@ -336,13 +336,17 @@ static Poly difference(Ir *m, const Node *e) { // of an Int comparison: right - 
     return poly_add(m, poly_of(m, e->args[1]), poly_scale(m, poly_of(m, e->args[0]), -1));
 }
 
-static bool has_alternative(const Node *a, const Node *b) {
-    return a == b || (a->op == OP_or && (has_alternative(a->args[0], b) || has_alternative(a->args[1], b)));
+// Is b one of the conjuncts or alternatives (op) of a? They share parts, so that there may be many ways to one: it is looked
+// for only so far.
+static bool has_part(Op op, const Node *a, const Node *b, int *fuel) {
+    if (a == b) return true;
+    if (a->op != op || a->id < b->id || --*fuel < 0) return false;
+    return has_part(op, a->args[0], b, fuel) || has_part(op, a->args[1], b, fuel);
 }
 
-static bool has_conjunct(const Node *a, const Node *b) {
-    return a == b || (a->op == OP_and && (has_conjunct(a->args[0], b) || has_conjunct(a->args[1], b)));
-}
+enum { MAX_PARTS = 64 };
+static bool has_alternative(const Node *a, const Node *b) { return has_part(OP_or, a, b, &(int){MAX_PARTS}); }
+static bool has_conjunct(const Node *a, const Node *b) { return has_part(OP_and, a, b, &(int){MAX_PARTS}); }
 
 // The same for comparisons of floating numbers of which p is `<`: then none is a NaN.
 static int less_implies(const Node *p, const Node *q) {

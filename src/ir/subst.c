@@ -186,9 +186,9 @@ static Node *rewrite(Rewrite *r, Scope *top, Node *e) {
     if (!s) return e;
     for (int i = 0; s == r->outermost && i < s->n; i++) // elsewhere e speaks of a variable bound further inside
         if (s->from[i] == e) return s->to[i];
-    if (e->nargs == 0 && e->op != OP_pack) return rewrite_leaf(r, s, e);
     Node *known = map_get(&s->memo, e);
     if (known) return known;
+    if (e->nargs == 0 && e->op != OP_pack) return rewrite_leaf(r, s, e);
     Span keep = ir_from(r->m, e);
     Node *out;
     if (ir_is_binder(e)) {
@@ -205,32 +205,59 @@ static Node *rewrite(Rewrite *r, Scope *top, Node *e) {
     return out;
 }
 
-Node *ir_subst(Ir *m, Node *e, int n, Node **from, Node **to) {
-    Scope s = {.n = n, .from = from, .to = to};
-    Rewrite r = {.m = m, .vars_only = true, .capture = varset_empty, .outermost = &s};
+struct Rewriting {
+    Scope s;
+    Rewrite r;
+};
+
+Rewriting *ir_substituting(Ir *m, int n, Node **from, Node **to) {
+    Rewriting *w = ARENA_NEW(m->arena, Rewriting);
+    size_t size = sizeof *from * (size_t)n;
+    w->s = (Scope){.n = n, .from = arena_copy(m->arena, from, size), .to = arena_copy(m->arena, to, size)};
+    w->r = (Rewrite){.m = m, .vars_only = true, .capture = varset_empty, .outermost = &w->s};
     for (int i = 0; i < n; i++) {
-        if (from[i]->op != OP_var) r.vars_only = false;
-        r.capture = varset_union(m, r.capture, to[i]->fv);
+        if (from[i]->op != OP_var) w->r.vars_only = false;
+        w->r.capture = varset_union(m, w->r.capture, to[i]->fv);
     }
-    Node *out = rewrite(&r, &s, e);
-    map_free(&s.memo);
+    return w;
+}
+
+Rewriting *ir_replacing(Ir *m, int n, Node **from, Node **to) {
+    Rewriting *w = ir_substituting(m, 0, NULL, NULL);
+    w->r.vars_only = false;
+    for (int i = 0; i < n; i++) map_put(&w->s.memo, from[i], to[i]);
+    return w;
+}
+
+Rewriting *ir_changing(Ir *m, const Var *v, Node *(*change)(Ir *m, Node *e, void *data), void *data) {
+    Node *same = v ? ir_var(v) : NULL;
+    Rewriting *w = ir_substituting(m, v != NULL, &same, &same);
+    w->r.vars_only = v, w->r.capture = varset_empty, w->r.change = change, w->r.data = data;
+    return w;
+}
+
+Node *ir_rewrite(Rewriting *w, Node *e) { return rewrite(&w->r, &w->s, e); }
+
+void ir_rewriting_end(Rewriting *w) { map_free(&w->s.memo); }
+
+static Node *rewritten(Rewriting *w, Node *e) {
+    Node *out = ir_rewrite(w, e);
+    ir_rewriting_end(w);
     return out;
 }
 
-Node *ir_replace(Ir *m, Node *e, Node *from, Node *to) {
-    Scope s = {.n = 1, .from = &from, .to = &to};
-    Rewrite r = {.m = m, .capture = varset_empty, .outermost = &s};
-    Node *out = rewrite(&r, &s, e);
-    map_free(&s.memo);
-    return out;
+Node *ir_subst(Ir *m, Node *e, int n, Node **from, Node **to) { return rewritten(ir_substituting(m, n, from, to), e); }
+
+Node *ir_replace(Ir *m, Node *e, Node *from, Node *to) { return rewritten(ir_replacing(m, 1, &from, &to), e); }
+
+void ir_replace_in(Ir *m, int n, Node **roots, Node *from, Node *to) {
+    Rewriting *w = ir_replacing(m, 1, &from, &to);
+    for (int i = 0; i < n; i++) roots[i] = ir_rewrite(w, roots[i]);
+    ir_rewriting_end(w);
 }
 
 Node *ir_change(Ir *m, Node *e, Node *(*change)(Ir *m, Node *e, void *data), void *data) {
-    Scope s = {0};
-    Rewrite r = {.m = m, .change = change, .data = data, .capture = varset_empty, .outermost = &s};
-    Node *out = rewrite(&r, &s, e);
-    map_free(&s.memo);
-    return out;
+    return rewritten(ir_changing(m, NULL, change, data), e);
 }
 
 static Node *expanded(Ir *m, Node *e, void *data) {
@@ -243,11 +270,9 @@ static Node *expanded(Ir *m, Node *e, void *data) {
 Node *ir_expand(Ir *m, Node *e) { return ir_change(m, e, expanded, NULL); }
 
 Node *ir_copy(Ir *m, Node *e) {
-    Scope s = {0};
-    Rewrite r = {.m = m, .copy = true, .capture = varset_empty, .outermost = &s};
-    Node *out = rewrite(&r, &s, e);
-    map_free(&s.memo);
-    return out;
+    Rewriting *w = ir_changing(m, NULL, NULL, NULL);
+    w->r.copy = true;
+    return rewritten(w, e);
 }
 
 // ---- walks

@@ -705,7 +705,7 @@ static Node *unwind(const Reverse *v, const Swept *swept, Node *const *in) {
 // ---- the pass
 
 static void replace(Func *f, Node *from, Node *to) {
-    for (int i = 0; i < f->noutputs; i++) f->outputs[i] = ir_replace(f->ir, f->outputs[i], from, to);
+    ir_replace_in(f->ir, f->noutputs, f->outputs, from, to);
 }
 
 // The results of loops that are members of u are those of one loop with its states, `to`.

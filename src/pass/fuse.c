@@ -74,7 +74,7 @@ static bool fuse_one(Func *f) {
         if (!read || !reads_each_once(&n, g, read)) continue;
         Node *e = element(f->ir, g, read);
         if (!e) continue;
-        for (int k = 0; k < f->noutputs; k++) f->outputs[k] = ir_replace(f->ir, f->outputs[k], read, e);
+        ir_replace_in(f->ir, f->noutputs, f->outputs, read, e);
         explain(f->ir->explain, EXPLAIN_LOOPS, g->span, "fuse: %s is not stored: its elements are read in one place, once",
                 ir_quote(f->ir, g));
         changed = true;

@@ -2,8 +2,6 @@
 // states.
 #include "pass/trace.h"
 
-#include "pass/occurs.h"
-
 Iteration iteration_of(Ir *m, Node *read) {
     Node *trace = read->args[0], *t = read->args[1];
     Iteration x = {.loop = trace->args[0], .r = t};
@@ -19,17 +17,25 @@ Iteration iteration_of(Ir *m, Node *read) {
     return x;
 }
 
-Node *iteration_in_loop(Ir *m, const Iteration *x, Node *e) {
-    Nodes n;
-    nodes_of(1, &e, &n);
-    for (int i = n.all.len; i-- > 0;) { // users first: one read may be an index of another
-        Node *read = n.all.data[i];
-        if (read->op != OP_at || read->args[0]->op != OP_trace || read->args[0]->args[0] != x->loop || read->args[1] != x->r) continue;
-        Node *out = loop_output(x->loop, (int)read->args[0]->u.num);
-        e = ir_replace(m, e, read, ir_at(m, out, out->rank, read->args + 2));
+static Node *output_read(Ir *m, Node *read, void *iteration) {
+    const Iteration *x = iteration;
+    if (read->op != OP_at || read->args[0]->op != OP_trace || read->args[0]->args[0] != x->loop || read->args[1] != x->r) return read;
+    Node *out = loop_output(x->loop, (int)read->args[0]->u.num);
+    return ir_at(m, out, out->rank, read->args + 2);
+}
+
+Node *iteration_in_loop(Ir *m, Iteration *x, Node *e) {
+    if (!x->reads) {
+        Node *t = ir_var(x->t);
+        x->reads = ir_changing(m, x->t, output_read, x);
+        x->shift = ir_substituting(m, x->inverse != NULL, &t, &x->inverse);
     }
-    nodes_free(&n);
-    return x->inverse ? ir_subst1(m, e, ir_var(x->t), x->inverse) : e;
+    return ir_rewrite(x->shift, ir_rewrite(x->reads, e));
+}
+
+void iteration_end(Iteration *x) {
+    if (x->reads) ir_rewriting_end(x->reads), ir_rewriting_end(x->shift);
+    x->reads = x->shift = NULL;
 }
 
 bool loop_varies(const Loop *l, const Node *e) {

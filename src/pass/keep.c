@@ -7,7 +7,24 @@
 #include "pass/occurs.h"
 #include "pass/pass.h"
 
+#include <string.h>
+
 enum { DEAR = 16, ITERATIONS_MAX = 64, LIMIT = 200 };
+
+// Values that become arrays over w, which many are: with other variables in their place.
+typedef struct Over {
+    int n;
+    Var *w[PART_RANK], *v[PART_RANK];
+    Rewriting *renaming;
+} Over;
+
+// A value that is kept: the element w of an output, or of what a state becomes, in iteration x.
+typedef struct Kept {
+    Iteration *x;
+    Node *e, *out;
+    int state, q, nw; // the state, or -1; the output's number
+    Var *w[PART_RANK];
+} Kept;
 
 typedef struct Keeper {
     Func *f;
@@ -15,6 +32,7 @@ typedef struct Keeper {
     Map facts;
     Map plain;  // loops without outputs that are evaluated somewhere
     Map closed; // arrays of dear values over the variables that the traced loops do not know
+    VEC(Over) over;
 } Keeper;
 
 static bool is_dear(const Node *e) {
@@ -32,12 +50,40 @@ static Node *plain(Ir *m, Node *loop) {
                     : ir_while_out(m, &like, loop->args, loop_cond(loop), steps, NULL);
 }
 
-static void collect(Keeper *k) {
-    Ir *m = k->f->ir;
+static void keeper_free(Keeper *k) {
     nodes_free(&k->nodes);
     map_free(&k->facts);
     map_free(&k->plain);
     map_free(&k->closed);
+    for (int i = 0; i < k->over.len; i++) ir_rewriting_end(k->over.data[i].renaming);
+    vec_free(&k->over);
+}
+
+// As iteration_array makes it.
+static Node *array_of(Keeper *k, Node *e, int n, Var *const *w) {
+    Ir *m = k->f->ir;
+    int i = 0;
+    if (n == 0) return e;
+    while (i < k->over.len && (k->over.data[i].n != n || memcmp(k->over.data[i].w, w, sizeof *w * (size_t)n))) i++;
+    if (i == k->over.len) {
+        Over o = {.n = n};
+        Node *from[PART_RANK], *to[PART_RANK];
+        for (int d = 0; d < n; d++) {
+            o.w[d] = w[d], o.v[d] = ir_index(m, w[d]->name, ir_trips(m, w[d]->extent));
+            from[d] = ir_var(w[d]), to[d] = ir_var(o.v[d]);
+        }
+        o.renaming = ir_substituting(m, n, from, to);
+        vec_push(&k->over, o);
+    }
+    const Over *o = &k->over.data[i];
+    e = ir_rewrite(o->renaming, e);
+    while (n-- > 0) e = ir_gen(m, o->v[n], e);
+    return e;
+}
+
+static void collect(Keeper *k) {
+    Ir *m = k->f->ir;
+    keeper_free(k);
     nodes_collect(k->f, &k->nodes);
     if (!nodes_have(&k->nodes, OP_trace)) return;
     facts_collect(m, k->nodes.all.len, k->nodes.all.data, &k->facts);
@@ -53,7 +99,7 @@ static void collect_closed(Keeper *k, const Iteration *x) {
         Var *w[PART_RANK];
         if (!is_dear(e) || !loop_varies(ir_loop(x->loop), e)) continue;
         int n = iteration_inner(x, e, w);
-        if (n > 0) array = iteration_array(k->f->ir, e, n, w), map_put(&k->closed, array, array);
+        if (n > 0) array = array_of(k, e, n, w), map_put(&k->closed, array, array);
     }
 }
 
@@ -73,7 +119,7 @@ static bool is_small(const Iteration *x, const Node *e, int nw) {
 }
 
 // e, where it is read, needs to be known only where all of this holds.
-static Node *needed(Ir *m, const Iteration *x, const Facts *f, int nw, Var *const *w) {
+static Node *needed(Ir *m, Iteration *x, const Facts *f, int nw, Var *const *w) {
     Node *cond = ir_bool(m, true);
     for (int i = 0; i < f->n; i++) {
         Var *more[PART_RANK];
@@ -89,44 +135,12 @@ static Node *needed(Ir *m, const Iteration *x, const Facts *f, int nw, Var *cons
     return cond;
 }
 
-static void replace(Keeper *k, Node *from, Node *to) {
-    for (int i = 0; i < k->f->noutputs; i++) k->f->outputs[i] = ir_replace(k->f->ir, k->f->outputs[i], from, to);
-}
-
-// The loop with that output; *q gets its number.
-static Node *with_output(Ir *m, Node *loop, Node *out, int *q) {
-    Loop *l = ir_loop(loop), like = *l;
-    Node **steps = loop->args + loop_steps(loop), **outs = ARENA_ARRAY(m->arena, Node *, l->nout + 1);
-    for (*q = 0; *q < l->nout && loop_output(loop, *q) != out;) ++*q;
-    if (*q < l->nout) return loop;
-    like.nout = l->nout + 1;
-    for (int i = 0; i < l->nout; i++) outs[i] = loop_output(loop, i);
-    outs[l->nout] = out;
-    return like.index ? ir_fold_out(m, &like, loop->args, steps, outs)
-                      : ir_while_out(m, &like, loop->args, loop_cond(loop), steps, outs);
-}
-
 static Node *element(Ir *m, Node *array, Node *first, int n, Var *const *w) {
     Node *at[PART_RANK + 1];
     int k = 0;
     if (first) at[k++] = first;
     for (int i = 0; i < n; i++) at[k++] = ir_var(w[i]);
     return ir_at(m, array, k, at);
-}
-
-// If `array` is what a state becomes in each iteration: the element w of the state at the entry of the next one.
-static Node *next_state(Keeper *k, const Iteration *x, const Node *array, int nw, Var *const *w, Node **longer) {
-    Ir *m = k->f->ir;
-    Loop *l = ir_loop(x->loop);
-    for (int j = 0; j < l->n; j++) {
-        if (loop_step(x->loop, j) != array) continue;
-        int q;
-        *longer = with_output(m, x->loop, ir_var(l->state[j]), &q);
-        Node *next = ir_add(m, x->r, ir_int(m, 1)), *trace = ir_trace(m, *longer, q);
-        return ir_select(m, ir_lt(m, next, ir_count(m, *longer)), element(m, trace, next, nw, w),
-                         element(m, ir_final(m, *longer, j), NULL, nw, w));
-    }
-    return NULL;
 }
 
 // Is e the trace of a loop that is to run again from checkpoints?
@@ -136,33 +150,99 @@ static bool is_limited(const Ir *m, const Node *e) {
     return l->levels > 1 || l->limit || m->tape_limit;
 }
 
-static bool keep(Keeper *k, const Iteration *x, Node *e) {
+// Which value of x's loop e is, as an output or the next value of a state: false if it is not to be kept.
+static bool plan(Keeper *k, Iteration *x, Node *e, Kept *kept) {
     Ir *m = k->f->ir;
-    Var *w[PART_RANK];
     if (is_limited(m, e)) return false;
     if (e->partial || !node_has_var(e, x->t)) return false;
-    Node *own = iteration_in_loop(m, x, e), *longer;
+    Node *own = iteration_in_loop(m, x, e);
     if (own->op != e->op || own->partial || !loop_varies(ir_loop(x->loop), own)) return false;
-    int nw = iteration_inner(x, own, w), q;
-    if (nw < 0 || nw + e->rank >= PART_RANK || !is_small(x, own, nw)) return false;
-    Node *array = iteration_array(m, own, nw, w);
-    if (!computes(k, own, nw, array)) return false;
-    Span before = ir_from(m, x->loop);
-    Node *kept = next_state(k, x, array, nw, w, &longer);
-    if (!kept) {
-        Node *cond = needed(m, x, map_get(&k->facts, e), nw, w);
-        longer = with_output(m, x->loop, iteration_array(m, ir_bracket(m, cond, own), nw, w), &q);
-        kept = element(m, ir_trace(m, longer, q), x->r, nw, w);
+    *kept = (Kept){.x = x, .e = e, .state = -1};
+    kept->nw = iteration_inner(x, own, kept->w);
+    if (kept->nw < 0 || kept->nw + e->rank >= PART_RANK || !is_small(x, own, kept->nw)) return false;
+    Node *array = array_of(k, own, kept->nw, kept->w);
+    if (!computes(k, own, kept->nw, array)) return false;
+    Loop *l = ir_loop(x->loop);
+    for (int j = 0; j < l->n; j++)
+        if (loop_step(x->loop, j) == array) kept->state = j;
+    if (kept->state >= 0) {
+        kept->out = ir_var(l->state[kept->state]);
+    } else {
+        Node *cond = needed(m, x, map_get(&k->facts, e), kept->nw, kept->w);
+        kept->out = array_of(k, ir_bracket(m, cond, own), kept->nw, kept->w);
     }
     explain(m->explain, EXPLAIN_LOOPS, e->span, "keep: %s is kept in each iteration, for a loop that would compute it again",
             ir_quote(m, e));
-    replace(k, e, kept);
-    replace(k, x->loop, longer);
-    m->span = before;
     return true;
 }
 
-static bool keep_one(Keeper *k) {
+// The loop with the outputs of all that is kept.
+static Node *with_outputs(Ir *m, Node *loop, int n, Kept *kept) {
+    Loop *l = ir_loop(loop), like = *l;
+    Node **steps = loop->args + loop_steps(loop), **outs = ARENA_ARRAY(m->arena, Node *, l->nout + n);
+    for (int i = 0; i < l->nout; i++) outs[i] = loop_output(loop, i);
+    for (int i = 0; i < n; i++) {
+        int q = 0;
+        while (q < like.nout && outs[q] != kept[i].out) q++;
+        if (q == like.nout) outs[like.nout++] = kept[i].out;
+        kept[i].q = q;
+    }
+    return like.index ? ir_fold_out(m, &like, loop->args, steps, outs)
+                      : ir_while_out(m, &like, loop->args, loop_cond(loop), steps, outs);
+}
+
+// What is read instead. The next value of a state is the state at the entry of the next iteration, if there is one.
+static Node *read_of(Ir *m, const Kept *kept, Node *longer) {
+    Node *r = kept->x->r, *trace = ir_trace(m, longer, kept->q);
+    if (kept->state < 0) return element(m, trace, r, kept->nw, kept->w);
+    Node *next = ir_add(m, r, ir_int(m, 1));
+    return ir_select(m, ir_lt(m, next, ir_count(m, longer)), element(m, trace, next, kept->nw, kept->w),
+                     element(m, ir_final(m, longer, kept->state), NULL, kept->nw, kept->w));
+}
+
+static void replace(Keeper *k, Node *loop, int n, Kept *kept) {
+    Func *f = k->f;
+    Ir *m = f->ir;
+    Span before = ir_from(m, loop);
+    Node *longer = with_outputs(m, loop, n, kept);
+    Node **from = ARENA_ARRAY(m->arena, Node *, n), **to = ARENA_ARRAY(m->arena, Node *, n);
+    for (int i = 0; i < n; i++) from[i] = kept[i].e, to[i] = read_of(m, &kept[i], longer);
+    Rewriting *w = ir_replacing(m, n, from, to);
+    for (int i = 0; i < f->noutputs; i++) f->outputs[i] = ir_rewrite(w, f->outputs[i]);
+    ir_rewriting_end(w);
+    ir_replace_in(m, f->noutputs, f->outputs, loop, longer);
+    m->span = before;
+}
+
+// What is needed if e is.
+static void mark_operands(const Node *e, Map *live) {
+    for (int i = 0; i < e->nargs; i++) map_put(live, e->args[i], e->args[i]);
+    const Var *v = ir_is_binder(e) ? e->u.var : e->op == OP_fold ? e->u.loop->index : NULL;
+    if (v) map_put(live, v->extent, v->extent);
+}
+
+// Values of one loop are kept: of the first that any are of.
+static bool keep_some(Keeper *k, int n, Iteration *x) {
+    VEC(Kept) all = {0};
+    Map live = {0};
+    for (int i = 0; i < k->f->noutputs; i++) map_put(&live, k->f->outputs[i], k->f->outputs[i]);
+    for (int i = k->nodes.all.len; i-- > 0;) { // users first: what only kept values need is not looked at
+        Node *e = k->nodes.all.data[i];
+        Kept kept = {0};
+        if (!map_get(&live, e)) continue;
+        for (int j = 0; j < n && !kept.x && is_dear(e); j++)
+            if (!plan(k, &x[j], e, &kept)) kept.x = NULL;
+        if (!kept.x) mark_operands(e, &live);
+        else if (!all.len || kept.x->loop == all.data[0].x->loop) vec_push(&all, kept);
+    }
+    if (all.len) replace(k, all.data[0].x->loop, all.len, all.data);
+    bool any = all.len;
+    vec_free(&all);
+    map_free(&live);
+    return any;
+}
+
+static bool keep_round(Keeper *k) {
     Ir *m = k->f->ir;
     Iteration x[ITERATIONS_MAX];
     int n = 0;
@@ -176,18 +256,14 @@ static bool keep_one(Keeper *k) {
         if (!known && first) collect_closed(k, &x[n]);
         n += !known;
     }
-    for (int i = k->nodes.all.len; i-- > 0;) // users first: what they alone need is not looked at
-        for (int j = 0; j < n && is_dear(k->nodes.all.data[i]); j++)
-            if (keep(k, &x[j], k->nodes.all.data[i])) return true;
-    return false;
+    bool kept = n > 0 && keep_some(k, n, x);
+    for (int j = 0; j < n; j++) iteration_end(&x[j]);
+    return kept;
 }
 
 void pass_keep(Func *f) {
     Keeper k = {.f = f};
     collect(&k);
-    for (int limit = LIMIT; limit > 0 && keep_one(&k); limit--) collect(&k);
-    nodes_free(&k.nodes);
-    map_free(&k.facts);
-    map_free(&k.plain);
-    map_free(&k.closed);
+    for (int limit = LIMIT; limit > 0 && keep_round(&k); limit--) collect(&k);
+    keeper_free(&k);
 }

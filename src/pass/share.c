@@ -153,7 +153,7 @@ static bool share_one(Func *f, Map *refused) {
         while (lift.n < e->fv->n && add_inner(&n, e, &lift)) continue;
         Node *at = inside_loop(&n, e, &lift) ? NULL : lifted(f->ir, e, &lift);
         if (!at || !rule(f->ir, RULE_share)) continue;
-        for (int k = 0; k < f->noutputs; k++) f->outputs[k] = ir_replace(f->ir, f->outputs[k], e, at);
+        ir_replace_in(f->ir, f->noutputs, f->outputs, e, at);
         explain(f->ir->explain, EXPLAIN_LOOPS, e->span, "share: %s is stored: loops that cannot be one would compute it again",
                 ir_quote(f->ir, e));
         changed = true;

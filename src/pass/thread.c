@@ -182,6 +182,6 @@ void pass_thread(Func *f) {
         map_free(&x.uses);
         if (!x.found.array) return;
         Node *by = x.found.final ? start_from(m, &x.found, 0, x.found.rest) : x.found.rest;
-        for (int i = 0; i < f->noutputs; i++) f->outputs[i] = ir_replace(m, f->outputs[i], x.found.array, by);
+        ir_replace_in(m, f->noutputs, f->outputs, x.found.array, by);
     }
 }

@@ -108,10 +108,13 @@ static bool find_kept(Planner *p, Read *r) {
     Ir *m = p->m;
     Node *idx[PART_RANK];
     if (!r->at.t) return false;
-    for (int d = 0; d < p->state->rank; d++) {
+    bool all = true;
+    for (int d = 0; d < p->state->rank && all; d++) {
         idx[d] = without_failing(p, iteration_in_loop(m, &r->at, operand_index(r->e)[d]));
-        if (!idx[d]) return false;
+        all = idx[d];
     }
+    iteration_end(&r->at);
+    if (!all) return false;
     Node *e = ir_bracket(m, in_range(m, idx, p->state->rank, p->state->shape), ir_at(m, p->state, p->state->rank, idx));
     r->nw = iteration_inner(&r->at, e, r->w);
     if (r->nw < 0 || r->nw >= p->state->rank) return false; // it may be as large as the state
@@ -270,7 +273,7 @@ static Node *instead(Planner *p, const Undo *u, const Read *r, Node *after) {
 }
 
 static void replace(Planner *p, Node *from, Node *to) {
-    for (int i = 0; i < p->nroots; i++) p->roots[i] = ir_replace(p->m, p->roots[i], from, to);
+    ir_replace_in(p->m, p->nroots, p->roots, from, to);
 }
 
 static void collect(Planner *p) {

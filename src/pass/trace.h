@@ -44,10 +44,12 @@ typedef struct Iteration {
     Node *r;       // the iteration, an affine function of t with factor 1 or -1
     Var *t;        // the index of the loop that reads; NULL: there is none
     Node *inverse; // t in terms of the index of `loop`; NULL for while loops
+    Rewriting *reads, *shift; // how values that read are made values of `loop`: NULL before the first
 } Iteration;
 Iteration iteration_of(Ir *m, Node *read);
-// e, which a loop computes that reads, as `loop` computes it.
-Node *iteration_in_loop(Ir *m, const Iteration *x, Node *e);
+// e, which a loop computes that reads, as `loop` computes it. x stays where it is from here to iteration_end.
+Node *iteration_in_loop(Ir *m, Iteration *x, Node *e);
+void iteration_end(Iteration *x);
 // Does e mention the index or a state of the loop?
 bool loop_varies(const Loop *l, const Node *e);
 // The variables of e, in terms of `loop`, that are bound further in; returns how many, or -1 if there are others or their
