@@ -305,16 +305,22 @@ static void demand(Lower *l, Node *e, Demand *seen) {
 
 void lower_demand(Lower *l, Node *e) { demand(l, e, &(Demand){.seen = &l->scope->demanded}); }
 
-bool lower_is_of_indices(const Node *p) {
+// What a condition is made of may be shared: there may be more ways to its parts than parts.
+enum { MAX_CONDITION = 64 };
+
+static bool of_indices(const Node *p, int *fuel) {
+    if (--*fuel < 0) return false;
     if (p->op == OP_var) return !p->u.var->is_state;
     if (p->op == OP_input) return p->nonneg;
     if (p->op == OP_lit) return true;
-    if (p->op == OP_irem) return lower_is_of_indices(p->args[1]); // in the range of an index, whatever is divided
+    if (p->op == OP_irem) return of_indices(p->args[1], fuel); // in the range of an index, whatever is divided
     if (!op_is_elementwise(p->op) || (p->kind != KIND_BOOL && p->kind != KIND_INT)) return false;
     for (int i = 0; i < p->nargs; i++)
-        if (!lower_is_of_indices(p->args[i])) return false;
+        if (!of_indices(p->args[i], fuel)) return false;
     return true;
 }
+
+bool lower_is_of_indices(const Node *p) { return of_indices(p, &(int){MAX_CONDITION}); }
 
 // Does the comparison hold if all sizes are at least 1, as they mostly are?
 static bool holds_unless_empty(Lower *l, const Node *p) {
@@ -327,9 +333,10 @@ static bool holds_unless_empty(Lower *l, const Node *p) {
     return holds;
 }
 
-bool lower_likely(Lower *l, const Node *p, const Scope *from) {
-    if (p->op == OP_and) return lower_likely(l, p->args[0], from) && lower_likely(l, p->args[1], from);
-    if (p->op == OP_or) return lower_likely(l, p->args[0], from) || lower_likely(l, p->args[1], from);
+static bool likely(Lower *l, const Node *p, const Scope *from, int *fuel) {
+    if (--*fuel < 0) return false;
+    if (p->op == OP_and) return likely(l, p->args[0], from, fuel) && likely(l, p->args[1], from, fuel);
+    if (p->op == OP_or) return likely(l, p->args[0], from, fuel) || likely(l, p->args[1], from, fuel);
     if (p->op == OP_lit) return p->u.num;
     if (!lower_is_of_indices(p)) return false;
     for (int i = 0; i < p->fv->n; i++) {
@@ -338,6 +345,8 @@ bool lower_likely(Lower *l, const Node *p, const Scope *from) {
     }
     return holds_unless_empty(l, p);
 }
+
+bool lower_likely(Lower *l, const Node *p, const Scope *from) { return likely(l, p, from, &(int){MAX_CONDITION}); }
 
 // ---- placement
 

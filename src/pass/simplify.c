@@ -4,7 +4,7 @@
 #include "ir/rule.h"
 #include "support/map.h"
 
-enum { MAX_FACTS = 64, MAX_NODES = 2000, MAX_AFFECTED = 16, CHEAP = 4 };
+enum { MAX_FACTS = 64, MAX_NODES = 2000, MAX_AFFECTED = 16, MAX_SEARCH = 500, CHEAP = 4 };
 
 typedef struct Simplify {
     Ir *m;
@@ -12,14 +12,31 @@ typedef struct Simplify {
     uint32_t limit; // no more nodes than this: where decisions follow each other, every path would get a copy of what follows
 } Simplify;
 
+// Which values have `part` in them. Long after a condition is computed, most values are of other things.
+typedef struct Search {
+    Node *part;
+    Map found; // part or, where it is not, the value itself
+    int fuel;
+} Search;
+
+static bool reaches(Search *s, Node *e) {
+    if (e == s->part || e->id < s->part->id) return e == s->part;
+    Node *known = map_get(&s->found, e);
+    if (known || --s->fuel < 0) return known == s->part;
+    bool r = ir_is_binder(e) && reaches(s, e->u.var->extent);
+    for (int i = 0; i < e->nargs; i++) r |= reaches(s, e->args[i]);
+    map_put(&s->found, e, r ? s->part : e);
+    return r;
+}
+
 // Counts the parts of e that would change with `part`; gives up (false) at what is dear or long, because the copy that
 // knows the condition is computed besides the one that others share.
-static bool few_affected(Node *e, Node *part, Map *seen, int *left) {
-    if (e == part || e->id < part->id || map_get(seen, e) || !ir_reaches(e, part)) return true;
+static bool few_affected(Search *s, Node *e, Map *seen, int *left) {
+    if (e == s->part || e->id < s->part->id || map_get(seen, e) || !reaches(s, e)) return true;
     map_put(seen, e, e);
     if (--*left < 0 || ir_is_binder(e) || e->op == OP_fold || e->op == OP_while || op_info[e->op].cost > CHEAP) return false;
     for (int i = 0; i < e->nargs; i++)
-        if (!few_affected(e->args[i], part, seen, left)) return false;
+        if (!few_affected(s, e->args[i], seen, left)) return false;
     return true;
 }
 
@@ -27,8 +44,10 @@ static bool few_affected(Node *e, Node *part, Map *seen, int *left) {
 static Node *know(Ir *m, Node *e, Node *part, bool value) {
     Map seen = {0};
     int left = MAX_AFFECTED;
-    bool small = ir_reaches(e, part) && few_affected(e, part, &seen, &left);
+    Search s = {.part = part, .fuel = MAX_SEARCH};
+    bool small = reaches(&s, e) && few_affected(&s, e, &seen, &left) && s.fuel >= 0;
     map_free(&seen);
+    map_free(&s.found);
     return small && rule(m, RULE_known_condition) ? ir_replace(m, e, part, ir_bool(m, value)) : e;
 }
 

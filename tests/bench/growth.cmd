@@ -1,0 +1,1 @@
+sh growth.sh "200 400" straight branchy nests
