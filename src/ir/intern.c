@@ -140,8 +140,13 @@ static bool loop_binds(const Loop *l, const Var *v) {
 
 static bool is_loop(const Node *e) { return e->op == OP_fold || e->op == OP_while || e->op == OP_custom; }
 
+// Chains of thousands of loops fill the filter, but then most are older than v.
+static bool may_bind(const Node *e, const Var *v) {
+    return e->id >= v->node->id && e->newest >= v->id && (e->bound & bloom(v));
+}
+
 static bool binds_walk(const Node *e, const Var *v, Map *seen) {
-    if (e->id < v->node->id || !(e->bound & bloom(v)) || map_get(seen, e)) return false; // older than v: no
+    if (!may_bind(e, v) || map_get(seen, e)) return false;
     if (ir_is_binder(e) && e->u.var == v) return true;
     if (is_loop(e) && loop_binds(e->u.loop, v)) return true;
     for (int i = 0; i < e->nargs; i++)
@@ -151,7 +156,7 @@ static bool binds_walk(const Node *e, const Var *v, Map *seen) {
 }
 
 bool ir_binds(const Node *e, const Var *v) {
-    if (e->id < v->node->id || !(e->bound & bloom(v))) return false;
+    if (!may_bind(e, v)) return false;
     Map seen = {0};
     bool r = binds_walk(e, v, &seen);
     map_free(&seen);
@@ -393,10 +398,12 @@ const char *ir_nan_text(Ir *m, const Node *e, int *nvalues) {
 static void derive_sets(Ir *m, Node *e) {
     const VarSet *fv = varset_empty;
     uint64_t bound = 0;
+    uint32_t newest = 0;
     e->fails = e->partial || (m->debug_nan && ir_makes_nan(e));
     for (int i = 0; i < e->nargs; i++) {
         fv = varset_union(m, fv, e->args[i]->fv);
         bound |= e->args[i]->bound;
+        if (e->args[i]->newest > newest) newest = e->args[i]->newest;
         e->partial |= e->args[i]->partial;
     }
     if (e->op == OP_var) {
@@ -411,15 +418,18 @@ static void derive_sets(Ir *m, Node *e) {
     for (int i = n - 1; i >= 0; i--) {
         fv = varset_remove(m, fv, vars[i]);
         bound |= bloom(vars[i]);
+        if (vars[i]->id > newest) newest = vars[i]->id;
     }
     for (int i = 0; i < n; i++) {
         if (!vars[i]->extent) continue;
         fv = varset_union(m, fv, vars[i]->extent->fv);
         bound |= vars[i]->extent->bound;
+        if (vars[i]->extent->newest > newest) newest = vars[i]->extent->newest;
         e->partial |= vars[i]->extent->partial;
     }
     e->fv = fv;
     e->bound = bound;
+    e->newest = newest;
     e->partial |= e->fails;
     if (e->partial && (e->op == OP_bracket || e->op == OP_select)) e->partial = !guarded(m, e);
 }

@@ -146,6 +146,7 @@ struct Node {
     Node **shape;     // `rank` Int values, outermost extent first
     const VarSet *fv; // free variables, closed under the extents of index variables
     uint64_t bound;   // a Bloom filter of the variables bound inside; ir_binds() decides
+    uint32_t newest;  // the id of the newest of them
     Span span;        // where it came from (not part of its identity)
     union {
         double real;   // lit of a floating kind
@@ -320,6 +321,7 @@ Node *ir_stored(Ir *m, Node *e);
 Node *ir_copy(Ir *m, Node *e);
 // Structural equality up to bound names across one Ir is pointer equality.
 bool ir_reaches(Node *e, Node *target);        // is target e or a part of it?
+bool ir_reaches_any(Node *e, int n, Node *const *targets); // one of them?
 bool ir_binds(const Node *e, const Var *v); // is v bound by a binder or loop inside e?
 bool ir_is_lit(const Node *e, double value); // a numeric literal equal to value
 bool ir_is_zero(const Node *e);

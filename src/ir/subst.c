@@ -277,21 +277,31 @@ Node *ir_copy(Ir *m, Node *e) {
 
 // ---- walks
 
-static bool reaches(Node *e, Node *target, Map *seen) {
-    if (e == target) return true;
-    if (e->id < target->id || map_get(seen, e)) return false;
+// The map has the targets, the oldest of which is `oldest`, with itself, and what was seen.
+static bool reaches(Node *e, uint32_t oldest, Map *seen) {
+    if (e->id < oldest) return false;
+    void *known = map_get(seen, e);
+    if (known) return known == seen;
     map_put(seen, e, e);
     for (int i = 0; i < e->nargs; i++)
-        if (reaches(e->args[i], target, seen)) return true;
-    return ir_is_binder(e) && reaches(e->u.var->extent, target, seen);
+        if (reaches(e->args[i], oldest, seen)) return true;
+    return ir_is_binder(e) && reaches(e->u.var->extent, oldest, seen);
 }
 
-bool ir_reaches(Node *e, Node *target) {
+bool ir_reaches_any(Node *e, int n, Node *const *targets) {
     Map seen = {0};
-    bool r = reaches(e, target, &seen);
+    uint32_t oldest = UINT32_MAX;
+    for (int i = 0; i < n; i++) {
+        if (targets[i]->id > e->id) continue;
+        map_put(&seen, targets[i], &seen);
+        if (targets[i]->id < oldest) oldest = targets[i]->id;
+    }
+    bool r = reaches(e, oldest, &seen);
     map_free(&seen);
     return r;
 }
+
+bool ir_reaches(Node *e, Node *target) { return e == target || ir_reaches_any(e, 1, &target); }
 
 typedef struct Frame {
     Node *e;

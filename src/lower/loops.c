@@ -209,11 +209,7 @@ typedef struct Member {
 
 typedef VEC(Member) Members;
 
-bool lower_needs_busy(const Lower *l, Node *e) {
-    for (int i = 0; i < l->busy.len; i++)
-        if (ir_reaches(e, l->busy.data[i])) return true;
-    return false;
-}
+bool lower_needs_busy(const Lower *l, Node *e) { return ir_reaches_any(e, l->busy.len, l->busy.data); }
 
 static bool independent(Lower *l, Node *e, Members *group) {
     if (lower_needs_busy(l, e)) return false;

@@ -56,8 +56,7 @@ static bool recomputes(Ir *m, const Nodes *nodes, const Facts *facts, Node *cons
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < loop[i]->fv->n; k++)
             if (!changes_with(nodes, e, loop[i]->fv->v[k]) && !once(m, facts, loop[i]->fv->v[k])) return true;
-        for (int j = 0; j < n; j++)
-            if (i != j && ir_reaches(loop[i]->args[0], loop[j])) return true;
+        if (ir_reaches_any(loop[i]->args[0], n, loop)) return true;
     }
     return false;
 }
