@@ -205,7 +205,8 @@ static bool is_huge(LLVMValueRef function) {
     return false;
 }
 
-// Runs some passes that take linear time, and keeps the huge functions from all others.
+// Runs some passes that take nearly linear time, and keeps the huge functions from all others. What gvn and early-cse find out
+// from conditions takes longer, and the values are shared already.
 static LLVMErrorRef tidy_huge_functions(CpuModule *m, LLVMModuleRef module, LLVMPassBuilderOptionsRef options) {
     static const char *const attributes[] = {"noinline", "optnone"};
     LLVMContextRef context = LLVMGetModuleContext(module);
@@ -213,8 +214,10 @@ static LLVMErrorRef tidy_huge_functions(CpuModule *m, LLVMModuleRef module, LLVM
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
         if (!is_huge(f)) continue;
         LLVMErrorRef error = NULL;
-        m->quick |= LLVMCountBasicBlocks(f) > MANY_MORE_BLOCKS;
-        if (!tidied) error = LLVMRunPasses(module, "function(sroa,early-cse,simplifycfg,gvn,adce)", m->machine, options);
+        bool quick = LLVMCountBasicBlocks(f) > MANY_MORE_BLOCKS;
+        const char *passes = quick ? "function(sroa,simplifycfg,adce)" : "function(sroa,early-cse,simplifycfg,gvn,adce)";
+        m->quick |= quick;
+        if (!tidied) error = LLVMRunPasses(module, passes, m->machine, options);
         if (error) return error;
         tidied = true;
         for (int i = 0; i < 2; i++) {
