@@ -183,19 +183,26 @@ static bool varies(Poly p) {
     return false;
 }
 
+// How many sizes it takes to say p: terms that are not constant.
+static int sizes_in(Poly p) {
+    int n = 0;
+    for (int i = 0; i < p.n; i++) n += p.term[i].n > 0;
+    return n;
+}
+
 // The conditions that e is in a range which is simpler to say than that of v, where e is v or -v plus something else: e + 1
 // without v, and the sign of v in it. Returns the length of the range, or NULL.
 static Node *simpler_range(Ir *m, const Var *v, const Conj *c, Poly *e, int64_t *sign) {
     Poly extent = poly_of(m, v->extent), a, b, best = {0, NULL};
-    int terms = varies(extent) ? 0 : extent.n;
+    int least = varies(extent) ? 0 : sizes_in(extent);
     for (int i = 0; i < c->n; i++)
         for (int j = 0; j < c->n; j++) {
             int64_t k = linear_bound(m, c->p[i], v, &a);
             if (!k || linear_bound(m, c->p[j], v, &b) != -k) continue;
             Poly n = poly_add(m, poly_add(m, a, b), lit(m, -1));
-            if (varies(n) || n.n > terms || (n.n == terms && (!best.term || a.n >= e->n))) continue;
-            if (n.n == extent.n) continue;
-            terms = n.n, best = n, *e = a, *sign = k;
+            bool same = best.term && sizes_in(n) == least && a.n < e->n;
+            if (varies(n) || (sizes_in(n) >= least && !same)) continue;
+            least = sizes_in(n), best = n, *e = a, *sign = k;
         }
     return best.term ? poly_node(m, best) : NULL;
 }
