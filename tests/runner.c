@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EXIT_SKIP = 77, DIFF_LINES = 120, LIMIT_GOLDEN = 60, LIMIT_UNIT = 300 };
+enum { EXIT_SKIP = 77, DIFF_LINES = 120, LIMIT_GOLDEN = 120, LIMIT_UNIT = 600 };
 
 typedef enum Kind {
     KIND_UNIT,    // unit/NAME.c, built as a program
