@@ -148,8 +148,7 @@ static void spread_together(Planner *p, Stmt *loop) {
     const Stmt *first = loop->body->stmts.data[0];
     Temp low = low_of(loop);
     loop->together = loop->shifted && varies(p, low) && info(p, low)->step == STEP_ANY && is_near(p, low, 0);
-    if (loop->together) set_varies(p, loop->dst, STEP_ANY);
-    if (loop->together) p->given[first->dst] = p->stamp;
+    p->given[first->dst] = loop->together ? p->stamp : 0; // what varies may only be found in the next walk
 }
 
 static void spread_under(Planner *p, const Block *block, bool differ) {
