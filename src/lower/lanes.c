@@ -518,10 +518,10 @@ static void choose(Planner *p, Block *block) {
     }
 }
 
-void lanes_choose(Arena *arena, Tree *tree, bool precise, bool always) {
+void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     int n = tree->temps.len + 1;
     if (tree->temps.len > LARGEST_TREE) return;
-    Planner p = {.arena = arena, .tree = tree, .precise = precise, .always = always};
+    Planner p = {.arena = arena, .tree = tree, .precise = opt->precise, .always = opt->always};
     p.def = ARENA_ARRAY(arena, Stmt *, n);
     p.uses = ARENA_ARRAY(arena, int, n);
     p.level = ARENA_ARRAY(arena, int, n);
@@ -534,7 +534,11 @@ void lanes_choose(Arena *arena, Tree *tree, bool precise, bool always) {
     lanes_shift(arena, tree);
     survey(&p, tree->body);
     choose(&p, tree->body);
-    for (int i = 0; i < p.chosen.len; i++) lanes_stage(arena, tree, p.chosen.data[i].block, p.chosen.data[i].loop);
+    for (int i = 0; i < p.chosen.len; i++) {
+        Stmt *loop = p.chosen.data[i].loop;
+        lanes_stage(arena, tree, p.chosen.data[i].block, loop);
+        if (loop->lanes > 1) lanes_jam(arena, tree, loop, opt->precise, opt->registers);
+    }
     vec_free(&p.chosen);
     map_free(&p.blocks);
     vec_free(&p.temps);

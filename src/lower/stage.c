@@ -62,20 +62,12 @@ static void find(Stager *z, const Block *block) {
 }
 
 static Stmt *statement(Stager *z, StmtKind kind, Temp dst, int n, const Temp *args) {
-    Stmt *s = ARENA_NEW(z->arena, Stmt);
-    *s = (Stmt){.kind = kind, .dst = dst, .nargs = n, .args = arena_copy(z->arena, args, sizeof *args * (size_t)n), .span = z->loop->span};
-    return s;
+    return tree_stmt(z->arena, kind, dst, n, args, z->loop->span);
 }
 
 static Temp new_temp(Stager *z, Kind kind, bool varies) {
     vec_push(&z->tree->temps, ((TempInfo){.kind = kind, .varies = varies, .step = STEP_ANY, .name = "j"}));
     return z->tree->temps.len - 1;
-}
-
-static void insert(Block *block, int at, Stmt *s) {
-    vec_push(&block->stmts, s);
-    for (int i = block->stmts.len - 1; i > at; i--) block->stmts.data[i] = block->stmts.data[i - 1];
-    block->stmts.data[at] = s;
 }
 
 // The statements that make the row of a load: new row; lanes for i …: for j < …: row[j] = x[i, j].
@@ -107,8 +99,8 @@ static Buf *make_row(Stager *z, const Stmt *load, int at) {
     }
     int place = 0;
     while (z->block->stmts.data[place] != z->loop) place++;
-    insert(z->block, place, make);
-    insert(z->loop->body, 0, body->stmts.data[0]);
+    block_insert(z->block, place, make);
+    block_insert(z->loop->body, 0, body->stmts.data[0]);
     vec_free(&body->stmts);
     return row;
 }
