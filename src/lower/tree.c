@@ -19,6 +19,8 @@ void block_insert(Block *block, int at, Stmt *s) {
     block->stmts.data[at] = s;
 }
 
+const Temp *stmt_index(const Stmt *s) { return s->kind == ST_LOAD ? s->args : s->args + 1; }
+
 // ---- text
 
 typedef struct Printer {
