@@ -73,6 +73,7 @@ static Var *var_new(Ir *m, Var proto, bool nonneg) {
     Var *v = ARENA_NEW(m->arena, Var);
     *v = proto;
     v->id = m->next_var++;
+    v->loops = UINT32_MAX;
     v->node = leaf(m, (Node){.op = OP_var, .kind = v->kind, .rank = (uint8_t)v->rank, .shape = v->shape,
                              .nonneg = nonneg, .u.var = v});
     return v;

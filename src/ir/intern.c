@@ -140,9 +140,9 @@ static bool loop_binds(const Loop *l, const Var *v) {
 
 static bool is_loop(const Node *e) { return e->op == OP_fold || e->op == OP_while || e->op == OP_custom; }
 
-// Chains of thousands of loops fill the filter, but then most are older than v.
+// Chains of thousands of loops fill the filter, but then most are older than v, or have fewer loops inside than the loop of v.
 static bool may_bind(const Node *e, const Var *v) {
-    return e->id >= v->node->id && e->newest >= v->id && (e->bound & bloom(v));
+    return e->loops >= v->loops && e->id >= v->node->id && e->newest >= v->id && (e->bound & bloom(v));
 }
 
 static bool binds_walk(const Node *e, const Var *v, Map *seen) {
@@ -404,6 +404,7 @@ static void derive_sets(Ir *m, Node *e) {
         fv = varset_union(m, fv, e->args[i]->fv);
         bound |= e->args[i]->bound;
         if (e->args[i]->newest > newest) newest = e->args[i]->newest;
+        if (e->args[i]->loops + is_loop(e) > e->loops) e->loops = e->args[i]->loops + is_loop(e);
         e->partial |= e->args[i]->partial;
     }
     if (e->op == OP_var) {
@@ -418,6 +419,7 @@ static void derive_sets(Ir *m, Node *e) {
     for (int i = n - 1; i >= 0; i--) {
         fv = varset_remove(m, fv, vars[i]);
         bound |= bloom(vars[i]);
+        if (e->loops < vars[i]->loops) vars[i]->loops = e->loops;
         if (vars[i]->id > newest) newest = vars[i]->id;
     }
     for (int i = 0; i < n; i++) {

@@ -86,6 +86,7 @@ struct Var {
     Node *extent;     // of an index variable; NULL for states
     const char *name; // a hint for printing; not unique
     bool counts;      // of a state: only a hint, see ad/needs.c
+    uint32_t loops;   // what binds it has at least so many Node.loops
     Node *node;       // the value that reads it
 };
 
@@ -147,6 +148,7 @@ struct Node {
     const VarSet *fv; // free variables, closed under the extents of index variables
     uint64_t bound;   // a Bloom filter of the variables bound inside; ir_binds() decides
     uint32_t newest;  // the id of the newest of them
+    uint32_t loops;   // the most sequential loops that are each a part of the one before
     Span span;        // where it came from (not part of its identity)
     union {
         double real;   // lit of a floating kind
@@ -312,6 +314,7 @@ Node *ir_change(Ir *m, Node *e, Node *(*change)(Ir *m, Node *e, void *data), voi
 typedef struct Rewriting Rewriting;
 Rewriting *ir_substituting(Ir *m, int n, Node **from, Node **to);
 Rewriting *ir_replacing(Ir *m, int n, Node **from, Node **to);
+void ir_replacing_too(Rewriting *w, Node *from, Node *to); // also if the term has been rewritten
 Rewriting *ir_changing(Ir *m, const Var *v, Node *(*change)(Ir *m, Node *e, void *data), void *data); // only what mentions v
 Node *ir_rewrite(Rewriting *w, Node *e);
 void ir_rewriting_end(Rewriting *w);

@@ -229,6 +229,8 @@ Rewriting *ir_replacing(Ir *m, int n, Node **from, Node **to) {
     return w;
 }
 
+void ir_replacing_too(Rewriting *w, Node *from, Node *to) { map_put(&w->s.memo, from, to); }
+
 Rewriting *ir_changing(Ir *m, const Var *v, Node *(*change)(Ir *m, Node *e, void *data), void *data) {
     Node *same = v ? ir_var(v) : NULL;
     Rewriting *w = ir_substituting(m, v != NULL, &same, &same);

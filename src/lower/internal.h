@@ -2,6 +2,7 @@
 #ifndef LOWER_INTERNAL_H
 #define LOWER_INTERNAL_H
 
+#include "ir/reach.h"
 #include "lower/lower.h"
 #include "support/map.h"
 
@@ -28,6 +29,14 @@ typedef struct Task {
     bool first, stored; // such a task; it has been done
 } Task;
 
+// What may share a loop. Where there are thousands, most of them cannot while others are being emitted.
+typedef struct Candidate {
+    Node *e;
+    bool done;      // it has been made
+    int needs;      // it needs this one of Lower.busy, if that has the number
+    uint32_t number;
+} Candidate;
+
 struct Scope;
 typedef struct Rebound { // what a variable was bound to outside
     const Var *var;
@@ -53,7 +62,7 @@ typedef struct Scope {
     Map checked;    // Node: a condition that was checked
     VEC(Node *) arms;     // what may not be evaluated of branches that are
     int arms_seen;        // so many of them are in `in_arm`
-    VEC(Node *) loops;    // sums and arrays whose home this is and that its tasks need: candidates for sharing a loop
+    VEC(Candidate) loops; // sums and arrays whose home this is and that its tasks need: candidates for sharing a loop
     VEC(Node *) folds;    // the same for sequential loops
     VEC(Task) tasks;    // not yet done
     VEC(Rebound) rebound; // by this scope
@@ -70,13 +79,27 @@ typedef struct ResultUse {
     Node *result, *user;
 } ResultUse;
 
+typedef struct Busy {
+    Node *e;
+    int outer, next; // the one before it; the next that it takes to look at: not those that need one after them. -1: none
+    int covered;     // so many were left out before
+    uint32_t number; // unique
+} Busy;
+typedef struct Covered {
+    int before, i; // i would be the next of `before`
+} Covered;
+
 typedef struct Lower {
     Arena *arena;
     Ir *ir;
     Tree *tree;
     Scope *root, *scope;
     Span span; // given to new statements
-    VEC(Node *) busy; // loops, sums and arrays being emitted
+    VEC(Busy) busy; // loops, sums and arrays being emitted (busy.c)
+    VEC(Covered) covered;
+    int last_busy; // -1: none
+    uint32_t nbusy; // how many there have been
+    Reach *reach;  // what the function's values need
     VEC(int) temp_depth; // of each temp: the depth of the scope that defines it
     VEC(Scope *) bound; // indexed by Var.id: the scope that binds it
     Map cost;           // Node -> cost, saturated
@@ -98,8 +121,6 @@ int lanes_row(const Stmt *loop, int n, Stmt *const *around, const Stmt *load);
 void lanes_shift(Arena *arena, Tree *tree);
 // Gives a loop with lanes, which is in the block, copies of the rows that pay. (stage.c)
 void lanes_stage(Arena *arena, Tree *tree, Block *block, Stmt *loop);
-// Lets iterations of loops in a loop with lanes share their inner loops, as far as the registers reach. (jam.c)
-void lanes_jam(Arena *arena, Tree *tree, Stmt *loop, bool precise, int registers);
 
 // ---- statements (lower.c)
 Temp lower_temp(Lower *l, Kind kind, const char *name);
@@ -154,8 +175,11 @@ bool lower_is_of_indices(const Node *p); // is p a condition on indices and size
 // there is needed. What does not vary in them may never hold.
 bool lower_likely(Lower *l, const Node *p, const Scope *from);
 bool lower_maybe_empty(Lower *l, const Var *v); // might a loop over v make no pass?
-// Does e need something that is being emitted? Then it cannot be part of what that needs. (loops.c)
+// What is being emitted, until there are `len` left; does e need some of it, or is it? (busy.c)
+void lower_push_busy(Lower *l, Node *e);
+void lower_pop_busy(Lower *l, int len);
 bool lower_needs_busy(const Lower *l, Node *e);
+bool lower_must_wait(const Lower *l, Candidate *c); // the same for a candidate
 bool lower_is_outside(Lower *l, const Node *e); // is e evaluated anyway, outside of the current scope? (lower.c)
 bool lower_stays(Lower *l, Node *e); // is e, if it is needed now, computed in the current scope for good? (lower.c)
 bool lower_in_arms(Lower *l, Scope *s, const Node *e); // do several arms of branches in s need e? (lower.c)

@@ -51,7 +51,7 @@ static void find_loops(Lower *l, Node *e, LoopSearch in, Map *seen) {
     bool loops = e->op == OP_sum || e->op == OP_gen, here = (loops || ir_is_loop(e)) && lower_stays(l, e);
     bool sure = !in.branch || lower_in_arms(l, s, e) || (in.guard && nothing_unless(e, in.guard));
     bool safe = map_get(&s->demanded, e) || (!e->partial && sure);
-    if (loops && in.inside && !in.step && here && safe && !ir_has_scatter(l->ir, e)) vec_push(&s->loops, e);
+    if (loops && in.inside && !in.step && here && safe && !ir_has_scatter(l->ir, e)) vec_push(&s->loops, ((Candidate){.e = e}));
     if (ir_is_loop(e) && here && safe) vec_push(&s->folds, e);
     if (ir_is_binder(e) && lower_active(l, e->u.var)) return; // its body speaks of another variable
     int guards = (e->op == OP_bracket || e->op == OP_select) && !lower_likely(l, e->args[0], s) ? 1 : e->nargs;
@@ -209,20 +209,17 @@ typedef struct Member {
 
 typedef VEC(Member) Members;
 
-bool lower_needs_busy(const Lower *l, Node *e) { return ir_reaches_any(e, l->busy.len, l->busy.data); }
-
-static bool independent(Lower *l, Node *e, Members *group) {
-    if (lower_needs_busy(l, e)) return false;
+static bool needs_group(Lower *l, Node *e, Members *group) {
     for (int i = 0; i < group->len; i++) {
         Node *o = group->data[i].value;
-        if (o && ir_reaches(e, o)) return false;
+        if (o && reach(l->reach, e, o)) return true;
     }
-    return true;
+    return false;
 }
 
-static bool needed_by(Node *e, Members *group) {
+static bool needed_by(Lower *l, Node *e, Members *group) {
     for (int i = 0; i < group->len; i++)
-        if (ir_reaches(group->data[i].task.e, e)) return true;
+        if (reach(l->reach, group->data[i].task.e, e)) return true;
     return false;
 }
 
@@ -287,18 +284,18 @@ static void gather(Lower *l, Var *v, Members *group) {
     for (int i = 0; i < s->tasks.len; i++) {
         Task *t = &s->tasks.data[i];
         Var *w = t->done || !may_start(l, t) ? NULL : loop_var(t);
-        if (!w || w->extent != v->extent || !independent(l, t->e, group)) continue;
+        if (!w || w->extent != v->extent || lower_needs_busy(l, t->e) || needs_group(l, t->e, group)) continue;
         t->done = true;
         Task u = *t;
         add_up(l, &u);
         vec_push(group, ((Member){.task = u}));
     }
     for (int i = 0; i < s->loops.len; i++) {
-        Node *e = s->loops.data[i];
-        if (e->u.var->extent != v->extent || held(l, e) || needed_by(e, group) || !independent(l, e, group)) continue;
-        bool busy = false;
-        for (int k = 0; k < l->busy.len; k++) busy |= l->busy.data[k] == e;
-        if (!busy) vec_push(group, member_for(l, e));
+        Candidate *c = &s->loops.data[i];
+        Node *e = c->e;
+        if (c->done || e->u.var->extent != v->extent || lower_must_wait(l, c)) continue;
+        c->done = held(l, e);
+        if (!c->done && !needed_by(l, e, group) && !needs_group(l, e, group)) vec_push(group, member_for(l, e));
     }
 }
 
@@ -307,7 +304,7 @@ static void emit_group(Lower *l, Var *v, Members *group) {
     Scope *s = l->scope;
     v = lower_loop_var(l, v, NULL);
     int busy = l->busy.len;
-    for (int i = 0; i < group->len; i++) vec_push(&l->busy, group->data[i].task.e);
+    for (int i = 0; i < group->len; i++) lower_push_busy(l, group->data[i].task.e);
     Stmt *loop = lower_begin_for(l, v);
     Task *tasks = ARENA_ARRAY(l->arena, Task, group->len);
     for (int i = 0; i < group->len; i++) {
@@ -322,7 +319,7 @@ static void emit_group(Lower *l, Var *v, Members *group) {
     }
     lower_tasks(l, group->len, tasks);
     lower_end_for(l, loop);
-    l->busy.len = busy;
+    lower_pop_busy(l, busy);
     for (int i = 0; i < group->len; i++) {
         Member *mb = &group->data[i];
         if (!mb->value) continue;

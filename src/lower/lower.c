@@ -795,7 +795,7 @@ static Tree *lower_version(Arena *arena, const Func *func) {
     pass_store(f);
     Lower *l = ARENA_NEW(arena, Lower);
     Tree *t = ARENA_NEW(arena, Tree);
-    *l = (Lower){.arena = arena, .ir = f->ir, .tree = t};
+    *l = (Lower){.arena = arena, .ir = f->ir, .tree = t, .last_busy = -1, .reach = reach_new(f->noutputs, f->outputs)};
     t->func = func;
     l->span = f->span;
     l->root = scope_open(l);
@@ -810,7 +810,8 @@ static Tree *lower_version(Arena *arena, const Func *func) {
     lower_find_extremes(l, f);
     lower_outputs(l, f);
     scope_close(l);
-    vec_free(&l->bound), vec_free(&l->busy);
+    vec_free(&l->bound), vec_free(&l->busy), vec_free(&l->covered);
+    reach_free(l->reach);
     vec_free(&l->temp_depth);
     map_free(&l->cost);
     map_free(&l->total), map_free(&l->not_total), map_free(&l->checks);

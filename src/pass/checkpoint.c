@@ -105,7 +105,7 @@ static bool join_readers(JoinedLoop *u, const Scan *s, const Var *t) {
     for (int i = 0; i < s->finals.len; i++) {
         Node *loop = s->finals.data[i]->args[0];
         if (loop->op != OP_fold || ir_loop(loop)->index != t) continue;
-        if (!u->loop) ir_join_open(u, s->m, loop);
+        if (!u->loop) ir_join_open(u, s->m, NULL, loop);
         else if (!ir_join(u, loop, false)) return false;
     }
     return u->loop != NULL;
@@ -170,7 +170,7 @@ static Node *bounded(Ir *m, Node *e) { return e->bounded_above ? e : ir_min(m, e
 // The loop of trace t with all traces and results that belong to it.
 static void job_open(Job *j, const Scan *s, const Trace *t) {
     *j = (Job){.m = s->m, .trip = trip(s->m, t->e->args[0])};
-    ir_join_open(&j->u, s->m, t->e->args[0]);
+    ir_join_open(&j->u, s->m, NULL, t->e->args[0]);
     add_trace(j, t);
     for (bool again = true; again;) {
         again = false;

@@ -3,22 +3,21 @@
 #include "pass/occurs.h"
 #include "pass/pass.h"
 
+#include "ir/reach.h"
 #include "ir/rule.h"
 
 enum { MAX_RANK = 16 };
 
 // The only indexing of array g, or NULL if there are none or several, or if it is used whole.
-static Node *single_read(const Nodes *n, Node *g, const Func *f) {
+static Node *single_read(const Users *u, Node *g, const Func *f) {
     Node *read = NULL;
     for (int i = 0; i < f->noutputs; i++)
         if (f->outputs[i] == g) return NULL;
-    for (int i = 0; i < n->all.len; i++) {
-        Node *e = n->all.data[i];
-        for (int k = 0; k < e->nargs; k++) {
-            if (e->args[k] != g || (e->op == OP_sum || e->op == OP_gen)) continue; // as the body: computed there anyway
-            if (e->op != OP_at || k != 0 || read) return NULL;
-            read = e;
-        }
+    for (int i = 0; i < users_count(u, g); i++) {
+        Node *e = users_of(u, g)[i];
+        if (e->op == OP_sum || e->op == OP_gen) continue; // as the body: computed there anyway
+        if (e->op != OP_at || e->args[0] != g || read) return NULL;
+        read = e;
     }
     return read;
 }
@@ -30,22 +29,24 @@ static bool is_one_of(const Var *v, Node *const *idx, int n) {
 }
 
 // Are the indices different variables whose loops depend on nothing but what g depends on, and is there one loop each?
-static bool reads_each_once(const Nodes *n, Node *g, Node *read) {
+static bool reads_each_once(const Users *u, Reach *r, Node *g, Node *read) {
+    enum { MAX_LOOPS = 64 };
     int rank = read->nargs - 1;
     Node **idx = read->args + 1;
     for (int k = 0; k < rank; k++) {
         if (idx[k]->op != OP_var || idx[k]->u.var->is_state) return false;
         for (int j = 0; j < k; j++)
             if (idx[j] == idx[k]) return false;
-        Node *loop = NULL;
-        for (int i = 0; i < n->binders.len; i++) {
-            Node *b = n->binders.data[i];
-            if (b->u.var != idx[k]->u.var || !binder_repeats(b, read)) continue;
+        Node *loop[MAX_LOOPS];
+        int n = users_binders(u, idx[k]->u.var, read, loop, MAX_LOOPS);
+        if (n == MAX_LOOPS) return false;
+        bool dear = n > 1 && pass_cost(g->args[0]) > PASS_COST_DEAR;
+        for (int i = 0; i < n; i++) {
             // loops that need each other's results cannot be one, and would compute the element twice
-            if (loop && (ir_reaches(b, loop) || ir_reaches(loop, b)) && pass_cost(g->args[0]) > PASS_COST_DEAR) return false;
-            loop = b;
-            for (int q = 0; q < b->fv->n; q++)
-                if (!varset_has(g->fv, b->fv->v[q]) && !is_one_of(b->fv->v[q], idx, rank)) return false;
+            for (int j = 0; dear && j < n; j++)
+                if (j != i && reach(r, loop[i], loop[j])) return false;
+            for (int q = 0; q < loop[i]->fv->n; q++)
+                if (!varset_has(g->fv, loop[i]->fv->v[q]) && !is_one_of(loop[i]->fv->v[q], idx, rank)) return false;
         }
     }
     return true;
@@ -65,13 +66,16 @@ static Node *element(Ir *m, Node *g, Node *read) {
 
 static bool fuse_one(Func *f) {
     Nodes n;
+    Users u;
     nodes_collect(f, &n);
+    users_collect(&n, &u);
+    Reach *r = reach_new(f->noutputs, f->outputs);
     bool changed = false;
     for (int i = n.all.len; i-- > 0 && !changed;) {
         Node *g = n.all.data[i];
         if (g->op != OP_gen || ir_has_scatter(f->ir, g)) continue;
-        Node *read = single_read(&n, g, f);
-        if (!read || !reads_each_once(&n, g, read)) continue;
+        Node *read = single_read(&u, g, f);
+        if (!read || !reads_each_once(&u, r, g, read)) continue;
         Node *e = element(f->ir, g, read);
         if (!e) continue;
         ir_replace_in(f->ir, f->noutputs, f->outputs, read, e);
@@ -80,6 +84,8 @@ static bool fuse_one(Func *f) {
         changed = true;
     }
     nodes_free(&n);
+    users_free(&u);
+    reach_free(r);
     return changed;
 }
 

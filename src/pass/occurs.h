@@ -16,7 +16,19 @@ void nodes_of(int n, Node *const *roots, Nodes *out);
 void nodes_collect(const Func *f, Nodes *out);
 void nodes_free(Nodes *n);
 bool nodes_have(const Nodes *n, Op op);
-// Is e inside binder b's body with b's variable free on the way, so that each pass of b may evaluate e?
-bool binder_repeats(Node *b, Node *e);
+
+// What uses each of the nodes, once for each operand that it is.
+typedef struct Users {
+    uint32_t n;      // ids of nodes are smaller
+    uint32_t *first; // by id: where its users begin
+    Node **user;
+} Users;
+void users_collect(const Nodes *n, Users *out);
+void users_free(Users *u);
+static inline int users_count(const Users *u, const Node *e) { return (int)(u->first[e->id + 1] - u->first[e->id]); }
+static inline Node *const *users_of(const Users *u, const Node *e) { return u->user + u->first[e->id]; }
+// The binders of v inside of which e is with v free on the way, so that each of their passes may evaluate e: at most max;
+// returns how many.
+int users_binders(const Users *u, const Var *v, Node *e, Node **out, int max);
 
 #endif

@@ -5,41 +5,61 @@
 #include "pass/pass.h"
 #include "pass/trace.h"
 
+#include "ir/reach.h"
 #include "ir/rule.h"
 
-#include <stdlib.h>
+enum { MAX_VARS = 16, MAX_LOOPS = 64, OWN_DEAR = 16 };
 
-enum { MAX_VARS = 16, OWN_DEAR = 16 };
+// The program in one round: what is lifted is replaced at its end.
+typedef struct Lift {
+    int n;
+    Var *v[MAX_VARS];
+} Lift;
+typedef struct Found {
+    Node *e;
+    Lift lift;
+} Found;
+typedef struct Share {
+    Func *f;
+    Nodes nodes;
+    Users users;
+    Reach *reach;
+    Map facts, costs;
+    Map loops;   // index and state variables -> Binding
+    Map refused; // values that are not to be lifted, in all rounds
+    Map inside;  // what is evaluated in other loops once all found is lifted
+    VEC(Found) found;
+} Share;
 
-static bool worth_it(Node *e) {
+typedef struct Binding {
+    Node *loop;
+    struct Binding *next;
+} Binding;
+
+static bool worth_it(Share *s, Node *e) {
     if (e->partial || e->fv->n == 0 || e->fv->n > MAX_VARS) return false;
-    if (e->op == OP_gen) return pass_cost(e->args[0]) > PASS_COST_DEAR;
+    if (e->op == OP_gen) return pass_cost_memo(e->args[0], &s->costs) > PASS_COST_DEAR;
     if (e->rank) return e->op == OP_sum;
     return e->op == OP_sum || e->op == OP_argmin || e->op == OP_argmax || op_info[e->op].cost >= OWN_DEAR;
 }
 
 // The loops over v that evaluate e.
-static int loops_over(const Nodes *n, const Var *v, Node *e, Node **out, int max) {
-    int count = 0;
-    for (int i = 0; i < n->binders.len && count < max; i++)
-        if (n->binders.data[i]->u.var == v && binder_repeats(n->binders.data[i], e)) out[count++] = n->binders.data[i];
-    return count;
-}
+static int loops_over(const Share *s, const Var *v, Node *e, Node **out) { return users_binders(&s->users, v, e, out, MAX_LOOPS); }
 
 // Does e change whenever u does? All variables of a sequential loop change together, and if the loop runs again whenever u
 // changes, so do its states.
-static bool changes_with(const Nodes *n, const Node *e, const Var *u) {
+static bool changes_with(const Share *s, const Node *e, const Var *u) {
     if (node_has_var(e, u)) return true;
-    for (int i = 0; i < n->all.len; i++) {
-        const Node *loop = n->all.data[i];
-        if (!ir_is_loop(loop)) continue;
-        bool binds = ir_loop(loop)->index == u, with = ir_loop(loop)->index && node_has_var(e, ir_loop(loop)->index), state = false;
-        for (int k = 0; k < ir_loop(loop)->n; k++) {
-            binds |= ir_loop(loop)->state[k] == u;
-            state |= node_has_var(e, ir_loop(loop)->state[k]);
+    for (int i = 0; i < e->fv->n; i++)
+        for (const Binding *b = map_get(&s->loops, e->fv->v[i]); b; b = b->next) {
+            Node *loop = b->loop;
+            bool binds = ir_loop(loop)->index == u, state = false;
+            for (int k = 0; k < ir_loop(loop)->n; k++) {
+                binds |= ir_loop(loop)->state[k] == u;
+                state |= node_has_var(e, ir_loop(loop)->state[k]);
+            }
+            if (binds || (state && changes_with(s, loop, u))) return true;
         }
-        if ((binds && (with || state)) || (state && changes_with(n, loop, u))) return true;
-    }
     return false;
 }
 
@@ -52,19 +72,14 @@ static bool once(Ir *m, const Facts *f, const Var *u) {
 
 // Would the loops over v compute e again? Either they run inside something that e does not depend on, or one needs
 // another's result.
-static bool recomputes(Ir *m, const Nodes *nodes, const Facts *facts, Node *const *loop, int n, const Node *e) {
+static bool recomputes(const Share *s, const Facts *facts, Node *const *loop, int n, const Node *e) {
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < loop[i]->fv->n; k++)
-            if (!changes_with(nodes, e, loop[i]->fv->v[k]) && !once(m, facts, loop[i]->fv->v[k])) return true;
-        if (ir_reaches_any(loop[i]->args[0], n, loop)) return true;
+            if (!changes_with(s, e, loop[i]->fv->v[k]) && !once(s->f->ir, facts, loop[i]->fv->v[k])) return true;
+        if (reach_any(s->reach, loop[i]->args[0], n, loop)) return true;
     }
     return false;
 }
-
-typedef struct Lift {
-    int n;
-    Var *v[MAX_VARS];
-} Lift;
 
 static bool is_lifted(const Lift *lift, const Var *v) {
     for (int k = 0; k < lift->n; k++)
@@ -73,13 +88,13 @@ static bool is_lifted(const Lift *lift, const Var *v) {
 }
 
 // Adds the variables of loops that run inside a lifted one.
-static bool add_inner(const Nodes *n, Node *e, Lift *lift) {
-    Node *loop[64];
+static bool add_inner(const Share *s, Node *e, Lift *lift) {
+    Node *loop[MAX_LOOPS];
     for (int i = 0; i < e->fv->n; i++) {
         Var *v = e->fv->v[i];
         bool under = false;
         if (is_lifted(lift, v)) continue;
-        int count = loops_over(n, v, e, loop, 64);
+        int count = loops_over(s, v, e, loop);
         for (int j = 0; j < count; j++)
             for (int k = 0; k < lift->n; k++) under |= node_has_var(loop[j], lift->v[k]);
         if (under) {
@@ -92,10 +107,10 @@ static bool add_inner(const Nodes *n, Node *e, Lift *lift) {
 
 // Is a variable of e that is not lifted bound inside a loop that is, by a sequential loop? The array would be made there,
 // whole for each element that is read.
-static bool inside_loop(const Nodes *n, Node *e, const Lift *lift) {
-    Node *loop[64];
+static bool inside_loop(const Share *s, Node *e, const Lift *lift) {
+    Node *loop[MAX_LOOPS];
     for (int k = 0; k < lift->n; k++) {
-        int count = loops_over(n, lift->v[k], e, loop, 64);
+        int count = loops_over(s, lift->v[k], e, loop);
         for (int j = 0; j < count; j++)
             for (int i = 0; i < e->fv->n; i++)
                 if (!is_lifted(lift, e->fv->v[i]) && !node_has_var(loop[j], e->fv->v[i])) return true;
@@ -123,47 +138,93 @@ static Node *lifted(Ir *m, Node *e, const Lift *lift) {
 }
 
 // Is e the element of an array already, and nothing else?
-static bool stored(const Nodes *n, Node *e) {
-    int users = 0;
-    bool gen = false;
-    for (int i = 0; i < n->all.len; i++)
-        for (int k = 0; k < n->all.data[i]->nargs; k++)
-            if (n->all.data[i]->args[k] == e) users++, gen = n->all.data[i]->op == OP_gen;
-    return users == 1 && gen;
+static bool stored(const Share *s, Node *e) {
+    return users_count(&s->users, e) == 1 && users_of(&s->users, e)[0]->op == OP_gen;
 }
 
-static bool share_one(Func *f, Map *refused) {
-    Nodes n;
-    Map facts = {0};
-    nodes_collect(f, &n);
-    facts_collect(f->ir, n.all.len, n.all.data, &facts);
-    bool changed = false;
-    for (int i = n.all.len; i-- > 0 && !changed;) {
-        Node *e = n.all.data[i], *loop[64];
-        if (!worth_it(e) || map_get(refused, e)) continue;
-        map_put(refused, e, e);
-        if (e->rank == 0 && stored(&n, e)) continue;
-        Lift lift = {0};
-        for (int k = 0; k < e->fv->n; k++) {
-            int count = loops_over(&n, e->fv->v[k], e, loop, 64);
-            if (!e->fv->v[k]->is_state && recomputes(f->ir, &n, map_get(&facts, e), loop, count, e)) lift.v[lift.n++] = e->fv->v[k];
-        }
-        if (lift.n == 0) continue;
-        while (lift.n < e->fv->n && add_inner(&n, e, &lift)) continue;
-        Node *at = inside_loop(&n, e, &lift) ? NULL : lifted(f->ir, e, &lift);
-        if (!at || !rule(f->ir, RULE_share)) continue;
-        ir_replace_in(f->ir, f->noutputs, f->outputs, e, at);
-        explain(f->ir->explain, EXPLAIN_LOOPS, e->span, "share: %s is stored: loops that cannot be one would compute it again",
-                ir_quote(f->ir, e));
-        changed = true;
+// What of e mentions a lifted variable is no more in the loops that have been found: the next round looks at it.
+static void enter(Share *s, Node *e, const Lift *lift) {
+    bool mentions = false;
+    for (int k = 0; k < lift->n; k++) mentions |= node_has_var(e, lift->v[k]);
+    if (!mentions || map_get(&s->inside, e)) return;
+    map_put(&s->inside, e, e);
+    for (int i = 0; i < e->nargs; i++) enter(s, e->args[i], lift);
+}
+
+static void look_at(Share *s, Node *e) {
+    Ir *m = s->f->ir;
+    Node *loop[MAX_LOOPS];
+    if (!worth_it(s, e) || map_get(&s->refused, e) || map_get(&s->inside, e)) return;
+    map_put(&s->refused, e, e);
+    if (e->rank == 0 && stored(s, e)) return;
+    Lift lift = {0};
+    for (int k = 0; k < e->fv->n; k++) {
+        int count = loops_over(s, e->fv->v[k], e, loop);
+        if (!e->fv->v[k]->is_state && recomputes(s, map_get(&s->facts, e), loop, count, e)) lift.v[lift.n++] = e->fv->v[k];
     }
-    nodes_free(&n);
-    map_free(&facts);
-    return changed;
+    if (lift.n == 0) return;
+    while (lift.n < e->fv->n && add_inner(s, e, &lift)) continue;
+    if (inside_loop(s, e, &lift) || !lifted(m, e, &lift) || !rule(m, RULE_share)) return;
+    vec_push(&s->found, ((Found){e, lift}));
+    enter(s, e, &lift);
+    explain(m->explain, EXPLAIN_LOOPS, e->span, "share: %s is stored: loops that cannot be one would compute it again", ir_quote(m, e));
+}
+
+static int by_age(const void *a, const void *b) {
+    const Found *x = a, *y = b;
+    return x->e->id < y->e->id ? -1 : x->e->id > y->e->id;
+}
+
+// Puts arrays in the place of all that was found, parts of others first.
+static void replace(Share *s) {
+    Ir *m = s->f->ir;
+    Rewriting *w = ir_replacing(m, 0, NULL, NULL);
+    qsort(s->found.data, (size_t)s->found.len, sizeof *s->found.data, by_age);
+    for (int i = 0; i < s->found.len; i++) {
+        Node *e = s->found.data[i].e, *now = ir_rewrite(w, e);
+        bool all = true;
+        for (int k = 0; k < s->found.data[i].lift.n; k++) all &= node_has_var(now, s->found.data[i].lift.v[k]);
+        Node *at = all ? lifted(m, now, &s->found.data[i].lift) : NULL;
+        if (at) ir_replacing_too(w, e, at);
+    }
+    for (int i = 0; i < s->f->noutputs; i++) s->f->outputs[i] = ir_rewrite(w, s->f->outputs[i]);
+    ir_rewriting_end(w);
+}
+
+static void bind(Share *s, const Var *v, Node *loop) {
+    Binding *b = ARENA_NEW(s->f->ir->arena, Binding);
+    *b = (Binding){loop, map_get(&s->loops, v)};
+    map_put(&s->loops, v, b);
+}
+
+static void collect(Share *s) {
+    nodes_collect(s->f, &s->nodes);
+    users_collect(&s->nodes, &s->users);
+    facts_collect(s->f->ir, s->nodes.all.len, s->nodes.all.data, &s->facts);
+    s->reach = reach_new(s->f->noutputs, s->f->outputs);
+    for (int i = 0; i < s->nodes.all.len; i++) {
+        Node *loop = s->nodes.all.data[i];
+        if (!ir_is_loop(loop)) continue;
+        if (ir_loop(loop)->index) bind(s, ir_loop(loop)->index, loop);
+        for (int k = 0; k < ir_loop(loop)->n; k++) bind(s, ir_loop(loop)->state[k], loop);
+    }
+}
+
+static bool share_some(Share *s) {
+    collect(s);
+    for (int i = s->nodes.all.len; i-- > 0;) look_at(s, s->nodes.all.data[i]);
+    bool any = s->found.len > 0;
+    if (any) replace(s);
+    nodes_free(&s->nodes);
+    users_free(&s->users);
+    reach_free(s->reach);
+    map_free(&s->facts), map_free(&s->loops), map_free(&s->inside);
+    vec_free(&s->found);
+    return any;
 }
 
 void pass_share(Func *f) {
-    Map refused = {0};
-    for (int limit = 200; limit > 0 && share_one(f, &refused); limit--) continue;
-    map_free(&refused);
+    Share s = {.f = f};
+    for (int limit = 200; limit > 0 && share_some(&s); limit--) continue;
+    map_free(&s.refused), map_free(&s.costs);
 }
