@@ -22,6 +22,9 @@ typedef struct CpuOptions {
     int lanes;        // of loops that may have some: 2, 4 or 8; 0: none; -1: as many as the processor's vectors hold
 } CpuOptions;
 
+// How many registers for vectors a processor (CpuOptions.cpu) has.
+int cpu_registers(const char *cpu);
+
 typedef struct CpuModule CpuModule;
 typedef struct CpuJit CpuJit;
 

@@ -83,14 +83,25 @@ static void set_target(CpuModule *m) {
 }
 
 // How many doubles the machine's vectors hold.
-static int native_lanes(const CpuModule *m) {
-    char *features = LLVMGetTargetMachineFeatureString(m->machine), *cpu = LLVMGetTargetMachineCPU(m->machine);
+static int native_lanes(LLVMTargetMachineRef machine) {
+    char *features = LLVMGetTargetMachineFeatureString(machine), *cpu = LLVMGetTargetMachineCPU(machine);
     int lanes = strstr(features, "+avx512dq") || !strcmp(cpu, "x86-64-v4") ? 8
                 : strstr(features, "+avx2") || !strcmp(cpu, "x86-64-v3")  ? 4
                                                                            : 2;
     LLVMDisposeMessage(features);
     LLVMDisposeMessage(cpu);
     return lanes;
+}
+
+int cpu_registers(const char *cpu) {
+    CpuOptions opt = {.cpu = cpu};
+    if (cpu && !cpu_known(cpu)) return 16; // cpu_emit will say so
+    LLVMTargetMachineRef machine = cpu_machine(&opt, false);
+    char *triple = LLVMGetTargetMachineTriple(machine);
+    int n = strncmp(triple, "x86_64", 6) || native_lanes(machine) == 8 ? 32 : 16;
+    LLVMDisposeMessage(triple);
+    LLVMDisposeTargetMachine(machine);
+    return n;
 }
 
 // ---- printing trees
@@ -169,7 +180,7 @@ CpuModule *cpu_emit(Arena *a, Diag *diag, int ntrees, Tree *const *trees, const 
     m->plain = LLVMModuleCreateWithNameInContext(m->opt.name, m->context);
     set_target(m);
     Emitter e = emitter_new(a, m);
-    e.native = native_lanes(m);
+    e.native = native_lanes(m->machine);
     e.width = opt->level < 2 ? 0 : opt->lanes >= 0 ? opt->lanes : e.native;
     if (opt->debug && ntrees && trees[0]->func->span.src) e.debug = debug_new(&e, trees[0]->func->span.src);
     for (int i = 0; i < ntrees; i++) emit_entry(&e, trees[i], names[i]);

@@ -239,8 +239,14 @@ bool compile_externs(Compilation *c, FuncList funcs) {
     return !missing;
 }
 
+static const char *target_cpu(const Options *o) { return o->cpu ? o->cpu : o->command == COMMAND_COMPILE ? "baseline" : "native"; }
+
 Tree **compile_trees(Compilation *c, FuncList funcs) {
+    const Options *o = c->opt;
     Tree **trees = ARENA_ARRAY(c->arena, Tree *, funcs.n + 1);
+    bool lanes = o->level >= 2 && o->lanes;
+    LaneOptions how = {.precise = o->fp == CPU_FP_PRECISE, .always = o->lanes_always};
+    if (lanes) how.registers = cpu_registers(target_cpu(o));
     compile_stage(c, "lower");
     for (int i = 0; i < funcs.n; i++) {
         bool positive = funcs.positive && funcs.positive[i];
@@ -248,9 +254,7 @@ Tree **compile_trees(Compilation *c, FuncList funcs) {
         explain_of(c, funcs.f[i], !positive);
         trees[i] = lower_func(c->arena, funcs.f[i], funcs.positive ? funcs.positive[i] : NULL);
         vec_push(&c->trees, trees[i]);
-        if (c->opt->level >= 2 && c->opt->lanes) {
-            lanes_choose(c->arena, trees[i], c->opt->fp == CPU_FP_PRECISE, c->opt->lanes_always);
-        }
+        if (lanes) lanes_choose(c->arena, trees[i], &how);
         if (verifying(c)) tree_verify(trees[i]);
     }
     return trees;
@@ -260,9 +264,8 @@ CpuModule *compile_module(Compilation *c, FuncList funcs, Tree *const *trees, bo
     const Options *o = c->opt;
     compile_stage(c, "emit");
     CpuOptions cpu = {
-        .level = o->level, .cpu = o->cpu, .fp = o->fp, .name = file_base(c->src->name), .callable = callable, .debug = o->debug,
+        .level = o->level, .cpu = target_cpu(o), .fp = o->fp, .name = file_base(c->src->name), .callable = callable, .debug = o->debug,
         .lanes = o->lanes};
-    if (!cpu.cpu) cpu.cpu = o->command == COMMAND_COMPILE ? "baseline" : "native";
     return cpu_emit(c->arena, c->diag, funcs.n, trees, &cpu);
 }
 

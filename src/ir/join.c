@@ -1,5 +1,6 @@
 // Joining loops that have states in common.
 #include "ir/join.h"
+#include "support/map.h"
 
 #include <string.h>
 
@@ -24,30 +25,89 @@ static bool is_same(const JoinedLoop *u, Node *loop, const int *at, Node *e, con
     return renamed(u, loop, at, e) == same;
 }
 
-// A state of u that starts like state k of `loop` and is not taken; one of the same name, if possible.
-static int like(const JoinedLoop *u, Node *loop, int k, const int *at) {
-    int found = -1;
-    const Var *s = ir_loop(loop)->state[k];
-    for (int j = 0; j < u->state.len; j++) {
-        bool taken = u->init.data[j] != loop_init(loop, k);
-        for (int i = 0; i < k; i++) taken |= at[i] == j;
-        if (!taken && (found < 0 || !strcmp(u->state.data[j]->name, s->name))) found = j;
-    }
-    return found;
+// The search for states of u that are states of `loop`: from one on, by going along the steps of both.
+typedef struct Pairing {
+    const JoinedLoop *u;
+    Node *loop;
+    int *at;
+    Map same; // terms, and variables bound in them, that are taken to be one
+    int fuel;
+} Pairing;
+
+// May state k of the loop be state j of u?
+static bool pair(const Pairing *x, int k, int j) {
+    if (x->at[k] >= 0) return x->at[k] == j;
+    for (int i = 0; i < ir_loop(x->loop)->n; i++)
+        if (x->at[i] == j) return false;
+    if (loop_init(x->loop, k) != x->u->init.data[j]) return false;
+    x->at[k] = j;
+    return true;
 }
 
-// Which states of `loop` are states of u? Those for which that assumption is borne out by the steps. Returns how many.
-static int match(const JoinedLoop *u, Node *loop, int *at) {
-    int n = ir_loop(loop)->n, common = 0;
-    for (int k = 0; k < n; k++) at[k] = like(u, loop, k, at);
-    for (bool again = true; again;) {
-        again = false;
-        for (int k = 0; k < n; k++) {
-            if (at[k] < 0 || is_same(u, loop, at, loop_step(loop, k), u->step.data[at[k]])) continue;
-            at[k] = -1, again = true;
-        }
+static bool pair_variables(Pairing *x, const Node *e, const Node *f) {
+    const Loop *p = ir_loop(x->loop);
+    if (p->index == e->u.var) return ir_loop(x->u->loop)->index == f->u.var;
+    for (int k = 0; k < p->n; k++)
+        for (int j = 0; j < x->u->state.len && p->state[k] == e->u.var; j++)
+            if (x->u->state.data[j] == f->u.var) return pair(x, k, j);
+    return e == f;
+}
+
+static bool varies(const Pairing *x, const Node *e) {
+    const Loop *p = ir_loop(x->loop);
+    bool any = p->index && node_has_var(e, p->index);
+    for (int k = 0; k < p->n; k++) any |= node_has_var(e, p->state[k]);
+    return any;
+}
+
+// May e, a term of the loop, be f, one of u? Then what their variables have to be is noted.
+static bool alike(Pairing *x, Node *e, Node *f) {
+    if (map_get(&x->same, e) == f) return true;
+    if (e->op != f->op || e->kind != f->kind || e->nargs != f->nargs || --x->fuel < 0) return false;
+    if (e->op == OP_var) return pair_variables(x, e, f);
+    if (e == f && !varies(x, e)) return true;
+    if (e->nargs == 0 || ((e->op == OP_final || e->op == OP_trace) && e->u.num != f->u.num)) return false;
+    if (ir_is_binder(e)) map_put(&x->same, ir_var(e->u.var), ir_var(f->u.var));
+    bool swapped = e->op == OP_mul && e->args[0]->op != f->args[0]->op; // their order is that of their making
+    for (int i = 0; i < e->nargs; i++)
+        if (!alike(x, e->args[i], f->args[swapped ? 1 - i : i])) return false;
+    map_put(&x->same, e, f);
+    return true;
+}
+
+// Are state k and state j one, with all that this takes?
+static bool follow(Pairing *x, int k, int j) {
+    int n = ir_loop(x->loop)->n;
+    bool *before = ARENA_ARRAY(x->u->ir->arena, bool, n), *done = ARENA_ARRAY(x->u->ir->arena, bool, n), ok = true;
+    for (int i = 0; i < n; i++) before[i] = done[i] = x->at[i] >= 0;
+    ok = pair(x, k, j);
+    for (int i = 0; i < n && ok; i++) {
+        if (done[i] || x->at[i] < 0) continue;
+        done[i] = true;
+        ok = alike(x, loop_step(x->loop, i), x->u->step.data[x->at[i]]);
+        i = -1;
     }
-    for (int k = 0; k < n; k++) common += at[k] >= 0;
+    for (int i = 0; i < n && ok; i++)
+        ok = before[i] || x->at[i] < 0 || is_same(x->u, x->loop, x->at, loop_step(x->loop, i), x->u->step.data[x->at[i]]);
+    for (int i = 0; i < n && !ok; i++)
+        if (!before[i]) x->at[i] = -1;
+    return ok;
+}
+
+// Which states of `loop` are states of u? Returns how many.
+static int match(const JoinedLoop *u, Node *loop, int *at) {
+    enum { MAX_WALK = 20000 };
+    int n = ir_loop(loop)->n, common = 0;
+    Pairing x = {.u = u, .loop = loop, .at = at, .fuel = MAX_WALK};
+    for (int k = 0; k < n; k++) at[k] = -1;
+    for (int k = 0; k < n; k++) {
+        for (int j = 0; j < u->state.len && at[k] < 0; j++) {
+            follow(&x, k, j);
+            map_free(&x.same);
+            x.same = (Map){0};
+        }
+        common += at[k] >= 0;
+    }
     return common;
 }
 

@@ -262,6 +262,36 @@ static bool is_member(const JoinedLoop *u, const Node *loop) {
     return false;
 }
 
+// The sum as a loop that adds it up, the first operand of the additions being the state or the summand.
+static Node *as_loop(Ir *m, Node *sum, bool state_first) {
+    bool raw = m->raw;
+    Node *init = ir_zero(m, sum->kind), *step;
+    Var *s = ir_state(m, "sum", sum->kind, 0, NULL);
+    m->raw = true; // the rules would turn it back into the sum
+    step = state_first ? ir_add(m, ir_var(s), sum->args[0]) : ir_add(m, sum->args[0], ir_var(s));
+    Node *loop = ir_fold(m, sum->u.var, 1, &s, &init, &step);
+    m->raw = raw;
+    return loop;
+}
+
+typedef VEC(Node *) Sums; // a sum, and the loop that it is
+
+// Sums that a state of the loop adds up anyway: a state that others need, while a result that needs no other was made a sum.
+static void join_sums(Lower *l, JoinedLoop *u, Sums *sums) {
+    for (int i = 0; i < l->scope->loops.len && u->loop->op == OP_fold; i++) {
+        Node *e = l->scope->loops.data[i].e;
+        bool fits = e->op == OP_sum && e->rank == 0 && e->u.var->extent == ir_loop(u->loop)->index->extent;
+        if (!fits || lower_known_value(l, e) >= 0 || lower_needs_busy(l, e)) continue;
+        for (int first = 0; first < 2; first++) {
+            Node *loop = as_loop(l->ir, e, first);
+            if (!ir_join(u, loop, true)) continue;
+            vec_push(sums, e);
+            vec_push(sums, loop);
+            break;
+        }
+    }
+}
+
 LoopResult *lower_loop(Lower *l, Node *loop) {
     LoopResult *known = known_loop(l, loop);
     if (known) return known;
@@ -276,6 +306,8 @@ LoopResult *lower_loop(Lower *l, Node *loop) {
         Node *o = l->whiles.data[i];
         if (!is_member(&u, o) && !known_loop(l, o)) ir_join_part(&u, o);
     }
+    Sums sums = {0};
+    join_sums(l, &u, &sums);
     Span before = lower_at(l, loop);
     int busy = l->busy.len;
     for (int i = 0; i < u.members.len; i++) lower_push_busy(l, u.members.data[i].loop);
@@ -283,5 +315,10 @@ LoopResult *lower_loop(Lower *l, Node *loop) {
     lower_pop_busy(l, busy);
     l->span = before;
     ir_join_close(&u);
+    for (int i = 0; i < sums.len; i += 2) {
+        const LoopResult *r = map_get(&l->scope->arrays, sums.data[i + 1]);
+        map_put(&l->scope->values, sums.data[i], (void *)(intptr_t)(r->value[0] + 1));
+    }
+    vec_free(&sums);
     return map_get(&l->scope->arrays, loop);
 }

@@ -121,6 +121,8 @@ int lanes_row(const Stmt *loop, int n, Stmt *const *around, const Stmt *load);
 void lanes_shift(Arena *arena, Tree *tree);
 // Gives a loop with lanes, which is in the block, copies of the rows that pay. (stage.c)
 void lanes_stage(Arena *arena, Tree *tree, Block *block, Stmt *loop);
+// Lets iterations of loops in a loop with lanes share their inner loops, as far as the registers reach. (jam.c)
+void lanes_jam(Arena *arena, Tree *tree, Stmt *loop, bool precise, int registers);
 
 // ---- statements (lower.c)
 Temp lower_temp(Lower *l, Kind kind, const char *name);

@@ -293,15 +293,13 @@ static bool check_block(Planner *p, const Block *block) {
     return true;
 }
 
-static const Temp *index_of(const Stmt *s) { return s->kind == ST_LOAD ? s->args : s->args + 1; }
-
 // Is a dimension of every access the loop's own index?
 static bool at_own_index(const Planner *p, const Buf *b) {
     for (int k = 0; k < b->rank; k++) {
         bool all = true;
         for (int i = 0; all && i < p->outside.len; i++) {
             const Stmt *s = p->outside.data[i];
-            if (s->buf == b) all = index_of(s)[k] == p->loop->dst;
+            if (s->buf == b) all = stmt_index(s)[k] == p->loop->dst;
         }
         if (all) return true;
     }
@@ -359,17 +357,19 @@ static double trips(const Planner *p, const Stmt *s, bool outermost) {
     return literal(p, s->args[0], &n) ? (double)(n > 0 ? n : 0) : outermost ? LONG_TRIPS : SHORT_TRIPS;
 }
 
+// Of an access, or of an addition, which is two.
 static double move_cost(const Planner *p, const Stmt *s) {
     const Buf *b = s->buf;
-    const Temp *index = index_of(s);
+    const Temp *index = stmt_index(s);
     int k = apart(p, b, index);
-    if (all_agree(p, b, index)) return 1.0 / LANES;
+    double moves = s->kind == ST_ADDTO ? 2 : 1;
+    if (all_agree(p, b, index)) return moves / LANES;
     for (int j = 0; j < b->rank; j++)
-        if (j != k && varies(p, index[j])) return MOVE;
-    if (is_own(p, b)) return MOVE;
-    if (k == b->rank - 1 && info(p, index[k])->step == 1) return 1.0 / LANES;
-    bool row = s->kind == ST_LOAD && lanes_row(p->loop, p->inner.len, p->inner.data, s) >= 0;
-    return row ? 1.0 / LANES + MOVE / SHORT_TRIPS : MOVE;
+        if (j != k && varies(p, index[j])) return moves * MOVE;
+    if (is_own(p, b)) return moves * MOVE;
+    if (k == b->rank - 1 && info(p, index[k])->step == 1) return moves / LANES;
+    bool row = lanes_row(p->loop, p->inner.len, p->inner.data, s) >= 0;
+    return row ? moves / LANES + MOVE / SHORT_TRIPS : moves * MOVE;
 }
 
 static double lane_cost(Planner *p, const Block *block) {
@@ -381,8 +381,8 @@ static double lane_cost(Planner *p, const Block *block) {
         case ST_LIT: continue;
         case ST_OP: cost = op_info[s->op].cost / (!varies(p, s->dst) || op_info[s->op].lanes ? LANES : 1.0); break;
         case ST_LOAD:
-        case ST_STORE: cost = move_cost(p, s); break;
-        case ST_ADDTO: cost = 2 * move_cost(p, s); break;
+        case ST_STORE:
+        case ST_ADDTO: cost = move_cost(p, s); break;
         case ST_FOR:
             vec_push(&p->inner, s);
             cost = (trips(p, s, false) + (s->together ? LANES : 0)) * (0.5 / LANES + lane_cost(p, s->body));
@@ -401,7 +401,7 @@ static double lane_cost(Planner *p, const Block *block) {
 static bool is_fixed_place(const Planner *p, const Stmt *s, int from) {
     int64_t c;
     for (int k = from; k < s->buf->rank; k++)
-        if (!literal(p, index_of(s)[k], &c) || !literal(p, s->buf->extent[k], &c)) return false;
+        if (!literal(p, stmt_index(s)[k], &c) || !literal(p, s->buf->extent[k], &c)) return false;
     return true;
 }
 
@@ -413,7 +413,7 @@ static bool is_plain(const Planner *p, const Block *block, Temp index) {
         if (s->kind == ST_OP && op_info[s->op].cost >= CALL) return false;
         if (s->kind == ST_SET && p->def[s->args[0]] && is_extreme(p->def[s->args[0]])) return false;
         if (s->kind == ST_LOAD || s->kind == ST_STORE || s->kind == ST_ADDTO) {
-            const Temp *at = index_of(s);
+            const Temp *at = stmt_index(s);
             for (int k = 0; k < s->buf->rank - 1; k++)
                 if (at[k] == index && !is_fixed_place(p, s, k + 1)) return false;
         }
@@ -518,10 +518,10 @@ static void choose(Planner *p, Block *block) {
     }
 }
 
-void lanes_choose(Arena *arena, Tree *tree, bool precise, bool always) {
+void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     int n = tree->temps.len + 1;
     if (tree->temps.len > LARGEST_TREE) return;
-    Planner p = {.arena = arena, .tree = tree, .precise = precise, .always = always};
+    Planner p = {.arena = arena, .tree = tree, .precise = opt->precise, .always = opt->always};
     p.def = ARENA_ARRAY(arena, Stmt *, n);
     p.uses = ARENA_ARRAY(arena, int, n);
     p.level = ARENA_ARRAY(arena, int, n);
@@ -534,7 +534,11 @@ void lanes_choose(Arena *arena, Tree *tree, bool precise, bool always) {
     lanes_shift(arena, tree);
     survey(&p, tree->body);
     choose(&p, tree->body);
-    for (int i = 0; i < p.chosen.len; i++) lanes_stage(arena, tree, p.chosen.data[i].block, p.chosen.data[i].loop);
+    for (int i = 0; i < p.chosen.len; i++) {
+        Stmt *loop = p.chosen.data[i].loop;
+        lanes_stage(arena, tree, p.chosen.data[i].block, loop);
+        if (loop->lanes > 1) lanes_jam(arena, tree, loop, opt->precise, opt->registers);
+    }
     vec_free(&p.chosen);
     map_free(&p.blocks);
     vec_free(&p.temps);

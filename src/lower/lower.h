@@ -13,9 +13,14 @@
 // least 1 (Ir.positive); it runs when that is so, and f itself otherwise.
 Tree *lower_func(Arena *arena, const Func *f, const Func *positive);
 
-// Says which loops of the tree run several iterations at once (Stmt.lanes). precise: sums keep their order; always: all that
-// may, the outermost of each nest, whether or not that pays. (lanes.c)
-void lanes_choose(Arena *arena, Tree *tree, bool precise, bool always);
+typedef struct LaneOptions {
+    bool precise;  // sums keep their order
+    bool always;   // all loops that may have lanes, the outermost of each nest, whether or not that pays
+    int registers; // of the machine, for vectors
+} LaneOptions;
+
+// Says which loops of the tree run several iterations at once (Stmt.lanes). (lanes.c)
+void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt);
 
 // The function with f's inputs that gives the extents of its outputs, as Int scalars in order; NULL if there are none.
 Func *lower_size_query(Arena *arena, const Func *f);

@@ -1,7 +1,9 @@
-// Rows for lanes. Where lanes read the elements x[i, j] of neighbouring rows i, these do not lie together, and every read
-// takes as many loads as there are lanes. If inner loops come back to the same elements, an iteration of the loop with
-// lanes begins with a copy of its row, which the lanes keep side by side.
+// Rows for lanes. Where lanes access the elements x[i, j] of neighbouring rows i, these do not lie together, and every
+// access takes as many moves as there are lanes. If inner loops come back to the same elements, an iteration of the loop
+// with lanes begins with a copy of its row, which the lanes keep side by side; if it changes them, it ends with a copy back.
 #include "lower/internal.h"
+
+#include <string.h>
 
 typedef struct Row { // of an array whose dimension `at` has the loop's index
     const Buf *of;
@@ -15,29 +17,31 @@ typedef struct Stager {
     Block *block;          // with the loop in it
     Stmt *loop;            // with lanes
     VEC(Stmt *) around;    // loops inside it around the statement
-    VEC(Stmt *) loads;     // what reads rows that pay
+    VEC(Stmt *) moves;     // what accesses rows that pay
+    VEC(Stmt *) all;       // loads, stores and additions of arrays from outside
     VEC(Row) rows;
 } Stager;
 
-static bool mentions(const Stmt *load, Temp index) {
-    for (int d = 0; d < load->buf->rank; d++)
-        if (load->args[d] == index) return true;
+static bool mentions(const Stmt *move, Temp index) {
+    for (int d = 0; d < move->buf->rank; d++)
+        if (stmt_index(move)[d] == index) return true;
     return false;
 }
 
-// All of these loops run over whole extents, so that every element of a row may be read, whatever the load's conditions are.
-int lanes_row(const Stmt *loop, int n, Stmt *const *around, const Stmt *load) {
+// All of these loops run over whole extents, so that every element of a row may be read, whatever the conditions are.
+int lanes_row(const Stmt *loop, int n, Stmt *const *around, const Stmt *move) {
+    const Temp *index = stmt_index(move);
     int at = -1;
-    for (int d = 0; d < load->buf->rank; d++) {
-        bool whole = load->args[d] == loop->dst && at < 0 && loop->args[0] == load->buf->extent[d];
+    for (int d = 0; d < move->buf->rank; d++) {
+        bool whole = index[d] == loop->dst && at < 0 && loop->args[0] == move->buf->extent[d];
         if (whole) at = d;
         for (int i = 0; i < n; i++)
-            whole |= around[i]->dst == load->args[d] && around[i]->args[0] == load->buf->extent[d];
+            whole |= around[i]->dst == index[d] && around[i]->args[0] == move->buf->extent[d];
         if (!whole) return -1;
     }
-    bool again = false; // by a loop inside whose index the load does not mention
-    for (int i = 0; i < n; i++) again |= !mentions(load, around[i]->dst);
-    return again && at < load->buf->rank - 1 ? at : -1; // in the last dimension lanes lie together
+    bool again = false; // by a loop inside whose index it does not mention
+    for (int i = 0; i < n; i++) again |= !mentions(move, around[i]->dst);
+    return again && at < move->buf->rank - 1 ? at : -1; // in the last dimension lanes lie together
 }
 
 static bool changes(const Block *block, const Buf *b) {
@@ -52,8 +56,9 @@ static bool changes(const Block *block, const Buf *b) {
 static void find(Stager *z, const Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_LOAD && !s->buf->lanes && lanes_row(z->loop, z->around.len, z->around.data, s) >= 0 && !changes(z->loop->body, s->buf))
-            vec_push(&z->loads, s);
+        bool move = (s->kind == ST_LOAD || s->kind == ST_STORE || s->kind == ST_ADDTO) && !s->buf->lanes;
+        if (move) vec_push(&z->all, s);
+        if (move && lanes_row(z->loop, z->around.len, z->around.data, s) >= 0) vec_push(&z->moves, s);
         if (s->kind == ST_FOR) vec_push(&z->around, s);
         find(z, s->body);
         find(z, s->other);
@@ -61,10 +66,60 @@ static void find(Stager *z, const Block *block) {
     }
 }
 
+static int row_dimension(const Stager *z, const Stmt *move) {
+    int at = 0;
+    while (stmt_index(move)[at] != z->loop->dst) at++;
+    return at;
+}
+
+// Does the loop access b in the iteration's own row only?
+static bool in_row(const Stager *z, const Buf *b, int at) {
+    for (int i = 0; i < z->all.len; i++)
+        if (z->all.data[i]->buf == b && stmt_index(z->all.data[i])[at] != z->loop->dst) return false;
+    return true;
+}
+
+static bool touches(const Stmt *s, const Buf *b);
+
+static bool touched(const Block *block, const Buf *b) {
+    for (int i = 0; block && i < block->stmts.len; i++)
+        if (touches(block->stmts.data[i], b)) return true;
+    return false;
+}
+
+static bool touches(const Stmt *s, const Buf *b) { return s->buf == b || s->src == b || touched(s->body, b) || touched(s->other, b); }
+
+// Does s store to every element of the row?
+static bool overwrites(const Stager *z, const Stmt *s, const Buf *b, int at) {
+    const Stmt *around[16];
+    int n = 0, seen = 0;
+    for (; s->kind == ST_FOR && n < 16; n++) {
+        const Stmt *only = NULL;
+        for (int i = 0; i < s->body->stmts.len; i++) {
+            if (s->body->stmts.data[i]->kind == ST_LIT) continue;
+            if (only) return false;
+            only = s->body->stmts.data[i];
+        }
+        around[n] = s;
+        if (!(s = only)) return false;
+    }
+    if (s->kind != ST_STORE || s->buf != b || n != b->rank - 1) return false;
+    for (int d = 0; d < b->rank; d++)
+        for (int i = 0; d != at && i < n; i++)
+            seen += around[i]->dst == s->args[1 + d] && around[i]->args[0] == b->extent[d];
+    return seen == n && s->args[1 + at] == z->loop->dst;
+}
+
+static bool is_overwritten(const Stager *z, const Buf *b, int at) {
+    for (int i = 0; i < z->loop->body->stmts.len; i++) {
+        const Stmt *s = z->loop->body->stmts.data[i];
+        if (touches(s, b)) return overwrites(z, s, b, at);
+    }
+    return false;
+}
+
 static Stmt *statement(Stager *z, StmtKind kind, Temp dst, int n, const Temp *args) {
-    Stmt *s = ARENA_NEW(z->arena, Stmt);
-    *s = (Stmt){.kind = kind, .dst = dst, .nargs = n, .args = arena_copy(z->arena, args, sizeof *args * (size_t)n), .span = z->loop->span};
-    return s;
+    return tree_stmt(z->arena, kind, dst, n, args, z->loop->span);
 }
 
 static Temp new_temp(Stager *z, Kind kind, bool varies) {
@@ -72,67 +127,86 @@ static Temp new_temp(Stager *z, Kind kind, bool varies) {
     return z->tree->temps.len - 1;
 }
 
-static void insert(Block *block, int at, Stmt *s) {
-    vec_push(&block->stmts, s);
-    for (int i = block->stmts.len - 1; i > at; i--) block->stmts.data[i] = block->stmts.data[i - 1];
-    block->stmts.data[at] = s;
-}
-
-// The statements that make the row of a load: new row; lanes for i …: for j < …: row[j] = x[i, j].
-static Buf *make_row(Stager *z, const Stmt *load, int at) {
-    const Buf *x = load->buf;
-    Temp from[16], to[16], extent[16];
+// for j < …: to[…] = from[…], of a row's elements; index: of each, with that of the row.
+static Stmt *copy_row(Stager *z, Buf *row, Buf *of, int at, bool back) {
+    Temp all[16], own[16];
     int n = 0;
-    for (int d = 0; d < x->rank; d++) {
-        from[d] = d == at ? z->loop->dst : new_temp(z, KIND_INT, false);
-        if (d != at) extent[n] = x->extent[d], to[n++] = from[d];
+    for (int d = 0; d < of->rank; d++) {
+        all[d] = d == at ? z->loop->dst : new_temp(z, KIND_INT, false);
+        if (d != at) own[n++] = all[d];
     }
-    Buf *row = ARENA_NEW(z->arena, Buf);
-    *row = (Buf){.id = z->tree->bufs.len, .where = BUF_TEMP, .kind = x->kind, .rank = n, .home = z->loop->body, .lanes = z->loop->lanes};
-    row->extent = arena_copy(z->arena, extent, sizeof *extent * (size_t)n);
-    vec_push(&z->tree->bufs, row);
-    Temp value = new_temp(z, x->kind, true), args[17] = {value};
-    memcpy(args + 1, to, sizeof *to * (size_t)n);
-    Stmt *make = statement(z, ST_NEW, -1, 0, NULL), *read = statement(z, ST_LOAD, value, x->rank, from);
-    Stmt *write = statement(z, ST_STORE, -1, n + 1, args);
-    make->buf = row, read->buf = load->buf, write->buf = row;
+    Temp value = new_temp(z, of->kind, true), args[17] = {value};
+    Stmt *read = statement(z, ST_LOAD, value, back ? n : of->rank, back ? own : all);
+    memcpy(args + 1, back ? all : own, sizeof *args * (size_t)(back ? of->rank : n));
+    Stmt *write = statement(z, ST_STORE, -1, (back ? of->rank : n) + 1, args);
+    read->buf = back ? row : of, write->buf = back ? of : row;
     Block *body = ARENA_NEW(z->arena, Block);
     vec_push(&body->stmts, read);
     vec_push(&body->stmts, write);
+    Stmt *loop = NULL;
     for (int d = n; d-- > 0;) {
-        Stmt *loop = statement(z, ST_FOR, to[d], 1, &extent[d]);
+        loop = statement(z, ST_FOR, own[d], 1, &row->extent[d]);
         loop->body = body;
         body = ARENA_NEW(z->arena, Block);
         vec_push(&body->stmts, loop);
     }
+    vec_free(&body->stmts);
+    return loop;
+}
+
+// The row of a buffer, made before the loop, and copied where it has to be.
+static Buf *make_row(Stager *z, Buf *of, int at, bool changed) {
+    Temp extent[16];
+    int n = 0;
+    for (int d = 0; d < of->rank; d++)
+        if (d != at) extent[n++] = of->extent[d];
+    Buf *row = ARENA_NEW(z->arena, Buf);
+    *row = (Buf){.id = z->tree->bufs.len, .where = BUF_TEMP, .kind = of->kind, .rank = n, .home = z->loop->body, .lanes = z->loop->lanes};
+    row->extent = arena_copy(z->arena, extent, sizeof *extent * (size_t)n);
+    vec_push(&z->tree->bufs, row);
+    Stmt *make = statement(z, ST_NEW, -1, 0, NULL);
+    make->buf = row;
     int place = 0;
     while (z->block->stmts.data[place] != z->loop) place++;
-    insert(z->block, place, make);
-    insert(z->loop->body, 0, body->stmts.data[0]);
-    vec_free(&body->stmts);
+    block_insert(z->block, place, make);
+    if (!is_overwritten(z, of, at)) block_insert(z->loop->body, 0, copy_row(z, row, of, at, false));
+    if (changed) vec_push(&z->loop->body->stmts, copy_row(z, row, of, at, true));
     return row;
 }
 
-// The row that a load reads, made when it is first asked for.
-static const Row *row_of(Stager *z, const Stmt *load) {
-    int at = 0;
-    while (load->args[at] != z->loop->dst) at++;
+// The row that a statement accesses, made when it is first asked for.
+static const Row *row_of(Stager *z, const Stmt *move, bool changed) {
+    int at = row_dimension(z, move);
     for (int i = 0; i < z->rows.len; i++)
-        if (z->rows.data[i].of == load->buf && z->rows.data[i].at == at) return &z->rows.data[i];
-    vec_push(&z->rows, ((Row){load->buf, at, make_row(z, load, at)}));
+        if (z->rows.data[i].of == move->buf && z->rows.data[i].at == at) return &z->rows.data[i];
+    vec_push(&z->rows, ((Row){move->buf, at, make_row(z, move->buf, at, changed)}));
     return &vec_last(&z->rows);
+}
+
+// Lets a statement access the row instead.
+static void redirect(Stmt *move, const Row *row) {
+    int first = move->kind == ST_LOAD ? 0 : 1;
+    for (int d = first + row->at; d + 1 < move->nargs; d++) move->args[d] = move->args[d + 1];
+    move->nargs--, move->buf = row->copy;
 }
 
 void lanes_stage(Arena *arena, Tree *tree, Block *block, Stmt *loop) {
     Stager z = {.arena = arena, .tree = tree, .block = block, .loop = loop};
     find(&z, loop->body);
-    for (int i = 0; i < z.loads.len; i++) {
-        Stmt *load = z.loads.data[i];
-        const Row *row = row_of(&z, load);
-        for (int d = row->at; d + 1 < load->nargs; d++) load->args[d] = load->args[d + 1];
-        load->nargs--, load->buf = row->copy;
+    for (int i = 0; i < z.moves.len; i++) {
+        Stmt *move = z.moves.data[i];
+        if (move->buf->lanes) continue; // it has been redirected
+        bool changed = changes(loop->body, move->buf);
+        if (!changed) redirect(move, row_of(&z, move, false));
+        else if (in_row(&z, move->buf, row_dimension(&z, move))) {
+            const Buf *of = move->buf;
+            Row row = *row_of(&z, move, true);
+            for (int k = 0; k < z.all.len; k++)
+                if (z.all.data[k]->buf == of) redirect(z.all.data[k], &row);
+        }
     }
     vec_free(&z.around);
-    vec_free(&z.loads);
+    vec_free(&z.moves);
+    vec_free(&z.all);
     vec_free(&z.rows);
 }

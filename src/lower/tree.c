@@ -6,6 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+Stmt *tree_stmt(Arena *arena, StmtKind kind, Temp dst, int n, const Temp *args, Span span) {
+    Stmt *s = ARENA_NEW(arena, Stmt);
+    *s = (Stmt){.kind = kind, .dst = dst, .nargs = n, .span = span};
+    if (n) s->args = arena_copy(arena, args, sizeof *args * (size_t)n);
+    return s;
+}
+
+void block_insert(Block *block, int at, Stmt *s) {
+    vec_push(&block->stmts, s);
+    for (int i = block->stmts.len - 1; i > at; i--) block->stmts.data[i] = block->stmts.data[i - 1];
+    block->stmts.data[at] = s;
+}
+
+const Temp *stmt_index(const Stmt *s) { return s->kind == ST_LOAD ? s->args : s->args + 1; }
+
 // ---- text
 
 typedef struct Printer {

@@ -107,6 +107,11 @@ typedef struct Counts {
     int64_t bytes;                     // the most memory held by ST_NEW buffers at any moment
 } Counts;
 
+// A statement with a copy of its args, and one put into a block. (tree.c)
+Stmt *tree_stmt(Arena *arena, StmtKind kind, Temp dst, int n, const Temp *args, Span span);
+void block_insert(Block *block, int at, Stmt *s);
+const Temp *stmt_index(const Stmt *s); // of the element that an ST_LOAD, ST_STORE or ST_ADDTO accesses
+
 // Prints the tree as text (--emit=loops). (tree.c)
 void tree_print(Str *out, const Tree *t);
 // Checks that temps are defined before use, kinds agree, buffers are in scope; fatal_bug otherwise. (tree.c)

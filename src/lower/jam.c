@@ -1,0 +1,366 @@
+// Register blocking. In a block of lanes, a loop around an innermost loop takes a few iterations at a time, and these share
+// one innermost loop (*unroll and jam*): what they all read there is loaded once, and what they all add to the same element
+// is added once. A product of matrices then waits for arithmetic and not for memory.
+//
+//     for r < n { c = 0; for k < m { c += x[k] * y[r, k] }; z[r] = c }
+//
+// becomes, two at a time, for s < n / 2 { c = d = 0; for k < m { c += x[k] * y[2 s, k]; d += x[k] * y[2 s + 1, k] }; … }.
+#include "lower/internal.h"
+
+#include <stdlib.h>
+
+enum { MOST = 4, UNEQUAL = 2, MOST_STATEMENTS = 60, UNKNOWN = 1000 };
+
+typedef struct Jammer {
+    Arena *arena;
+    Tree *tree;
+    bool precise; // additions keep their order
+    int vectors;  // registers for vectors, in units of a block of lanes
+    // Of the loop that is looked at:
+    Stmt *loop, *inner;
+    Map made;               // Temp + 1 -> what is made in an iteration
+    VEC(const Buf *) changed; // in an iteration
+    int copies;             // taken at a time
+    int grows;              // by how much the inner loop is longer from one to the next
+    Temp *map[MOST];        // by temp: its copy, or itself
+} Jammer;
+
+static TempInfo *info(const Jammer *z, Temp t) { return &z->tree->temps.data[t]; }
+static bool is_made(const Jammer *z, Temp t) { return map_get(&z->made, (void *)((intptr_t)t + 1)); }
+
+static bool has_buf(int n, const Buf *const *bufs, const Buf *b) {
+    for (int i = 0; i < n; i++)
+        if (bufs[i] == b) return true;
+    return false;
+}
+
+static bool is_changed(const Jammer *z, const Buf *b) { return has_buf(z->changed.len, z->changed.data, b); }
+
+// ---- whether iterations may share their inner loop
+
+static const Stmt *loop_in(const Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->kind == ST_FOR || loop_in(s->body) || loop_in(s->other)) return s;
+    }
+    return NULL;
+}
+
+// The one loop of the body, if that has just one, and it is innermost.
+static Stmt *only_loop(const Block *block) {
+    Stmt *found = NULL;
+    for (int i = 0; i < block->stmts.len; i++) {
+        Stmt *s = block->stmts.data[i];
+        if (s->kind != ST_FOR && (s->body || s->other)) return NULL;
+        if (s->kind != ST_FOR) continue;
+        if (found || loop_in(s->body)) return NULL;
+        found = s;
+    }
+    return found;
+}
+
+static bool is_known(StmtKind kind) {
+    return kind == ST_LIT || kind == ST_OP || kind == ST_CONV || kind == ST_SELECT || kind == ST_CELL || kind == ST_GET ||
+           kind == ST_SET || kind == ST_LOAD || kind == ST_STORE || kind == ST_ADDTO || kind == ST_FOR;
+}
+
+// Notes what a block makes and changes; false if it has statements that are not understood.
+static bool survey(Jammer *z, const Block *block) {
+    for (int i = 0; i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (!is_known(s->kind) || s->together) return false;
+        if (s->dst >= 0 && s->kind != ST_SET) map_put(&z->made, (void *)((intptr_t)s->dst + 1), (void *)s);
+        if (s->kind == ST_STORE || s->kind == ST_ADDTO) vec_push(&z->changed, s->buf);
+        if (s->body && !survey(z, s->body)) return false;
+    }
+    return true;
+}
+
+static bool at_index(const Stmt *store, Temp index) {
+    for (int k = 1; k < store->nargs; k++)
+        if (store->args[k] == index) return true;
+    return false;
+}
+
+// May the statements up to and in the inner loop, all of which the iterations do before what follows, be done so? They
+// read nothing that the loop changes, and store to places of their own iteration only.
+static bool may_share(const Jammer *z, const Block *block, bool after) {
+    for (int i = 0; i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->kind == ST_LOAD && is_changed(z, s->buf)) return false;
+        if (!after) {
+            if (s->kind == ST_STORE && !at_index(s, z->loop->dst)) return false;
+            if (s->kind == ST_ADDTO && z->precise && !at_index(s, z->loop->dst)) return false;
+            if (s->kind == ST_SET && !is_made(z, s->dst)) return false;
+            if (s->kind == ST_GET && !is_made(z, s->args[0])) return false;
+        }
+        if (s->body && !may_share(z, s->body, false)) return false;
+        after |= s == z->inner;
+    }
+    return true;
+}
+
+// ---- whether it pays
+
+// Does t depend on which iteration it is?
+static bool depends(const Jammer *z, Temp t) {
+    const Stmt *s = map_get(&z->made, (void *)((intptr_t)t + 1));
+    if (t == z->loop->dst) return true;
+    if (!s || t == z->inner->dst) return false;
+    if (s->kind == ST_GET || s->kind == ST_CELL) return true;
+    for (int k = 0; k < s->nargs; k++)
+        if (depends(z, s->args[k])) return true;
+    return false;
+}
+
+static bool any_depends(const Jammer *z, int n, const Temp *t) {
+    for (int k = 0; k < n; k++)
+        if (depends(z, t[k])) return true;
+    return false;
+}
+
+// Of the inner loop: moves of vectors that iterations share, and vectors that each of them keeps in registers.
+typedef struct Gain {
+    int shared, kept;
+} Gain;
+
+static void count_kept(const Jammer *z, const Stmt *s, Map *seen, Gain *g) {
+    for (int k = 0; k < s->nargs; k++) {
+        Temp t = s->args[k];
+        const Stmt *made = map_get(&z->made, (void *)((intptr_t)t + 1));
+        bool inside = false;
+        for (int i = 0; i < z->inner->body->stmts.len; i++) inside |= z->inner->body->stmts.data[i] == made;
+        if (!made || inside || t == z->inner->dst || !info(z, t)->varies || !depends(z, t)) continue;
+        if (map_get(seen, (void *)((intptr_t)t + 1))) continue;
+        map_put(seen, (void *)((intptr_t)t + 1), (void *)s);
+        g->kept++;
+    }
+}
+
+static Gain gain_of(const Jammer *z) {
+    const Block *b = z->inner->body;
+    Gain g = {0, 0};
+    Map seen = {0};
+    for (int i = 0; i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        if (s->kind == ST_LOAD && info(z, s->dst)->varies && !any_depends(z, s->nargs, s->args)) g.shared++;
+        if (s->kind == ST_ADDTO && info(z, s->args[0])->varies && !any_depends(z, s->nargs - 1, s->args + 1)) g.shared += 2;
+        if (s->kind == ST_SET) g.kept++; // a cell: a sum
+        else if (s->kind != ST_GET) count_kept(z, s, &seen, &g);
+    }
+    map_free(&seen);
+    return g;
+}
+
+// By how much t grows from iteration to iteration, or UNKNOWN.
+static int growth(const Jammer *z, Temp t) {
+    const Stmt *s = map_get(&z->made, (void *)((intptr_t)t + 1));
+    if (t == z->loop->dst) return 1;
+    if (!depends(z, t)) return 0;
+    if (s->kind != ST_OP || (s->op != OP_add && s->op != OP_sub)) return UNKNOWN;
+    int a = growth(z, s->args[0]), b = growth(z, s->args[1]);
+    if (a == UNKNOWN || b == UNKNOWN) return UNKNOWN;
+    return s->op == OP_add ? a + b : a - b;
+}
+
+// How many iterations to take at a time; 0 or 1: that does not pay.
+static int copies(Jammer *z) {
+    Gain g = gain_of(z);
+    z->grows = growth(z, z->inner->args[0]);
+    if (!g.shared || z->grows < -1 || z->grows > 1) return 0;
+    int most = MOST;
+    if (g.kept) most = (z->vectors - 1) / g.kept;
+    if (most > MOST) most = MOST;
+    return z->grows && most > UNEQUAL ? UNEQUAL : most;
+}
+
+// ---- the copies
+
+static Stmt *emit(Jammer *z, Block *to, const Stmt *like, StmtKind kind, Temp dst, int n, const Temp *args) {
+    Stmt *s = tree_stmt(z->arena, kind, dst, n, args, like->span);
+    vec_push(&to->stmts, s);
+    return s;
+}
+
+static Temp fresh(Jammer *z, TempInfo like) {
+    vec_push(&z->tree->temps, like);
+    return z->tree->temps.len - 1;
+}
+
+static Temp emit_literal(Jammer *z, Block *to, int64_t value) {
+    Temp t = fresh(z, (TempInfo){.kind = KIND_INT});
+    emit(z, to, z->loop, ST_LIT, t, 0, NULL)->u.num = value;
+    return t;
+}
+
+static Temp emit_op(Jammer *z, Block *to, Op op, Temp a, Temp b, TempInfo like) {
+    Temp t = fresh(z, like), args[] = {a, b};
+    emit(z, to, z->loop, ST_OP, t, 2, args)->op = op;
+    return t;
+}
+
+static Temp emit_int_op(Jammer *z, Block *to, Op op, Temp a, Temp b) {
+    return emit_op(z, to, op, a, b, (TempInfo){.kind = KIND_INT});
+}
+
+static Temp mapped(const Jammer *z, int copy, Temp t) { return is_made(z, t) || t == z->loop->dst ? z->map[copy][t] : t; }
+
+// Has the first copy of s the same operands, and the same value?
+static bool is_same(const Jammer *z, int copy, const Stmt *s) {
+    if (s->kind != ST_LIT && s->kind != ST_OP && s->kind != ST_CONV && s->kind != ST_SELECT && s->kind != ST_LOAD) return false;
+    for (int k = 0; k < s->nargs; k++)
+        if (mapped(z, copy, s->args[k]) != mapped(z, 0, s->args[k])) return false;
+    return true;
+}
+
+static void copy_stmt(Jammer *z, Block *to, int copy, const Stmt *s) {
+    if (copy > 0 && is_same(z, copy, s)) {
+        z->map[copy][s->dst] = z->map[0][s->dst];
+        return;
+    }
+    Stmt *c = arena_copy(z->arena, s, sizeof *s);
+    c->args = ARENA_ARRAY(z->arena, Temp, s->nargs + 1);
+    for (int k = 0; k < s->nargs; k++) c->args[k] = mapped(z, copy, s->args[k]);
+    if (s->kind == ST_SET) c->dst = mapped(z, copy, s->dst);
+    else if (s->dst >= 0) c->dst = z->map[copy][s->dst] = fresh(z, *info(z, s->dst));
+    vec_push(&to->stmts, c);
+}
+
+// All copies of what is added to one element, in one addition; false if the elements may differ.
+static bool copy_addition(Jammer *z, Block *to, const Stmt *s) {
+    if (z->precise || s->kind != ST_ADDTO) return false;
+    for (int copy = 1; copy < z->copies; copy++)
+        for (int k = 1; k < s->nargs; k++)
+            if (mapped(z, copy, s->args[k]) != mapped(z, 0, s->args[k])) return false;
+    TempInfo like = *info(z, s->args[0]);
+    like.step = STEP_ANY, like.cell = false, like.name = NULL;
+    Temp sum = mapped(z, 0, s->args[0]);
+    for (int copy = 1; copy < z->copies; copy++) sum = emit_op(z, to, OP_add, sum, mapped(z, copy, s->args[0]), like);
+    Stmt *c = arena_copy(z->arena, s, sizeof *s);
+    c->args = ARENA_ARRAY(z->arena, Temp, s->nargs);
+    c->args[0] = sum;
+    for (int k = 1; k < s->nargs; k++) c->args[k] = mapped(z, 0, s->args[k]);
+    vec_push(&to->stmts, c);
+    return true;
+}
+
+static void copy_all(Jammer *z, Block *to, const Stmt *s) {
+    if (copy_addition(z, to, s)) return;
+    for (int copy = 0; copy < z->copies; copy++) copy_stmt(z, to, copy, s);
+}
+
+static Stmt *emit_for(Jammer *z, Block *to, const Stmt *like, Temp extent) {
+    Stmt *s = emit(z, to, like, ST_FOR, fresh(z, *info(z, like->dst)), 1, &extent);
+    s->body = ARENA_NEW(z->arena, Block);
+    return s;
+}
+
+// An iteration of the inner loop of one copy.
+static void copy_one(Jammer *z, Block *to, int copy, Temp index) {
+    Temp *first = z->map[0];
+    z->map[copy][z->inner->dst] = index;
+    z->map[0] = z->map[copy]; // nothing is shared with another
+    for (int i = 0; i < z->inner->body->stmts.len; i++) copy_stmt(z, to, 0, z->inner->body->stmts.data[i]);
+    z->map[0] = first;
+}
+
+// Copies whose inner loops are longer than the shortest do the last iterations alone, each as many as it has more.
+static void copy_loop(Jammer *z, Block *to) {
+    int shortest = z->grows < 0 ? z->copies - 1 : 0;
+    Temp least = mapped(z, shortest, z->inner->args[0]);
+    Stmt *shared = emit_for(z, to, z->inner, least);
+    for (int copy = 0; copy < z->copies; copy++) z->map[copy][z->inner->dst] = shared->dst;
+    for (int i = 0; i < z->inner->body->stmts.len; i++) copy_all(z, shared->body, z->inner->body->stmts.data[i]);
+    for (int copy = 0; z->grows && copy < z->copies; copy++)
+        for (int k = 0; k < abs(copy - shortest); k++)
+            copy_one(z, to, copy, emit_int_op(z, to, OP_add, least, emit_literal(z, to, k)));
+}
+
+// Several iterations: what comes before the inner loop, that loop, and what follows, iteration after iteration.
+static void copy_body(Jammer *z, Block *to, Temp first) {
+    const Block *body = z->loop->body;
+    z->map[0][z->loop->dst] = first;
+    for (int copy = 1; copy < z->copies; copy++)
+        z->map[copy][z->loop->dst] = emit_int_op(z, to, OP_add, first, emit_literal(z, to, copy));
+    int at = 0;
+    for (; body->stmts.data[at] != z->inner; at++) copy_all(z, to, body->stmts.data[at]);
+    copy_loop(z, to);
+    for (int copy = 0; copy < z->copies; copy++)
+        for (int i = at + 1; i < body->stmts.len; i++) copy_stmt(z, to, copy, body->stmts.data[i]);
+}
+
+// What t is in the iteration `index`, computed before the loop.
+static Temp emit_at(Jammer *z, Block *to, Temp t, Temp index) {
+    const Stmt *s = map_get(&z->made, (void *)((intptr_t)t + 1));
+    if (t == z->loop->dst) return index;
+    if (!s) return t;
+    Stmt *c = arena_copy(z->arena, s, sizeof *s);
+    c->args = ARENA_ARRAY(z->arena, Temp, s->nargs + 1);
+    for (int k = 0; k < s->nargs; k++) c->args[k] = emit_at(z, to, s->args[k], index);
+    c->dst = fresh(z, *info(z, s->dst));
+    vec_push(&to->stmts, c);
+    return c->dst;
+}
+
+// Into how many groups the iterations go: none if some inner loop has less than no iterations.
+static Temp emit_groups(Jammer *z, Block *to, Temp many) {
+    Temp n = z->loop->args[0], groups = emit_int_op(z, to, OP_idiv, n, many), none = emit_literal(z, to, 0);
+    if (!z->grows) return groups;
+    Temp last = emit_int_op(z, to, OP_sub, n, emit_literal(z, to, 1));
+    Temp least = emit_at(z, to, z->inner->args[0], z->grows > 0 ? none : last);
+    Temp fine = emit_op(z, to, OP_le, none, least, (TempInfo){.kind = KIND_BOOL}), args[] = {fine, groups, none};
+    Temp some = fresh(z, (TempInfo){.kind = KIND_INT});
+    emit(z, to, z->loop, ST_SELECT, some, 3, args);
+    return some;
+}
+
+// Replaces the loop in its block by one over groups of iterations and one over those that are left.
+static void replace(Jammer *z, Block *block, int at) {
+    Block out = {0};
+    Stmt *loop = z->loop;
+    for (int copy = 0; copy < z->copies; copy++) z->map[copy] = ARENA_ARRAY(z->arena, Temp, z->tree->temps.len);
+    Temp many = emit_literal(z, &out, z->copies), groups = emit_groups(z, &out, many);
+    Stmt *by = emit_for(z, &out, loop, groups);
+    copy_body(z, by->body, emit_int_op(z, by->body, OP_mul, by->dst, many));
+    Temp done = emit_int_op(z, &out, OP_mul, groups, many), left = emit_int_op(z, &out, OP_sub, loop->args[0], done);
+    Temp again = fresh(z, *info(z, loop->dst)), index[] = {done, again};
+    Stmt *shift = tree_stmt(z->arena, ST_OP, loop->dst, 2, index, loop->span);
+    shift->op = OP_add;
+    block_insert(loop->body, 0, shift);
+    loop->dst = again, loop->args = arena_copy(z->arena, &left, sizeof left), loop->shifted = false;
+    for (int i = 0; i < out.stmts.len; i++) block_insert(block, at + i, out.stmts.data[i]);
+    vec_free(&out.stmts);
+}
+
+static bool fits(Jammer *z, Stmt *loop) {
+    z->loop = loop, z->inner = only_loop(loop->body);
+    z->changed.len = 0;
+    map_free(&z->made);
+    z->made = (Map){0};
+    if (!z->inner || loop->together || loop->body->stmts.len + z->inner->body->stmts.len > MOST_STATEMENTS) return false;
+    if (info(z, loop->args[0])->varies || info(z, z->inner->args[0])->varies) return false;
+    if (!survey(z, loop->body) || !may_share(z, loop->body, false)) return false;
+    z->copies = copies(z);
+    return z->copies > 1;
+}
+
+static void jam(Jammer *z, Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        Stmt *s = block->stmts.data[i];
+        if (s->kind == ST_FOR && fits(z, s)) {
+            int before = block->stmts.len;
+            replace(z, block, i);
+            i += block->stmts.len - before;
+        } else {
+            jam(z, s->body);
+            jam(z, s->other);
+        }
+    }
+}
+
+void lanes_jam(Arena *arena, Tree *tree, Stmt *loop, bool precise, int registers) {
+    Jammer z = {.arena = arena, .tree = tree, .precise = precise, .vectors = registers / loop->lanes};
+    jam(&z, loop->body);
+    map_free(&z.made);
+    vec_free(&z.changed);
+}
