@@ -83,8 +83,6 @@ static Node *rule_sub(Ir *m, Node *a, Node *b) {
     return like_terms(m, a, b, -1);
 }
 
-static bool is_reciprocal(const Node *e) { return e->op == OP_div && ir_is_lit(e->args[0], 1); }
-
 // A factor that is a literal is the first of a product.
 static Node *rule_literals(Ir *m, Node *a, Node *b) {
     bool first = a->op == OP_mul && a->args[0]->op == OP_lit, second = b->op == OP_mul && b->args[0]->op == OP_lit;
@@ -110,11 +108,7 @@ static Node *rule_mul(Ir *m, Node *a, Node *b) {
     if (a->op == OP_neg && rule(m, RULE_mul_neg)) return ir_neg(m, ir_mul(m, a->args[0], b));
     if (b->op == OP_neg && rule(m, RULE_mul_neg)) return ir_neg(m, ir_mul(m, a, b->args[0]));
     if (m->strict) return NULL; // what follows changes the order of operations
-    Node *e = rule_literals(m, a, b);
-    if (e) return e;
-    if (is_reciprocal(a) && rule(m, RULE_mul_reciprocal)) return ir_div(m, b, a->args[1]);
-    if (is_reciprocal(b) && rule(m, RULE_mul_reciprocal)) return ir_div(m, a, b->args[1]);
-    return NULL;
+    return rule_literals(m, a, b);
 }
 
 static Node *rule_div(Ir *m, Node *a, Node *b) {

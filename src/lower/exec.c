@@ -3,11 +3,26 @@
 #include "fsmc/runtime.h"
 #include "ir/extern.h"
 #include "ir/interp.h"
+#include "support/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef enum Flow { FLOW_ON, FLOW_BREAK, FLOW_ERROR } Flow;
+
+// What a value has cost, if it turns out to be needed: its own operation, and what it was made of.
+typedef struct Owed {
+    int cost;
+    struct Owed *of[2];
+} Owed;
+
+// Counting by need ([TL] Fig. 6): what is owed for each temp (NULL: nothing).
+typedef struct Needs {
+    Arena *arena;
+    Owed **owed;
+    VEC(Owed *) stack;
+    int64_t work;
+} Needs;
 
 typedef struct Exec {
     Arena *arena;
@@ -20,6 +35,7 @@ typedef struct Exec {
     int64_t bytes; // held by buffers now
     int code;
     const char *error;
+    Needs *needs; // NULL: only what is executed is counted
 } Exec;
 
 static Flow exec_block(Exec *x, const Block *b);
@@ -45,6 +61,42 @@ static int64_t place(const Exec *x, const Buf *b, const Tensor *t, const Temp *i
         at = at * t->shape[k] + i;
     }
     return at;
+}
+
+// ---- what is needed
+
+static void pay(Needs *n, Owed *o) {
+    if (!o) return;
+    vec_push(&n->stack, o);
+    while (n->stack.len) {
+        o = vec_pop(&n->stack);
+        n->work += o->cost;
+        for (int k = 0; k < 2; k++)
+            if (o->of[k]) vec_push(&n->stack, o->of[k]);
+        *o = (Owed){0};
+    }
+}
+
+static Owed *owe(Needs *n, int cost, Owed *a, Owed *b) {
+    if (!cost && (!a || !b)) return a ? a : b;
+    Owed *o = ARENA_NEW(n->arena, Owed);
+    *o = (Owed){cost, {a, b}};
+    return o;
+}
+
+// The arms of selects, cells and operations take no part in what happens; what else a statement uses, it needs.
+static void need_stmt(Exec *x, const Stmt *s) {
+    Needs *n = x->needs;
+    Owed **to = s->dst >= 0 ? &n->owed[s->dst] : NULL, *first = s->nargs ? n->owed[s->args[0]] : NULL;
+    int cost = s->kind == ST_OP && kind_is_float(temp_kind(x, s->dst)) ? op_info[s->op].cost : 0;
+    switch (s->kind) {
+    case ST_OP: *to = owe(n, cost, first, s->nargs > 1 ? n->owed[s->args[1]] : NULL); return;
+    case ST_CONV: case ST_CELL: case ST_GET: case ST_SET: *to = first; return;
+    case ST_SELECT: *to = owe(n, 0, first, n->owed[s->args[x->temp[s->args[0]].i ? 1 : 2]]); return;
+    default:
+        for (int k = 0; k < s->nargs; k++) pay(n, n->owed[s->args[k]]), n->owed[s->args[k]] = NULL;
+        if (to) *to = NULL;
+    }
 }
 
 // ---- statements
@@ -126,6 +178,7 @@ static void exec_array(Exec *x, const Stmt *s) {
     default: // ST_ADDTO
         at = place(x, s->buf, t, s->args + 1);
         tensor_put(t, at, scalar_op(OP_add, t->kind, tensor_scalar(t, at), x->temp[s->args[0]]));
+        if (x->needs && kind_is_float(t->kind)) x->needs->work++;
         x->counts.loads++, x->counts.stores++;
         if (kind_is_float(t->kind)) x->counts.add++, x->counts.work++;
     }
@@ -145,6 +198,7 @@ static Scalar exec_extern(Exec *x, const Stmt *s) {
                            : (ExternArg){.kind = temp_kind(x, t), .value = x->temp[t]};
     }
     x->counts.call++, x->counts.work += op_info[OP_extern].cost;
+    if (x->needs) x->needs->work += op_info[OP_extern].cost;
     if (!s->buf) return extern_call(s->u.name, temp_kind(x, s->dst), s->nin, args);
     args[s->nin] = whole(x, s->buf, &x->counts.stores);
     return (Scalar){.i = extern_fill(s->u.name, s->nin + 1, args)};
@@ -184,6 +238,7 @@ static Flow exec_loop(Exec *x, const Stmt *s) {
 static Flow exec_stmt(Exec *x, const Stmt *s) {
     Scalar *dst = s->dst >= 0 ? &x->temp[s->dst] : NULL, a = {.i = 0};
     if (s->nargs) a = x->temp[s->args[0]];
+    if (x->needs) need_stmt(x, s);
     switch (s->kind) {
     case ST_LIT:
         if (kind_is_float(temp_kind(x, s->dst)))
@@ -224,22 +279,47 @@ static Flow exec_block(Exec *x, const Block *b) {
     return f;
 }
 
-int tree_exec(Arena *a, const Tree *t, const Tensor *inputs, Tensor *outputs, Counts *counts, const char **error) {
-    int code = func_prepare(a, t->func, inputs, outputs, error);
-    if (counts) *counts = (Counts){0};
-    if (code) return code;
+// What is run for these inputs, with outputs that show what is never written.
+static const Tree *version(const Tree *t, const Tensor *inputs, Tensor *outputs) {
     for (int k = 0; t->otherwise && k < t->func->nsizes; k++)
         if (tensor_get_int(&inputs[k], 0) < 1) t = t->otherwise;
-    for (int k = 0; k < t->func->noutputs; k++) // shows what is never written
+    for (int k = 0; k < t->func->noutputs; k++)
         memset(outputs[k].data, 0xff, (size_t)tensor_count(&outputs[k]) * kind_size(outputs[k].kind));
-    Exec x = {.arena = a, .t = t, .inputs = inputs, .outputs = outputs};
+    return t;
+}
+
+static int run(Arena *a, const Tree *t, const Tensor *inputs, Tensor *outputs, Needs *needs, Counts *counts, const char **error) {
+    Exec x = {.arena = a, .t = t, .inputs = inputs, .outputs = outputs, .needs = needs};
     x.temp = calloc((size_t)t->temps.len + 1, sizeof *x.temp);
     x.buf = calloc((size_t)t->bufs.len + 1, sizeof *x.buf);
     if (!x.temp || !x.buf) diag_out_of_memory();
     exec_block(&x, t->body);
     free(x.temp);
     free(x.buf);
-    if (counts) *counts = x.counts;
+    *counts = x.counts;
     if (x.code) *error = x.error;
     return x.code;
+}
+
+int tree_exec(Arena *a, const Tree *t, const Tensor *inputs, Tensor *outputs, Counts *counts, const char **error) {
+    Counts done = {0};
+    int code = func_prepare(a, t->func, inputs, outputs, error);
+    if (!code) code = run(a, version(t, inputs, outputs), inputs, outputs, NULL, &done, error);
+    if (counts) *counts = done;
+    return code;
+}
+
+int tree_exec_needed(Arena *a, const Tree *t, const Tensor *inputs, Tensor *outputs, int64_t *work, const char **error) {
+    int code = func_prepare(a, t->func, inputs, outputs, error);
+    *work = 0;
+    if (code) return code;
+    t = version(t, inputs, outputs);
+    Counts done;
+    Needs n = {.arena = arena_new()};
+    n.owed = ARENA_ARRAY(n.arena, Owed *, t->temps.len + 1);
+    code = run(a, t, inputs, outputs, &n, &done, error);
+    *work = n.work;
+    vec_free(&n.stack);
+    arena_free(n.arena);
+    return code;
 }

@@ -10,5 +10,8 @@
 // text in the arena. *counts (NULL: not wanted) is what was executed. A load or store outside of its buffer and a
 // division by zero are broken invariants: lowering has to emit checks before them.
 int tree_exec(Arena *a, const Tree *t, const Tensor *inputs, Tensor *outputs, Counts *counts, const char **error);
+// The same, but *work is the weighted floating-point work that the results need: by the cost model of [TL] Fig. 6 (4.33) an
+// arm that is not taken is free, also if lowering computes it, since it costs little, and then selects.
+int tree_exec_needed(Arena *a, const Tree *t, const Tensor *inputs, Tensor *outputs, int64_t *work, const char **error);
 
 #endif

@@ -70,9 +70,18 @@ static bool exponent(const Node *e, int64_t *k) {
     return e->op == OP_powi && ir_is_int_lit(e->args[1], k) && *k > 0 && *k <= MAX_EXPONENT;
 }
 
+// a * (1 / b), the reciprocal being used here only, unless it is made once for all values of an index that a depends on.
+static Node *by_reciprocal(Ir *m, const Map *uses, Node *a, const Node *b) {
+    if (m->strict || !once(uses, b, OP_div) || !ir_is_lit(b->args[0], 1) || varies_alone(a, b, b)) return NULL;
+    return rule(m, RULE_mul_reciprocal) ? ir_div(m, a, b->args[1]) : NULL;
+}
+
 static Node *product(Ir *m, const Map *uses, const Node *e) {
     Node *a = e->args[0], *b = e->args[1];
     int64_t j, k;
+    Node *quotient = by_reciprocal(m, uses, a, b);
+    if (!quotient) quotient = by_reciprocal(m, uses, b, a);
+    if (quotient) return quotient;
     if (a == b || !once(uses, b, b->op) || m->strict) return NULL;
     bool exps = m->fast && once(uses, a, OP_exp) && b->op == OP_exp;
     if (exps && rule(m, RULE_exp_product)) return ir_exp(m, ir_add(m, a->args[0], b->args[0]));

@@ -62,8 +62,8 @@ typedef void OracleReport(void *data, const char *entry, OracleGroup group, cons
 // Checks all entries of a source. False, with the compiler's messages printed to standard output as comments, if it
 // does not compile. Broken invariants leave through the boundary of diag_set_boundary.
 bool oracle_check(const Source *src, const OracleOptions *o, OracleReport *report, void *data);
-// What rules and passes are worth. Costs are operations of loop trees, weighted as in ir/ops.def, of all trials together
-// but those in which a size is 0.
+// What rules and passes are worth. Costs are operations of loop trees that the results need (tree_exec_needed), weighted as in
+// ir/ops.def, of all trials together but those in which a size is 0.
 typedef struct OracleWorth {
     bool each_pass; // also without each pass that saves operations
     bool each_rule; // and without each rule that rewrote something

@@ -128,9 +128,9 @@ static void compare(Compared *x, const Variant *v, const Func *f, const Tree *tr
     for (int t = 0; t < x->ntrials; t++) {
         Call *c = &x->call[entry][form][t];
         Tensor *out = ARENA_ARRAY(x->arena, Tensor, f->noutputs + 1);
-        Counts counts = {0};
         const char *error;
-        int64_t work = !c->in || tree_exec(x->arena, tree, c->in, out, &counts, &error) ? -1 : counts.work;
+        int64_t work = -1;
+        if (!c->in || tree_exec_needed(x->arena, tree, c->in, out, &work, &error)) work = -1;
         const char *why = work >= 0 ? difference(x, f, c, out) : NULL;
         if (why)
             x->report(x->data, x->name[entry], form_group(form),
