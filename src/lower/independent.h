@@ -1,0 +1,54 @@
+// Whether the iterations of a loop are independent, so that they may run as lanes of vectors (lanes.c) or in threads
+// (threads.c), and what differs between them.
+#ifndef LOWER_INDEPENDENT_H
+#define LOWER_INDEPENDENT_H
+
+#include "lower/tree.h"
+#include "support/map.h"
+
+typedef struct Iterations {
+    Arena *arena;
+    Tree *tree;
+    bool precise;   // sums keep their order
+    Stmt **def;     // by temp: the statement that makes it
+    int *uses;      // by temp
+    int *level;     // by temp: of a cell, under how many conditions on which iterations disagree it was declared; -1: outside
+    int *joined_in; // by temp: of a cell, the stamp of the last loop looked at whose `joins` is known
+    int *set_in;    // by temp: of a cell, the stamp of the last loop looked at that sets it
+    Op *joins;      // by temp: of a cell from outside that the loop sets, by what: OP_add, OP_min or OP_max
+    int *given;     // by temp: the stamp of the last loop looked at whose lanes share it though its operands differ
+    int *made_in;   // by temp: the stamp of the last loop looked at that makes it
+    int stamp;
+    // Of the loop that is looked at:
+    Stmt *loop;
+    bool lanes;     // its iterations are to run in step
+    Map blocks;     // inside it
+    VEC(Temp) temps; // that are made in it
+    VEC(Stmt *) added; // ST_ADDTO of arrays from outside, where all iterations add to the same element
+    VEC(Stmt *) outside; // loads, stores and additions of arrays from outside
+    VEC(Temp) sums; // cells from outside that it sets
+    int under;      // conditions on which iterations disagree around the statement
+    int reads;      // of cells from outside that the loop sets, but for those that are part of a sum
+    bool changed;
+} Iterations;
+
+void iter_init(Iterations *p, Arena *arena, Tree *tree, bool precise);
+void iter_free(Iterations *p);
+// Marks what varies in the loop (TempInfo); whether its iterations are independent but for sums, extremes and additions to
+// arrays; lanes: and can run in step. The marks are those of the loop looked at last; iter_forget takes them away.
+bool iter_look(Iterations *p, Stmt *loop, bool lanes);
+void iter_forget(Iterations *p);
+// In that loop: is the array added to at places that several iterations share?
+bool iter_shares(const Iterations *p, const Buf *b);
+
+static inline TempInfo *iter_info(const Iterations *p, Temp t) { return &p->tree->temps.data[t]; }
+static inline bool iter_varies(const Iterations *p, Temp t) { return iter_info(p, t)->varies; }
+// Is the buffer new in each iteration?
+static inline bool iter_is_own(const Iterations *p, const Buf *b) { return b->home && map_get(&p->blocks, b->home); }
+bool iter_literal(const Iterations *p, Temp t, int64_t *value); // is it an Int or a Bool that is known?
+bool iter_is_extreme(const Stmt *s);                            // min or max
+// The dimension in which iterations are apart, if they are so by a fixed step; -1 if not.
+int iter_apart(const Iterations *p, const Buf *b, const Temp *index);
+bool iter_all_agree(const Iterations *p, const Buf *b, const Temp *index);
+
+#endif
