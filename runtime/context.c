@@ -2,41 +2,27 @@
 //
 // Scratch memory is a list of chunks used as a stack. Chunks stay until the context is freed, and a call that asks for
 // the same sizes in the same order as one before finds all of them in place, so it never reaches the allocator.
-#include "fsmc/runtime.h"
-#include "fsmc/runtime_internal.h"
+#include "context.h"
 #include "registry.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64, FIRST_CHUNK = 64 * 1024, ERROR_SIZE = 1024 };
+enum { ALIGNMENT = 64, FIRST_CHUNK = 64 * 1024 };
 
-typedef struct Chunk {
+struct Chunk {
     struct Chunk *prev, *next;
     char *data;     // aligned
     int64_t size;   // of data
     int64_t before; // bytes in use in the chunks before this one; set when this one comes into use
-} Chunk;
+};
 
 // Who has a context: nobody; a call; or a call after which it is to be freed.
 enum { STATE_IDLE, STATE_BUSY, STATE_DOOMED };
-
-struct fsm_context {
-    atomic_bool cancelled; // first: compiled code reads this byte between iterations, and calls fsm_poll if it is set
-    atomic_int state;
-    fsm_allocator allocator;
-    Chunk *first, *chunk; // chunk: the one in use; NULL if there is none yet
-    int64_t top;          // bytes in use in it
-    int64_t reserved;     // in all chunks
-    int64_t peak;
-    char error[ERROR_SIZE];
-};
 
 static void *default_alloc(size_t size, void *data) {
     (void)data;
@@ -61,17 +47,24 @@ fsm_context *fsm_context_new_with(fsm_allocator allocator) {
     ctx->allocator = allocator;
     atomic_init(&ctx->cancelled, false);
     atomic_init(&ctx->state, STATE_IDLE);
+    atomic_init(&ctx->threads, 0);
     if (registry_add(ctx)) return ctx;
     allocator.release(ctx, allocator.data);
     return NULL;
 }
 
-static void delete_context(fsm_context *ctx) {
-    fsm_allocator allocator = ctx->allocator;
+void context_give_back(fsm_context *ctx) {
     for (Chunk *c = ctx->first, *next; c; c = next) {
         next = c->next;
-        allocator.release(c, allocator.data);
+        ctx->allocator.release(c, ctx->allocator.data);
     }
+    ctx->first = ctx->chunk = NULL;
+}
+
+static void delete_context(fsm_context *ctx) {
+    fsm_allocator allocator = ctx->allocator;
+    team_delete(ctx->team);
+    context_give_back(ctx);
     allocator.release(ctx, allocator.data);
 }
 
@@ -95,6 +88,10 @@ int64_t fsm_context_peak_bytes(const fsm_context *ctx) { return registry_has(ctx
 
 void fsm_context_cancel(fsm_context *ctx) {
     if (registry_has(ctx)) atomic_store_explicit(&ctx->cancelled, true, memory_order_relaxed);
+}
+
+void fsm_context_set_threads(fsm_context *ctx, int threads) {
+    if (registry_has(ctx)) atomic_store_explicit(&ctx->threads, threads, memory_order_relaxed);
 }
 
 // ---- calls
@@ -192,9 +189,11 @@ const char *fsm_code_name(int code) {
     return code >= 0 && code < (int)(sizeof names / sizeof *names) ? names[code] : "an unknown code";
 }
 
+// While threads are at work all of them are to see it; fsm_parallel forgets it then.
 int fsm_poll(fsm_context *ctx) {
-    if (!atomic_load_explicit(&ctx->cancelled, memory_order_relaxed)) return FSM_OK;
-    atomic_store_explicit(&ctx->cancelled, false, memory_order_relaxed);
+    fsm_context *call = ctx->call ? ctx->call : ctx;
+    if (!atomic_load_explicit(&call->cancelled, memory_order_relaxed)) return FSM_OK;
+    if (!call->parallel) atomic_store_explicit(&call->cancelled, false, memory_order_relaxed);
     return fsm_fail(ctx, FSM_ERROR_CANCELLED, "", "the call was cancelled", 0);
 }
 
@@ -209,7 +208,10 @@ void fsm_release(fsm_context *ctx, int64_t mark) {
 }
 
 static Chunk *chunk_new(fsm_context *ctx, int64_t size) {
+    Team *shared = ctx->call ? ctx->call->team : ctx->parallel ? ctx->team : NULL;
+    if (shared) team_lock(shared);
     Chunk *c = ctx->allocator.alloc(sizeof *c + ALIGNMENT + (size_t)size, ctx->allocator.data);
+    if (shared) team_unlock(shared);
     if (c) {
         uintptr_t data = ((uintptr_t)(c + 1) + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
         c->data = (char *)data;

@@ -1,4 +1,4 @@
-// The run-time library of programs compiled by fsmc: contexts and error codes. Link with -lfsmrt -lm.
+// The run-time library of programs compiled by fsmc: contexts and error codes. Link with -lfsmrt -lm -pthread.
 #ifndef FSMC_RUNTIME_H
 #define FSMC_RUNTIME_H
 
@@ -67,6 +67,12 @@ int64_t fsm_context_peak_bytes(const fsm_context *ctx);
 // Asks the call that is running with this context, or the next one if none is, to return FSM_ERROR_CANCELLED. It does so
 // on entry or between iterations of its loops. May be called from any thread, while the context has not been freed.
 void fsm_context_cancel(fsm_context *ctx);
+
+// How many threads calls with this context use, for programs compiled with --threads: 0, as at first: as many as that option
+// says; -1: one for each processor. Results do not depend on it, to the last bit. The threads are those of the context: they
+// are started when they are first needed, wait when there is nothing for them to do, and end with the context. An allocator
+// is asked from any of them, one at a time. Nothing happens if ctx is no context.
+void fsm_context_set_threads(fsm_context *ctx, int threads);
 
 // The types of array elements: uint8_t (0 or 1; anything but 0 is read as 1), int64_t, float, double, int32_t.
 enum { FSM_BOOL = 0, FSM_INT = 1, FSM_FLOAT = 2, FSM_DOUBLE = 3, FSM_INT32 = 4 };

@@ -59,6 +59,21 @@ void *fsm_alloc(fsm_context *ctx, int64_t count, int64_t size);
 int64_t fsm_mark(fsm_context *ctx);
 void fsm_release(fsm_context *ctx, int64_t mark);
 
+// ---- threads (runtime/threads.c)
+
+// The least work of a chunk, in additions: some ten microseconds.
+enum { FSM_CHUNK_WORK = 64 * 1024 };
+// How many of n iterations a thread takes at a time: all of them unless there is work for more. It depends on nothing but its
+// arguments, so that results do not depend on the number of threads. work: of an iteration, in additions; copied: elements
+// that are copied or added up for each chunk; block: of how many iterations a chunk is best a multiple.
+int64_t fsm_chunk(int64_t n, double work, double copied, int64_t block);
+// Does chunk number c. ctx has the thread's scratch memory and error text; call is the context of the call, which says
+// whether that has been cancelled.
+typedef int fsm_chunk_function(fsm_context *ctx, fsm_context *call, int64_t c, const void *shared);
+// Does the chunks 0 … n - 1, in threads if the context or else `threads` (0: a thread for each processor) says so. Returns
+// FSM_OK, or the code of the first chunk that fails, which leaves its text in ctx.
+int fsm_parallel(fsm_context *ctx, fsm_chunk_function *f, const void *shared, int64_t n, int32_t threads);
+
 // Parts of the run-time library, for itself.
 typedef struct fsm_text { // appends to the error text of ctx, cut off where its room ends
     fsm_context *ctx;

@@ -11,7 +11,9 @@ typedef struct Body {
     Emitter *e;
     const Tree *tree;
     const Func *func;
-    LLVMValueRef function, context;
+    const char *name; // of the function
+    int chunks;       // how many loops have become functions of their own
+    LLVMValueRef function, context, call; // call: the context that says whether the call has been cancelled
     LLVMBasicBlockRef slots; // the entry block: stack slots only
     LLVMValueRef *temp;      // by temp: its value; of a cell: its slot. In a loop with lanes see lanes.c
     Stmt **def;              // by temp: the statement that makes it
@@ -72,7 +74,17 @@ void body_poll(Body *p); // returns if the call has been cancelled
 
 LLVMValueRef body_definition(Body *p, const Stmt *s); // the value of a statement that defines a temp and is no loop
 void body_emit(Body *p, const Block *block);
+LLVMValueRef body_first(Body *p, const Stmt *loop); // the index that a loop begins with
 void body_emit_scalar_for(Body *p, const Stmt *s, LLVMValueRef first); // an ordinary loop, from iteration `first` on
+
+// A call of a function of the run-time library; its result.
+LLVMValueRef body_call(Body *p, const char *name, LLVMTypeRef result, int n, LLVMValueRef *args);
+// For a function that does a part of this one's: nothing is defined yet in it.
+Body *body_outlined(const Body *p, LLVMValueRef function);
+
+// ---- loops in threads (threads.c)
+
+void threads_for(Body *p, const Stmt *s);
 
 // ---- loops with lanes (lanes.c)
 

@@ -20,6 +20,7 @@ typedef struct CpuOptions {
     bool callable;    // also make what cpu_call needs
     bool debug;       // line tables
     int lanes;        // of loops that may have some: 2, 4 or 8; 0: none; -1: as many as the processor's vectors hold
+    int threads;      // of calls whose context does not say how many; 0: one for each processor
 } CpuOptions;
 
 // How many registers for vectors a processor (CpuOptions.cpu) has.

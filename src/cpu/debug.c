@@ -2,8 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cpu/emit.h"
 
-#include "support/map.h"
-
 #include <llvm-c/DebugInfo.h>
 
 #include <stdlib.h>
@@ -103,6 +101,20 @@ void debug_place(Debug *d, Span at) {
     LLVMMetadataRef place =
         LLVMDIBuilderCreateDebugLocation(d->context, line_at(l, at.begin), column_at(l, at.begin), scope, NULL);
     LLVMSetCurrentDebugLocation2(d->builder, place);
+}
+
+DebugFunction debug_enter(Debug *d, LLVMValueRef function, const Func *f, const char *name) {
+    if (!d) return (DebugFunction){NULL, {0}};
+    DebugFunction around = {d->function, d->scopes};
+    d->scopes = (Map){0};
+    debug_begin_function(d, function, f, name);
+    return around;
+}
+
+void debug_leave(Debug *d, DebugFunction around) {
+    if (!d) return;
+    map_free(&d->scopes);
+    d->function = around.function, d->scopes = around.scopes;
 }
 
 void debug_nowhere(Debug *d) {

@@ -43,7 +43,6 @@ static LLVMValueRef at_least_zero(Emitter *e, LLVMValueRef n) {
     return LLVMBuildSelect(e->builder, LLVMBuildICmp(e->builder, LLVMIntSGT, n, zero, ""), n, zero, "");
 }
 
-// Calls a function of the run-time library; returns its result.
 static LLVMValueRef call_runtime(Body *p, const char *name, const char *const *attrs, LLVMTypeRef result, int n,
                                  LLVMValueRef *args) {
     LLVMTypeRef params[8];
@@ -51,6 +50,11 @@ static LLVMValueRef call_runtime(Body *p, const char *name, const char *const *a
     LLVMTypeRef type = emit_function_type(p->e, result, n, params, false);
     LLVMValueRef f = emit_declare(p->e, name, type, attrs);
     return LLVMBuildCall2(p->e->builder, type, f, args, (unsigned)n, "");
+}
+
+LLVMValueRef body_call(Body *p, const char *name, LLVMTypeRef result, int n, LLVMValueRef *args) {
+    static const char *const attrs[] = {"nounwind", NULL};
+    return call_runtime(p, name, attrs, result, n, args);
 }
 
 void body_return_code(Body *p, LLVMValueRef code) { LLVMBuildRet(p->e->builder, code); }
@@ -154,13 +158,13 @@ bool body_is_long(const Body *p, const Block *block) {
 // ---- buffers
 
 LLVMValueRef body_buffer(Body *p, const Buf *buf) {
+    if (p->base[buf->id]) return p->base[buf->id];
     switch (buf->where) {
     case BUF_INPUT: return LLVMGetParam(p->function, (unsigned)buf->number + 1);
     case BUF_OUTPUT: return LLVMGetParam(p->function, (unsigned)(p->func->ninputs + buf->number) + 1);
     case BUF_TEMP: break;
     }
-    if (!p->base[buf->id]) fatal_bug("%s: buffer %d is used before ST_NEW", p->func->name, buf->id);
-    return p->base[buf->id];
+    fatal_bug("%s: buffer %d is used before ST_NEW", p->func->name, buf->id);
 }
 
 unsigned body_alignment(Kind kind) { return (unsigned)kind_size(kind); }
@@ -313,10 +317,10 @@ void body_end_for(Body *p, Counted *c) {
     body_go_on(p, c->done);
 }
 
-// Has the call been cancelled? The flag is the context's first byte.
+// Has the call been cancelled? The flag is the first byte of its context.
 void body_poll(Body *p) {
     Emitter *e = p->e;
-    LLVMValueRef flag = LLVMBuildLoad2(e->builder, e->type_i8, p->context, "cancelled");
+    LLVMValueRef flag = LLVMBuildLoad2(e->builder, e->type_i8, p->call, "cancelled");
     LLVMSetAlignment(flag, 1);
     LLVMSetOrdering(flag, LLVMAtomicOrderingMonotonic);
     LLVMValueRef ok = LLVMBuildICmp(e->builder, LLVMIntEQ, flag, LLVMConstNull(e->type_i8), "");
@@ -581,13 +585,20 @@ LLVMValueRef body_definition(Body *p, const Stmt *s) {
     }
 }
 
+static LLVMValueRef emit_chunk_size(Body *p, const Stmt *s) {
+    static const char *const attrs[] = {"nounwind", "willreturn", NULL};
+    LLVMValueRef args[] = {body_value(p, s->args[0]), body_value(p, s->args[1]), body_value(p, s->args[2]), emit_int(p->e, s->u.num)};
+    return call_runtime(p, "fsm_chunk", attrs, p->e->type_i64, 4, args);
+}
+
 static void emit_stmt(Body *p, const Stmt *s) {
     debug_place(p->e->debug, s->span);
     if (p->lanes && lanes_stmt(p, s)) return;
     switch (s->kind) {
     case ST_FOR:
-        if (s->lanes && p->e->width && !p->lanes) lanes_for(p, s);
-        else body_emit_scalar_for(p, s, emit_int(p->e, 0));
+        if (s->threads) threads_for(p, s);
+        else if (s->lanes && p->e->width && !p->lanes) lanes_for(p, s);
+        else body_emit_scalar_for(p, s, body_first(p, s));
         break;
     case ST_SET: LLVMBuildStore(p->e->builder, body_value(p, s->args[0]), body_value(p, s->dst)); break;
     case ST_NEW: emit_new(p, s->buf); break;
@@ -603,6 +614,7 @@ static void emit_stmt(Body *p, const Stmt *s) {
     case ST_BREAK: emit_break(p, s); break;
     case ST_IF: emit_if(p, s); break;
     case ST_CHECK: emit_check(p, s); break;
+    case ST_CHUNK: p->temp[s->dst] = emit_chunk_size(p, s); break;
     default: p->temp[s->dst] = body_definition(p, s); break;
     }
 }
@@ -621,13 +633,17 @@ void body_emit(Body *p, const Block *block) {
 
 // ---- functions
 
+LLVMValueRef body_first(Body *p, const Stmt *loop) {
+    return loop->nargs > 1 ? body_value(p, loop->args[1]) : emit_int(p->e, 0);
+}
+
 static Body *body_new(Emitter *e, const Tree *tree, LLVMValueRef function) {
     Body *p = ARENA_NEW(e->arena, Body);
     int ntemps = tree->temps.len + 1, nbufs = 1;
     for (int i = 0; i < tree->bufs.len; i++)
         if (nbufs <= tree->bufs.data[i]->id) nbufs = tree->bufs.data[i]->id + 1;
     *p = (Body){.e = e, .tree = tree, .func = tree->func, .function = function};
-    p->context = LLVMGetParam(function, 0);
+    p->context = p->call = LLVMGetParam(function, 0);
     p->temp = ARENA_ARRAY(e->arena, LLVMValueRef, ntemps);
     p->def = ARENA_ARRAY(e->arena, Stmt *, ntemps);
     p->seen = ARENA_ARRAY(e->arena, int, ntemps);
@@ -638,6 +654,13 @@ static Body *body_new(Emitter *e, const Tree *tree, LLVMValueRef function) {
     p->roomy = ARENA_ARRAY(e->arena, LLVMValueRef, nbufs);
     p->sums_cell = ARENA_ARRAY(e->arena, bool, ntemps);
     return p;
+}
+
+Body *body_outlined(const Body *p, LLVMValueRef function) {
+    Body *in = body_new(p->e, p->tree, function);
+    in->def = p->def, in->seen = p->seen, in->accumulation = p->accumulation, in->on_stack = p->on_stack;
+    in->name = p->name, in->depth = p->depth;
+    return in;
 }
 
 // If a size is 0, the version for that runs instead: rarely, so that it is compiled quickly rather than well.
@@ -670,6 +693,7 @@ static void emit_version(Emitter *e, const Tree *tree, const char *name, bool em
     for (int i = 0; empty && i < 2; i++) emit_attribute(e, function, LLVMAttributeFunctionIndex, cold[i], 0);
     Body *p = body_new(e, tree, function);
     int stamp = 0, split = tree->prologue;
+    p->name = name;
     survey(p, tree->body, &stamp);
     p->slots = body_new_block(p, "entry");
     LLVMBasicBlockRef start = body_new_block(p, "start");

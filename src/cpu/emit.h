@@ -3,6 +3,7 @@
 #define CPU_EMIT_H
 
 #include "cpu/cpu.h"
+#include "support/map.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/Orc.h>
@@ -38,6 +39,13 @@ typedef struct Emitter {
 Debug *debug_new(Emitter *e, const Source *main);
 void debug_begin_function(Debug *d, LLVMValueRef function, const Func *f, const char *name);
 void debug_place(Debug *d, Span at);
+// Another function in the midst of one: what comes before debug_leave is of the other.
+typedef struct DebugFunction {
+    LLVMMetadataRef function;
+    Map scopes;
+} DebugFunction;
+DebugFunction debug_enter(Debug *d, LLVMValueRef function, const Func *f, const char *name);
+void debug_leave(Debug *d, DebugFunction around);
 void debug_nowhere(Debug *d);
 void debug_finish(Debug *d); // when the module is complete
 

@@ -36,6 +36,8 @@ static const struct RuntimeSymbol {
     SYMBOL(fsm_alloc);
     SYMBOL(fsm_mark);
     SYMBOL(fsm_release);
+    SYMBOL(fsm_chunk);
+    SYMBOL(fsm_parallel);
     SYMBOL(fsm_lgamma);
     SYMBOL(fsm_digamma);
     SYMBOL(fsm_polygamma);

@@ -746,7 +746,8 @@ static LLVMValueRef run(LaneLoop *z, const Stmt *s, LLVMValueRef first, LLVMValu
     p->lanes = lanes;
     begin_cells(z);
     LLVMValueRef some = LLVMBuildICmp(b, LLVMIntSGT, n, first, "");
-    LLVMValueRef end = masked ? n : LLVMBuildAnd(b, n, emit_int(p->e, -lanes), "");
+    LLVMValueRef end = n; // whole vectors
+    if (!masked) end = LLVMBuildAdd(b, first, LLVMBuildAnd(b, LLVMBuildSub(b, n, first, ""), emit_int(p->e, -lanes), ""), "");
     end = LLVMBuildSelect(b, LLVMBuildAnd(b, some, z->enough, ""), end, first, "");
     Counted c = body_begin_for(p, first, end, lanes, info(p, s->dst)->name);
     p->temp[s->dst] = c.index;
@@ -768,9 +769,9 @@ static LLVMValueRef run(LaneLoop *z, const Stmt *s, LLVMValueRef first, LLVMValu
 void lanes_for(Body *p, const Stmt *s) {
     LaneLoop z = {.p = p, .enough = LLVMConstInt(p->e->type_i1, 1, false)};
     z.seen = ARENA_ARRAY(p->e->arena, char, p->tree->bufs.len + 1);
-    LLVMValueRef n = body_value(p, s->args[0]), mark = s->nin ? body_mark(p) : NULL, done = emit_int(p->e, 0);
+    LLVMValueRef n = body_value(p, s->args[0]), mark = s->nin ? body_mark(p) : NULL, done = body_first(p, s);
     look_inside(&z, s->body);
-    begin_sums(&z, s, n);
+    begin_sums(&z, s, LLVMBuildSub(p->e->builder, n, done, ""));
     const int width = p->e->width;
     const bool masks = width >= MASKED;
     done = run(&z, s, done, n, width * s->lanes, false);

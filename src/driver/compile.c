@@ -241,12 +241,18 @@ bool compile_externs(Compilation *c, FuncList funcs) {
 
 static const char *target_cpu(const Options *o) { return o->cpu ? o->cpu : o->command == COMMAND_COMPILE ? "baseline" : "native"; }
 
+static void schedule(Compilation *c, Tree *t, const LaneOptions *lanes) {
+    const Options *o = c->opt;
+    Threads *threads = o->threads >= 0 ? threads_find(c->arena, t, lanes->precise, o->threads_always) : NULL;
+    if (o->lanes) lanes_choose(c->arena, t, lanes);
+    threads_cut(threads);
+}
+
 Tree **compile_trees(Compilation *c, FuncList funcs) {
     const Options *o = c->opt;
     Tree **trees = ARENA_ARRAY(c->arena, Tree *, funcs.n + 1);
-    bool lanes = o->level >= 2 && o->lanes;
     LaneOptions how = {.precise = o->fp == CPU_FP_PRECISE, .always = o->lanes_always};
-    if (lanes) how.registers = cpu_registers(target_cpu(o));
+    if (o->level >= 2 && o->lanes) how.registers = cpu_registers(target_cpu(o));
     compile_stage(c, "lower");
     for (int i = 0; i < funcs.n; i++) {
         bool positive = funcs.positive && funcs.positive[i];
@@ -254,7 +260,7 @@ Tree **compile_trees(Compilation *c, FuncList funcs) {
         explain_of(c, funcs.f[i], !positive);
         trees[i] = lower_func(c->arena, funcs.f[i], funcs.positive ? funcs.positive[i] : NULL);
         vec_push(&c->trees, trees[i]);
-        if (lanes) lanes_choose(c->arena, trees[i], &how);
+        if (o->level >= 2) schedule(c, trees[i], &how);
         if (verifying(c)) tree_verify(trees[i]);
     }
     return trees;
@@ -265,7 +271,7 @@ CpuModule *compile_module(Compilation *c, FuncList funcs, Tree *const *trees, bo
     compile_stage(c, "emit");
     CpuOptions cpu = {
         .level = o->level, .cpu = target_cpu(o), .fp = o->fp, .name = file_base(c->src->name), .callable = callable, .debug = o->debug,
-        .lanes = o->lanes};
+        .lanes = o->lanes, .threads = o->threads};
     return cpu_emit(c->arena, c->diag, funcs.n, trees, &cpu);
 }
 

@@ -15,7 +15,7 @@
 
 void options_init(Options *o) {
     *o = (Options){.arena = arena_new(), .emit = 1u << EMIT_OBJ, .level = 2, .fp = CPU_FP_CONTRACT, .error_limit = 20, .fuel = -1,
-                   .lanes = -1};
+                   .lanes = -1, .threads = -1};
     o->seed = 1, o->low = -1, o->high = 1, o->trials = 3, o->min_time = 1, o->runs = 20;
     for (const Pass *p = pass_table; p->name; p++) o->passes[o->npasses++] = p;
     for (int i = 0; i < WARNING_COUNT; i++) o->warn[i] = warning_info[i].on;
@@ -249,6 +249,12 @@ static bool read_lanes(OptionReader *r, const OptionRow *row, const char *value,
     return wrong(r, "--%s: expected 0, 2, 4, 8 or auto, not `%s`", row->name, value);
 }
 
+static bool read_threads(OptionReader *r, const OptionRow *row, const char *value, int *out) {
+    if (strcmp(value, "auto")) return read_count(r, row, value, 1000, out);
+    *out = 0;
+    return true;
+}
+
 static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
     Options *o = r->o;
     int k = 0;
@@ -310,6 +316,7 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
     case OPTION_DEBUG_NAN: return o->debug_nan = true;
     case OPTION_TAPE_LIMIT: return read_bytes(r, row, value, &o->tape_limit);
     case OPTION_LANES: return read_lanes(r, row, value, &o->lanes);
+    case OPTION_THREADS: return read_threads(r, row, value, &o->threads);
     case OPTION_STRICT_NAN: return o->strict_nan = true;
     case OPTION_DEBUG: return o->debug = true;
     case OPTION_SEED: return read_number(r, row, value, INT_MAX, &o->seed);

@@ -62,6 +62,8 @@ typedef struct Options {
     bool warn[WARNING_COUNT], warn_error[WARNING_COUNT];
     int64_t tape_limit; // 0: none
     int lanes;          // of loops, as in CpuOptions
+    int threads;        // as in CpuOptions; -1: no loop is cut into chunks for threads
+    bool threads_always; // wherever that is possible, for tests
     bool lanes_always;  // wherever they are possible, for tests
     bool werror, time_passes, verify, debug, debug_nan, strict_nan;
     bool in_place, fmt_check;

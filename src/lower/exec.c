@@ -1,6 +1,6 @@
 // The executor of loop trees.
 #include "lower/exec.h"
-#include "fsmc/runtime.h"
+#include "fsmc/runtime_internal.h"
 #include "ir/extern.h"
 #include "ir/interp.h"
 #include "support/vec.h"
@@ -215,9 +215,22 @@ static Flow exec_check(Exec *x, const Stmt *s) {
     return FLOW_ERROR;
 }
 
+// In threads iterations run in any order, and the first that fails is the one that counts. Here the last comes first, which
+// shows what one of them would need of another.
+static Flow exec_threads(Exec *x, const Stmt *s) {
+    Flow all = FLOW_ON;
+    for (int64_t i = x->temp[s->args[0]].i; i-- > 0;) {
+        x->counts.iterations++;
+        x->temp[s->dst].i = i;
+        Flow f = exec_block(x, s->body);
+        if (f != FLOW_ON) all = f;
+    }
+    return all;
+}
+
 static Flow exec_for(Exec *x, const Stmt *s) {
     int64_t n = x->temp[s->args[0]].i;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = s->nargs > 1 ? x->temp[s->args[1]].i : 0; i < n; i++) {
         x->counts.iterations++;
         x->temp[s->dst].i = i;
         Flow f = exec_block(x, s->body);
@@ -261,7 +274,8 @@ static Flow exec_stmt(Exec *x, const Stmt *s) {
     case ST_STORE:
     case ST_ADDTO: exec_array(x, s); break;
     case ST_OUT: tensor_put(&x->outputs[s->u.num], 0, a); break;
-    case ST_FOR: return exec_for(x, s);
+    case ST_CHUNK: dst->i = fsm_chunk(a.i, x->temp[s->args[1]].d, x->temp[s->args[2]].d, s->u.num); break;
+    case ST_FOR: return s->threads ? exec_threads(x, s) : exec_for(x, s);
     case ST_LOOP: return exec_loop(x, s);
     case ST_BREAK: return a.i ? FLOW_ON : FLOW_BREAK;
     case ST_IF: return exec_block(x, a.i ? s->body : s->other);

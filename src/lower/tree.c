@@ -192,6 +192,11 @@ static void print_simple(const Printer *p, const Stmt *s) {
     case ST_EXTERN:
         print_extern(p, s);
         break;
+    case ST_CHUNK:
+        str_puts(out, "chunk(");
+        print_temps(p, s->nargs, s->args);
+        str_printf(out, ", %lld)", (long long)s->u.num);
+        break;
     case ST_CONV:
         str_printf(out, "%s(", kind_name(p->t->temps.data[s->dst].kind));
         print_temp(p, s->args[0]);
@@ -226,8 +231,12 @@ static void print_block(const Printer *p, const Block *b, int indent) {
         str_indent(p->out, indent);
         switch (s->kind) {
         case ST_FOR:
-            str_puts(p->out, s->lanes > 1 ? "blocks of lanes for " : s->lanes ? "lanes for " : "for ");
+            str_puts(p->out, s->threads ? "threads for " : s->lanes > 1 ? "blocks of lanes for " : s->lanes ? "lanes for " : "for ");
             print_temp(p, s->dst);
+            if (s->nargs > 1) {
+                str_puts(p->out, " = ");
+                print_temp(p, s->args[1]);
+            }
             str_puts(p->out, " < ");
             print_temp(p, s->args[0]);
             print_body(p, s->body, indent);
@@ -373,7 +382,7 @@ static void verify_args(Verifier *v, const Stmt *s) {
     Kind a = KIND_BOOL;
     bool plain = s->kind == ST_CONV || s->kind == ST_SELECT || s->kind == ST_CELL || s->kind == ST_SET ||
                  s->kind == ST_FILL || s->kind == ST_OUT || s->kind == ST_FOR || s->kind == ST_BREAK ||
-                 s->kind == ST_IF || s->kind == ST_CHECK;
+                 s->kind == ST_IF || s->kind == ST_CHECK || s->kind == ST_CHUNK;
     if (plain) {
         REQUIRE(s->nargs > 0, "an operand is missing");
         a = use(v, s, s->args[0], false);
@@ -402,7 +411,16 @@ static void verify_args(Verifier *v, const Stmt *s) {
     case ST_SET: REQUIRE(use(v, s, s->dst, true) == a, "the cell has another kind"); break;
     case ST_CELL: REQUIRE(info(v, s->dst)->kind == a, "the cell has another kind"); break;
     case ST_FILL: REQUIRE(s->buf && s->buf->kind == a, "the value has another kind than the buffer"); break;
-    case ST_FOR: REQUIRE(a == KIND_INT && info(v, s->dst)->kind == KIND_INT, "a trip count is not an Int"); break;
+    case ST_FOR:
+        REQUIRE(a == KIND_INT && info(v, s->dst)->kind == KIND_INT, "a trip count is not an Int");
+        REQUIRE(s->nargs == 1 || use(v, s, s->args[1], false) == KIND_INT, "a loop starts at what is not an Int");
+        REQUIRE(!s->threads || s->nargs == 1, "threads do not start at 0");
+        break;
+    case ST_CHUNK:
+        REQUIRE(a == KIND_INT && s->nargs == 3 && s->u.num > 0, "a chunk is incomplete");
+        for (int k = 1; k < 3; k++)
+            REQUIRE(use(v, s, s->args[k], false) == KIND_DOUBLE, "an estimate is not a Double");
+        break;
     case ST_BREAK: REQUIRE(v->loops > 0, "a break outside of all loops"); // fall through
     case ST_IF: REQUIRE(a == KIND_BOOL, "the condition is not a Bool"); break;
     case ST_CHECK:
@@ -454,6 +472,7 @@ static void verify_stmt(Verifier *v, const Stmt *s) {
     case ST_CONV:
     case ST_SELECT:
     case ST_GET:
+    case ST_CHUNK:
     case ST_LOAD: define(v, s, false);
     default: break;
     }

@@ -49,7 +49,9 @@ typedef enum StmtKind {
     ST_STORE,  // buf[args[1…]] = args[0]
     ST_ADDTO,  // buf[args[1…]] += args[0]
     ST_OUT,    // scalar output number u.num = args[0]
-    ST_FOR,    // for dst = 0 … args[0]-1: body
+    ST_CHUNK,  // dst = how many of args[0] iterations a thread takes at a time, where one is args[1] additions' worth of work,
+               // and taking some copies args[2] elements: a multiple of u.num, if that is small (fsm_chunk)
+    ST_FOR,    // for dst = args[1] (0 if there is none) … args[0]-1: body
     ST_LOOP,   // repeat body until an ST_BREAK
     ST_BREAK,  // leave the innermost ST_LOOP unless args[0]
     ST_IF,     // if args[0]: body, else: other
@@ -77,6 +79,8 @@ struct Stmt {
     int nin; // ST_EXTERN: what C gets before buf, in order: a buffer, or NULL for the next of args
     Buf **in; // ST_FOR with lanes: arrays that all lanes add to, the same elements at a time
     int lanes; // ST_FOR: not 0: iterations may run as the lanes of so many vectors at once (lower/lanes.c)
+    bool threads; // ST_FOR: each iteration may run in a thread of its own; they share only what they do not change, and parts
+                  // of arrays that only one of them accesses (lower/threads.c)
     bool shifted; // ST_FOR: only the first statement of the body, j = low + dst, uses dst (lower/shift.c)
     bool together; // ST_FOR in one with lanes, shifted: the lanes run over j together
     Block *body, *other;

@@ -1,0 +1,499 @@
+// Threads: loops that are cut into chunks of iterations, each of which may run in a thread of its own.
+//
+//     if n * work < … { for i < n { … } }              as it was
+//     else {
+//       size = chunk(n, work, …)
+//       threads for c < (n + size - 1) / size {
+//         var sum_c = 0                                what the loop adds up, of this chunk
+//         for i = c * size < min(c * size + size, n) { … }
+//         sums[c] = sum_c
+//       }
+//       for c < … { sum = sum + sums[c] }              in the order of the chunks
+//     }
+//
+// Sizes of chunks depend on extents alone, so that results do not depend on the number of threads. Of nested loops the
+// outermost is cut whose iterations are independent (independent.c). Each chunk has its own copy of an array that all of them
+// add to, and of what is new in each iteration; what chunks cost is in the estimate from which `chunk` finds the size.
+#include "lower/independent.h"
+#include "lower/internal.h"
+
+#include "fsmc/runtime_internal.h"
+
+#include <string.h>
+
+// What the estimate assumes: trips of loops whose lengths are not known before, how much faster vectors are, the time of an
+// iteration itself, how often a branch is taken, what copying an element costs in additions, and more of it if each lane has
+// a copy, too. A loop of less than LEAST_TRIPS iterations is not worth cutting.
+enum { UNKNOWN_TRIPS = 16, LEAST_TRIPS = 8, COPY = 4, LANES_COPY = 12, BLOCK = 8, DEEP = 8, LARGEST_TREE = 100000 };
+static const double BY_LANES = 0.125, TRIP = 0.5, TAKEN = 0.6;
+
+typedef struct Sum { // a cell from outside
+    Temp cell;
+    Op by; // OP_add, OP_min or OP_max
+    Temp own;
+    Buf *all; // of the chunks
+} Sum;
+
+typedef struct Copy { // an array from outside
+    Buf *of, *own, *all;
+} Copy;
+
+typedef struct Cut {
+    Block *block; // with the loop in it
+    Stmt *loop;
+    VEC(Sum) sums;
+    VEC(Copy) copies;
+} Cut;
+
+struct Threads {
+    Arena *arena;
+    Tree *tree;
+    bool always; // loops are cut whether or not that pays
+    Iterations it;
+    int known; // temps that it knows of
+    VEC(Cut *) cuts;
+    // While a loop is cut:
+    char *inside;        // by temp: it is made in the loop
+    Temp *temp;          // by temp: what takes its place in the chunks, plus 1; 0: nothing does
+    Buf **buf;           // by buffer: likewise; NULL: nothing
+    Block *into;         // where statements go
+    Span span;
+};
+
+// ---- which loops
+
+static Cut *cut_of(Threads *z, Block *block, Stmt *loop) {
+    Iterations *it = &z->it;
+    Cut *c = ARENA_NEW(z->arena, Cut);
+    *c = (Cut){.block = block, .loop = loop};
+    for (int i = 0; i < it->sums.len; i++) vec_push(&c->sums, ((Sum){.cell = it->sums.data[i], .by = it->joins[it->sums.data[i]]}));
+    for (int i = 0; i < it->outside.len; i++) {
+        Buf *b = it->outside.data[i]->buf;
+        bool known = false;
+        for (int k = 0; k < c->copies.len; k++) known |= c->copies.data[k].of == b;
+        if (it->outside.data[i]->kind != ST_LOAD && !known && iter_shares(it, b)) vec_push(&c->copies, ((Copy){.of = b}));
+    }
+    return c;
+}
+
+// What is added to in another order is not what it was.
+static bool keeps_order(const Threads *z, const Cut *c) {
+    for (int i = 0; z->it.precise && i < c->copies.len; i++)
+        if (kind_is_float(c->copies.data[i].of->kind)) return false;
+    return true;
+}
+
+static void forget_cut(Cut *c) {
+    vec_free(&c->sums);
+    vec_free(&c->copies);
+}
+
+static bool find_cut(Threads *z, Block *block, Stmt *s) {
+    int64_t n;
+    if (iter_literal(&z->it, s->args[0], &n) && n < (z->always ? 2 : LEAST_TRIPS)) return false;
+    bool apart = iter_look(&z->it, s, false);
+    Cut *c = apart ? cut_of(z, block, s) : NULL;
+    iter_forget(&z->it);
+    if (c && keeps_order(z, c)) vec_push(&z->cuts, c);
+    else if (c) forget_cut(c), c = NULL;
+    Explain *x = z->tree->func->ir->explain;
+    const char *name = iter_info(&z->it, s->dst)->name;
+    if (c && explain_wants(x, EXPLAIN_SCHEDULE))
+        explain(x, EXPLAIN_SCHEDULE, s->span, "loop over `%s`: cut into chunks for threads", name ? name : "i");
+    return c;
+}
+
+static void find(Threads *z, Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        Stmt *s = block->stmts.data[i];
+        if (s->kind == ST_FOR && find_cut(z, block, s)) continue;
+        find(z, s->body);
+        find(z, s->other);
+    }
+}
+
+Threads *threads_find(Arena *arena, Tree *tree, bool precise, bool always) {
+    if (tree->temps.len > LARGEST_TREE) return NULL;
+    Threads *z = ARENA_NEW(arena, Threads);
+    *z = (Threads){.arena = arena, .tree = tree, .always = always};
+    iter_init(&z->it, arena, tree, precise);
+    z->known = tree->temps.len;
+    find(z, tree->body);
+    return z;
+}
+
+// ---- statements
+
+static Stmt *put(Threads *z, StmtKind kind, Temp dst, int n, const Temp *args) {
+    Stmt *s = ARENA_NEW(z->arena, Stmt);
+    *s = (Stmt){.kind = kind, .dst = dst, .nargs = n, .args = arena_copy(z->arena, args, sizeof *args * (size_t)n), .span = z->span};
+    vec_push(&z->into->stmts, s);
+    return s;
+}
+
+static Temp new_temp(Threads *z, Kind kind, const char *name) {
+    vec_push(&z->tree->temps, ((TempInfo){.kind = kind, .name = name}));
+    return z->tree->temps.len - 1;
+}
+
+static Temp int_of(Threads *z, int64_t value) {
+    Temp t = new_temp(z, KIND_INT, NULL);
+    put(z, ST_LIT, t, 0, NULL)->u.num = value;
+    return t;
+}
+
+static Temp real_of(Threads *z, Kind kind, double value) {
+    Temp t = new_temp(z, kind, NULL);
+    put(z, ST_LIT, t, 0, NULL)->u.real = value;
+    return t;
+}
+
+static Temp op(Threads *z, Op o, Temp a, Temp b) {
+    Temp t = new_temp(z, z->tree->temps.data[a].kind, NULL), args[] = {a, b};
+    put(z, ST_OP, t, 2, args)->op = o;
+    return t;
+}
+
+static Temp get(Threads *z, Temp cell) {
+    Temp t = new_temp(z, z->tree->temps.data[cell].kind, NULL);
+    put(z, ST_GET, t, 1, &cell);
+    return t;
+}
+
+// A loop; statements go into it until the block that was open, which it returns, is put back.
+static Block *begin_for(Threads *z, Temp index, int nargs, const Temp *args, Stmt **loop) {
+    Block *outer = z->into;
+    Stmt *s = put(z, ST_FOR, index, nargs, args);
+    z->into = s->body = ARENA_NEW(z->arena, Block);
+    if (loop) *loop = s;
+    return outer;
+}
+
+static Temp load(Threads *z, Buf *b, int n, const Temp *index) {
+    Temp t = new_temp(z, b->kind, NULL);
+    put(z, ST_LOAD, t, n, index)->buf = b;
+    return t;
+}
+
+static void store(Threads *z, StmtKind kind, Buf *b, Temp value, int n, const Temp *index) {
+    Temp args[RANK_MAX + 2] = {value};
+    memcpy(args + 1, index, sizeof *index * (size_t)n);
+    put(z, kind, -1, n + 1, args)->buf = b;
+}
+
+// A buffer with the extents of `like` (NULL: none) after `first`, if that is one.
+static Buf *new_buf(Threads *z, Kind kind, Temp first, const Buf *like) {
+    Temp extent[RANK_MAX + 1];
+    int n = 0;
+    if (first >= 0) extent[n++] = first;
+    for (int k = 0; like && k < like->rank; k++) extent[n++] = like->extent[k];
+    Buf *b = ARENA_NEW(z->arena, Buf);
+    *b = (Buf){.id = z->tree->bufs.len, .where = BUF_TEMP, .kind = kind, .rank = n, .home = z->into};
+    b->extent = arena_copy(z->arena, extent, sizeof *extent * (size_t)n);
+    vec_push(&z->tree->bufs, b);
+    put(z, ST_NEW, -1, 0, NULL)->buf = b;
+    return b;
+}
+
+// ---- the estimate: lit + t, in additions
+
+typedef struct Cost {
+    double lit;
+    Temp t; // a Double; -1: nothing
+} Cost;
+
+static Cost plus(Threads *z, Cost a, Cost b) {
+    if (a.t >= 0 && b.t >= 0) a.t = op(z, OP_add, a.t, b.t);
+    else if (b.t >= 0) a.t = b.t;
+    a.lit += b.lit;
+    return a;
+}
+
+static Temp temp_of(Threads *z, Cost a) {
+    if (a.t < 0) return real_of(z, KIND_DOUBLE, a.lit);
+    return a.lit ? op(z, OP_add, a.t, real_of(z, KIND_DOUBLE, a.lit)) : a.t;
+}
+
+static Cost times(Threads *z, Cost a, Cost b) {
+    if (b.t < 0 && a.t >= 0) return times(z, b, a);
+    if (b.t < 0) return (Cost){a.lit * b.lit, -1};
+    if (a.t < 0 && !a.lit) return (Cost){0, -1};
+    return (Cost){0, a.t < 0 && a.lit == 1 && !b.lit ? b.t : op(z, OP_mul, temp_of(z, a), temp_of(z, b))};
+}
+
+static Cost cost_of(double lit) { return (Cost){lit, -1}; }
+
+static const Stmt *definition(const Threads *z, Temp t) { return t < z->known ? z->it.def[t] : NULL; }
+
+// An Int: its value, or if it is made in the loop, what it is in the middle of all iterations.
+static Cost number(Threads *z, Temp t, int depth) {
+    const Stmt *s = definition(z, t);
+    int64_t value;
+    if (s && iter_literal(&z->it, t, &value)) return cost_of((double)value);
+    if (!z->inside[t]) {
+        Temp real = new_temp(z, KIND_DOUBLE, NULL);
+        put(z, ST_CONV, real, 1, &t);
+        return (Cost){0, real};
+    }
+    if (!s || depth == DEEP) return cost_of(UNKNOWN_TRIPS);
+    if (s->kind == ST_FOR) return times(z, cost_of(0.5), number(z, s->args[0], depth + 1));
+    if (s->kind != ST_OP || s->nargs != 2) return cost_of(UNKNOWN_TRIPS);
+    if (s->op != OP_add && s->op != OP_sub && s->op != OP_mul && s->op != OP_min && s->op != OP_max) return cost_of(UNKNOWN_TRIPS);
+    Cost a = number(z, s->args[0], depth + 1), b = number(z, s->args[1], depth + 1);
+    if (s->op == OP_add) return plus(z, a, b);
+    if (s->op == OP_sub) return plus(z, a, times(z, cost_of(-1), b));
+    if (s->op == OP_mul) return times(z, a, b);
+    return (Cost){0, op(z, s->op, temp_of(z, a), temp_of(z, b))};
+}
+
+static Cost elements(Threads *z, const Buf *b) {
+    Cost n = cost_of(1);
+    for (int k = 0; k < b->rank; k++) n = times(z, n, number(z, b->extent[k], 0));
+    return n;
+}
+
+static Cost work(Threads *z, const Block *block) {
+    Cost sum = {0, -1};
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        switch (s->kind) {
+        case ST_LIT: break;
+        case ST_OP: sum.lit += op_info[s->op].cost; break;
+        case ST_ADDTO: sum.lit += 2; break;
+        case ST_FILL:
+        case ST_COPY: sum = plus(z, sum, elements(z, s->buf)); break;
+        case ST_FOR: {
+            Cost each = plus(z, cost_of(TRIP), work(z, s->body));
+            if (s->lanes) each = times(z, cost_of(BY_LANES), each);
+            sum = plus(z, sum, times(z, each, number(z, s->args[0], 0)));
+            break;
+        }
+        case ST_LOOP: sum = plus(z, sum, times(z, cost_of(UNKNOWN_TRIPS), work(z, s->body))); break;
+        case ST_IF:
+            sum = plus(z, sum, times(z, cost_of(TAKEN), plus(z, work(z, s->body), work(z, s->other))));
+            break;
+        default: sum.lit += 1; break;
+        }
+    }
+    return sum;
+}
+
+// Of an iteration, and of what chunks copy.
+static void estimate(Threads *z, const Cut *c, Temp *each, Temp *copied) {
+    const Stmt *loop = c->loop;
+    Cost sum = plus(z, cost_of(TRIP), work(z, loop->body)), copies = cost_of((double)c->sums.len);
+    if (loop->lanes) sum = times(z, cost_of(BY_LANES), sum);
+    for (int i = 0; i < c->copies.len; i++) {
+        double factor = COPY;
+        for (int k = 0; k < loop->nin; k++)
+            if (loop->in[k] == c->copies.data[i].of) factor = LANES_COPY;
+        copies = plus(z, copies, times(z, cost_of(factor), elements(z, c->copies.data[i].of)));
+    }
+    *each = temp_of(z, sum), *copied = temp_of(z, copies);
+}
+
+// ---- cutting
+
+static void mark_inside(Threads *z, const Stmt *s) {
+    if (s->dst >= 0 && s->kind != ST_SET) z->inside[s->dst] = 1;
+    const Block *blocks[] = {s->body, s->other};
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; blocks[k] && i < blocks[k]->stmts.len; i++) mark_inside(z, blocks[k]->stmts.data[i]);
+}
+
+// ---- the copy of the loop that chunks run
+
+static Temp temp_in(const Threads *z, Temp t) { return t >= 0 && z->temp[t] ? z->temp[t] - 1 : t; }
+static Buf *buf_in(const Threads *z, Buf *b) { return b && z->buf[b->id] ? z->buf[b->id] : b; }
+
+static void copy_buf(Threads *z, Buf *b) {
+    Buf *own = ARENA_NEW(z->arena, Buf);
+    *own = *b;
+    own->id = z->tree->bufs.len, own->home = z->into;
+    own->extent = ARENA_ARRAY(z->arena, Temp, b->rank);
+    for (int k = 0; k < b->rank; k++) own->extent[k] = temp_in(z, b->extent[k]);
+    vec_push(&z->tree->bufs, own);
+    z->buf[b->id] = own;
+}
+
+static Stmt *copy_stmt(Threads *z, const Stmt *s);
+
+static Block *copy_block(Threads *z, const Block *block) {
+    if (!block) return NULL;
+    Block *copy = ARENA_NEW(z->arena, Block);
+    for (int i = 0; i < block->stmts.len; i++) vec_push(&copy->stmts, copy_stmt(z, block->stmts.data[i]));
+    return copy;
+}
+
+static Stmt *copy_stmt(Threads *z, const Stmt *s) {
+    Stmt *copy = arena_copy(z->arena, s, sizeof *s);
+    copy->args = ARENA_ARRAY(z->arena, Temp, s->nargs);
+    for (int k = 0; k < s->nargs; k++) copy->args[k] = temp_in(z, s->args[k]);
+    if (s->dst >= 0 && s->kind != ST_SET) {
+        TempInfo info = z->tree->temps.data[s->dst];
+        vec_push(&z->tree->temps, info);
+        z->temp[s->dst] = z->tree->temps.len;
+    }
+    copy->dst = temp_in(z, s->dst);
+    if (s->kind == ST_NEW) copy_buf(z, s->buf);
+    copy->buf = buf_in(z, s->buf), copy->src = buf_in(z, s->src);
+    if (s->nin) copy->in = ARENA_ARRAY(z->arena, Buf *, s->nin);
+    for (int k = 0; k < s->nin; k++) copy->in[k] = buf_in(z, s->in[k]);
+    copy->body = copy_block(z, s->body), copy->other = copy_block(z, s->other);
+    return copy;
+}
+
+static void note_blocks(Map *blocks, const Block *b) {
+    if (!b) return;
+    map_put(blocks, b, (void *)b);
+    for (int i = 0; i < b->stmts.len; i++) {
+        note_blocks(blocks, b->stmts.data[i]->body);
+        note_blocks(blocks, b->stmts.data[i]->other);
+    }
+}
+
+static bool is_made_in(const Block *block, const Buf *b) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if ((s->kind == ST_NEW && s->buf == b) || is_made_in(s->body, b) || is_made_in(s->other, b)) return true;
+    }
+    return false;
+}
+
+// What is new in each iteration, but comes into being outside of the loop: each chunk has its own.
+static void own_buffers(Threads *z, const Stmt *loop) {
+    Map blocks = {0};
+    note_blocks(&blocks, loop->body);
+    for (int i = 0, n = z->tree->bufs.len; i < n; i++) {
+        Buf *b = z->tree->bufs.data[i];
+        if (!b->home || !map_get(&blocks, b->home) || is_made_in(loop->body, b)) continue;
+        copy_buf(z, b);
+        put(z, ST_NEW, -1, 0, NULL)->buf = z->buf[b->id];
+    }
+    map_free(&blocks);
+}
+
+static Temp neutral(Threads *z, const Sum *s) {
+    Kind kind = z->tree->temps.data[s->cell].kind;
+    if (s->by != OP_add) return get(z, s->cell);
+    return kind_is_float(kind) ? real_of(z, kind, 0) : int_of(z, 0);
+}
+
+static void begin_chunk(Threads *z, Cut *c) {
+    for (int i = 0; i < c->sums.len; i++) {
+        Sum *s = &c->sums.data[i];
+        Temp zero = neutral(z, s);
+        s->own = new_temp(z, z->tree->temps.data[s->cell].kind, NULL);
+        z->tree->temps.data[s->own].cell = true;
+        z->temp[s->cell] = s->own + 1;
+        put(z, ST_CELL, s->own, 1, &zero);
+    }
+    for (int i = 0; i < c->copies.len; i++) {
+        Copy *p = &c->copies.data[i];
+        p->own = z->buf[p->of->id] = new_buf(z, p->of->kind, -1, p->of);
+        Temp zero = kind_is_float(p->of->kind) ? real_of(z, p->of->kind, 0) : int_of(z, 0);
+        put(z, ST_FILL, -1, 1, &zero)->buf = p->own;
+    }
+}
+
+// For every element: to[first, i…] = from[i…], or (ST_ADDTO) to[i…] += from[first, i…].
+static void all_elements(Threads *z, StmtKind kind, Buf *to, Buf *from, Temp first) {
+    const Buf *like = kind == ST_STORE ? from : to;
+    Block *outer = z->into;
+    Temp index[RANK_MAX + 1] = {first};
+    for (int k = 0; k < like->rank; k++) {
+        index[k + 1] = new_temp(z, KIND_INT, "i");
+        begin_for(z, index[k + 1], 1, &like->extent[k], NULL);
+    }
+    bool from_chunk = kind == ST_STORE;
+    Temp v = load(z, from, from->rank, from_chunk ? index + 1 : index);
+    store(z, kind, to, v, to->rank, from_chunk ? index : index + 1);
+    z->into = outer;
+}
+
+static void end_chunk(Threads *z, const Cut *c, Temp chunk) {
+    for (int i = 0; i < c->sums.len; i++) store(z, ST_STORE, c->sums.data[i].all, get(z, c->sums.data[i].own), 1, &chunk);
+    for (int i = 0; i < c->copies.len; i++) all_elements(z, ST_STORE, c->copies.data[i].all, c->copies.data[i].own, chunk);
+}
+
+static void add_up(Threads *z, const Cut *c, Temp chunks) {
+    if (!c->sums.len && !c->copies.len) return;
+    Temp chunk = new_temp(z, KIND_INT, "c");
+    Block *outer = begin_for(z, chunk, 1, &chunks, NULL);
+    for (int i = 0; i < c->sums.len; i++) {
+        const Sum *s = &c->sums.data[i];
+        Temp sum = op(z, s->by, get(z, s->cell), load(z, s->all, 1, &chunk));
+        put(z, ST_SET, s->cell, 1, &sum);
+    }
+    for (int i = 0; i < c->copies.len; i++) all_elements(z, ST_ADDTO, c->copies.data[i].of, c->copies.data[i].all, chunk);
+    z->into = outer;
+}
+
+static void put_chunks(Threads *z, Cut *c, Temp n, Temp size) {
+    Stmt *threads;
+    Temp chunks = op(z, OP_idiv, op(z, OP_sub, op(z, OP_add, n, size), int_of(z, 1)), size), chunk = new_temp(z, KIND_INT, "c");
+    for (int i = 0; i < c->sums.len; i++) c->sums.data[i].all = new_buf(z, z->tree->temps.data[c->sums.data[i].cell].kind, chunks, NULL);
+    for (int i = 0; i < c->copies.len; i++) c->copies.data[i].all = new_buf(z, c->copies.data[i].of->kind, chunks, c->copies.data[i].of);
+    Block *outer = begin_for(z, chunk, 1, &chunks, &threads);
+    threads->threads = true;
+    begin_chunk(z, c);
+    own_buffers(z, c->loop);
+    Temp first = op(z, OP_mul, chunk, size), args[] = {op(z, OP_min, op(z, OP_add, first, size), n), first};
+    Stmt *loop = copy_stmt(z, c->loop);
+    loop->args = arena_copy(z->arena, args, sizeof args);
+    loop->nargs = 2, loop->shifted = false;
+    vec_push(&z->into->stmts, loop);
+    end_chunk(z, c, chunk);
+    z->into = outer;
+    add_up(z, c, chunks);
+}
+
+// if n * work < …: the loop as it is, else: its chunks. Both are put at the end of z->into.
+static void put_either(Threads *z, Cut *c) {
+    Temp n = c->loop->args[0], each, copied, size = new_temp(z, KIND_INT, "size");
+    estimate(z, c, &each, &copied);
+    Temp real = new_temp(z, KIND_DOUBLE, NULL), little = new_temp(z, KIND_BOOL, NULL);
+    put(z, ST_CONV, real, 1, &n);
+    Temp both[] = {op(z, OP_mul, real, each), real_of(z, KIND_DOUBLE, 2.0 * FSM_CHUNK_WORK)};
+    put(z, ST_OP, little, 2, both)->op = OP_lt;
+    Block *outer = z->into;
+    Stmt *either = put(z, ST_IF, -1, 1, &little);
+    either->body = ARENA_NEW(z->arena, Block);
+    vec_push(&either->body->stmts, c->loop);
+    z->into = either->other = ARENA_NEW(z->arena, Block);
+    Temp args[] = {n, each, copied};
+    put(z, ST_CHUNK, size, 3, args)->u.num = c->loop->lanes ? BLOCK * c->loop->lanes : 1;
+    put_chunks(z, c, n, size);
+    z->into = outer;
+}
+
+static void cut(Threads *z, Cut *c) {
+    enum { SMALL = 3 };
+    Block *block = c->block, *with = ARENA_NEW(z->arena, Block), old = *block;
+    z->inside = ARENA_ARRAY(z->arena, char, z->tree->temps.len + 1);
+    z->temp = ARENA_ARRAY(z->arena, Temp, z->tree->temps.len + 1);
+    z->buf = ARENA_ARRAY(z->arena, Buf *, z->tree->bufs.len + 1);
+    z->into = with;
+    z->span = c->loop->span;
+    mark_inside(z, c->loop);
+    if (z->always) put_chunks(z, c, op(z, OP_max, c->loop->args[0], int_of(z, 0)), int_of(z, SMALL));
+    else put_either(z, c);
+    *block = (Block){0};
+    for (int i = 0; i < old.stmts.len; i++) {
+        if (old.stmts.data[i] != c->loop) vec_push(&block->stmts, old.stmts.data[i]);
+        else
+            for (int k = 0; k < with->stmts.len; k++) vec_push(&block->stmts, with->stmts.data[k]);
+    }
+    vec_free(&old.stmts);
+    vec_free(&with->stmts);
+}
+
+void threads_cut(Threads *z) {
+    if (!z) return;
+    for (int i = 0; i < z->cuts.len; i++) {
+        cut(z, z->cuts.data[i]);
+        forget_cut(z->cuts.data[i]);
+    }
+    vec_free(&z->cuts);
+    iter_free(&z->it);
+}
