@@ -1,4 +1,5 @@
-// The run-time library of programs compiled by fsmc: contexts and error codes. Link with -lfsmrt -lm -pthread.
+// The run-time library of programs compiled by fsmc: contexts and error codes. Link with -lfsmrt -lm; C libraries
+// older than glibc 2.34 want -pthread, too.
 #ifndef FSMC_RUNTIME_H
 #define FSMC_RUNTIME_H
 

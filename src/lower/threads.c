@@ -96,10 +96,6 @@ static bool find_cut(Threads *z, Block *block, Stmt *s) {
     iter_forget(&z->it);
     if (c && keeps_order(z, c)) vec_push(&z->cuts, c);
     else if (c) forget_cut(c), c = NULL;
-    Explain *x = z->tree->func->ir->explain;
-    const char *name = iter_info(&z->it, s->dst)->name;
-    if (c && explain_wants(x, EXPLAIN_SCHEDULE))
-        explain(x, EXPLAIN_SCHEDULE, s->span, "loop over `%s`: cut into chunks for threads", name ? name : "i");
     return c;
 }
 
@@ -278,18 +274,22 @@ static Cost work(Threads *z, const Block *block) {
     return sum;
 }
 
-// Of an iteration, and of what chunks copy.
-static void estimate(Threads *z, const Cut *c, Temp *each, Temp *copied) {
+static Cost iteration(Threads *z, const Cut *c) {
+    Cost sum = plus(z, cost_of(TRIP), work(z, c->loop->body));
+    return c->loop->lanes ? times(z, cost_of(BY_LANES), sum) : sum;
+}
+
+// What a chunk copies, weighted.
+static Cost copies(Threads *z, const Cut *c) {
     const Stmt *loop = c->loop;
-    Cost sum = plus(z, cost_of(TRIP), work(z, loop->body)), copies = cost_of((double)c->sums.len);
-    if (loop->lanes) sum = times(z, cost_of(BY_LANES), sum);
+    Cost sum = cost_of((double)c->sums.len);
     for (int i = 0; i < c->copies.len; i++) {
         double factor = COPY;
         for (int k = 0; k < loop->nin; k++)
             if (loop->in[k] == c->copies.data[i].of) factor = LANES_COPY;
-        copies = plus(z, copies, times(z, cost_of(factor), elements(z, c->copies.data[i].of)));
+        sum = plus(z, sum, times(z, cost_of(factor), elements(z, c->copies.data[i].of)));
     }
-    *each = temp_of(z, sum), *copied = temp_of(z, copies);
+    return sum;
 }
 
 // ---- cutting
@@ -448,13 +448,15 @@ static void put_chunks(Threads *z, Cut *c, Temp n, Temp size) {
     add_up(z, c, chunks);
 }
 
-// if n * work < …: the loop as it is, else: its chunks. Both are put at the end of z->into.
-static void put_either(Threads *z, Cut *c) {
-    Temp n = c->loop->args[0], each, copied, size = new_temp(z, KIND_INT, "size");
-    estimate(z, c, &each, &copied);
-    Temp real = new_temp(z, KIND_DOUBLE, NULL), little = new_temp(z, KIND_BOOL, NULL);
-    put(z, ST_CONV, real, 1, &n);
-    Temp both[] = {op(z, OP_mul, real, each), real_of(z, KIND_DOUBLE, 2.0 * FSM_CHUNK_WORK)};
+// if n * work < …: the loop as it is, else: its chunks. Both are put at the end of z->into. False, and nothing is put, if it is
+// known that there is too little work.
+static bool put_either(Threads *z, Cut *c) {
+    const double least = 2.0 * FSM_CHUNK_WORK;
+    Temp n = c->loop->args[0], size = new_temp(z, KIND_INT, "size"), little = new_temp(z, KIND_BOOL, NULL);
+    Cost one = iteration(z, c), all = times(z, number(z, n, 0), one);
+    if (all.t < 0 && all.lit < least) return false;
+    Temp each = temp_of(z, one), copied = temp_of(z, copies(z, c));
+    Temp both[] = {temp_of(z, all), real_of(z, KIND_DOUBLE, least)};
     put(z, ST_OP, little, 2, both)->op = OP_lt;
     Block *outer = z->into;
     Stmt *either = put(z, ST_IF, -1, 1, &little);
@@ -465,10 +467,18 @@ static void put_either(Threads *z, Cut *c) {
     put(z, ST_CHUNK, size, 3, args)->u.num = c->loop->lanes ? BLOCK * c->loop->lanes : 1;
     put_chunks(z, c, n, size);
     z->into = outer;
+    return true;
+}
+
+static void explain_cut(const Threads *z, const Stmt *loop) {
+    Explain *x = z->tree->func->ir->explain;
+    const char *name = z->tree->temps.data[loop->dst].name;
+    if (explain_wants(x, EXPLAIN_SCHEDULE))
+        explain(x, EXPLAIN_SCHEDULE, loop->span, "loop over `%s`: cut into chunks for threads where they have enough to do", name ? name : "i");
 }
 
 static void cut(Threads *z, Cut *c) {
-    enum { SMALL = 3 };
+    enum { SMALL = 2 };
     Block *block = c->block, *with = ARENA_NEW(z->arena, Block), old = *block;
     z->inside = ARENA_ARRAY(z->arena, char, z->tree->temps.len + 1);
     z->temp = ARENA_ARRAY(z->arena, Temp, z->tree->temps.len + 1);
@@ -477,7 +487,11 @@ static void cut(Threads *z, Cut *c) {
     z->span = c->loop->span;
     mark_inside(z, c->loop);
     if (z->always) put_chunks(z, c, op(z, OP_max, c->loop->args[0], int_of(z, 0)), int_of(z, SMALL));
-    else put_either(z, c);
+    else if (!put_either(z, c)) {
+        vec_free(&with->stmts);
+        return;
+    }
+    explain_cut(z, c->loop);
     *block = (Block){0};
     for (int i = 0; i < old.stmts.len; i++) {
         if (old.stmts.data[i] != c->loop) vec_push(&block->stmts, old.stmts.data[i]);

@@ -596,7 +596,13 @@ static bool run_pipeline(Oracle *x) {
     run_trees(x, &p, trees, "loop tree");
     for (int i = 0; i < p.funcs.n; i++)
         if (p.form[i] == FORM_VALUE && x->o->groups > 1 && !x->o->rules_off) check_costs(x, &p, trees, i);
-    for (int level = 1; level <= 3; level++) run_compiled(x, &p, trees, level);
+    for (int level = 1; level <= 2; level++) run_compiled(x, &p, trees, level);
+    if (!(x->o->levels >> 3 & 1)) return true;
+    x->opt.level = 3, x->opt.threads = 2, x->opt.threads_always = true;
+    snprintf(where, sizeof where, "lowering for threads");
+    trees = compile_trees(x->c, p.funcs);
+    run_trees(x, &p, trees, "loop tree for threads");
+    run_compiled(x, &p, trees, 3);
     return true;
 }
 
