@@ -13,12 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-// A chunk is worth handing over from FSM_CHUNK_WORK on, and if it does so many additions for each element that is copied for it;
-// COPIES: the most of these. SPINS: how long a thread looks for work before it sleeps, some ten microseconds.
-enum { MOST_CHUNKS = 64, WORK_PER_COPY = 32, COPIES = 8 << 20, SPINS = 2000, MOST_THREADS = 1024 };
+// COPIES: the most elements that are copied for chunks. SPINS: how long a thread looks for work before it sleeps, some ten microseconds.
+enum { MOST_CHUNKS = 64, COPIES = 8 << 20, SPINS = 2000, MOST_THREADS = 1024 };
 
 int64_t fsm_chunk(int64_t n, double work, double copied, int64_t block) {
-    double least = WORK_PER_COPY * copied > FSM_CHUNK_WORK ? WORK_PER_COPY * copied : FSM_CHUNK_WORK;
+    double least = FSM_COPY_WORK * copied > FSM_CHUNK_WORK ? FSM_COPY_WORK * copied : FSM_CHUNK_WORK;
     int64_t chunks = 1;
     if (n <= 1) return 1;
     while (chunks < MOST_CHUNKS && (double)n * work >= 2 * (double)chunks * least && 2 * (double)chunks * copied <= COPIES) chunks *= 2;

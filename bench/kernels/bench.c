@@ -1,8 +1,10 @@
-// Compares and times the kernels of kernels.h: fsmc's against by_hand.c's. usage: bench [--check] [--quick] [--only NAME]...
+// Compares and times the kernels of kernels.h: fsmc's against by_hand.c's, or, with --threads, calls in N threads against N
+// copies of them at once. usage: bench [--check] [--quick] [--threads N] [--only NAME]...
 #include "kernels.h"
 #include "roofline.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,23 +221,176 @@ static void measure(const struct kernel *k, double least, double logs[3]) {
     fflush(stdout);
 }
 
+// ---- threads
+
+enum { COPIES = 64, ROUNDS = 15, LARGEST = 256 << 20 };
+
+// A call of a kernel at a size of its own, with a context and arrays of its own.
+struct copy {
+    const struct kernel *kernel;
+    bool gradient;
+    fsm_context *ctx;
+    int64_t size[4];
+    struct shape shape;
+    void *in[MOST + 1], *out[MOST];
+    int64_t calls;
+    pthread_barrier_t *start;
+    double seconds;
+};
+
+static int64_t bytes_of(const struct kernel *k, const struct shape *s) {
+    int64_t n = s->result;
+    for (int i = 0; i < k->inputs + k->seeds; i++) n += s->in[i].extent;
+    for (int i = 0; i < k->gradients; i++) n += s->gradient[i];
+    return 8 * n;
+}
+
+static int64_t written(const struct copy *c, int output) {
+    return c->gradient ? c->shape.gradient[output] : c->shape.result;
+}
+
+static void copy_set_up(struct copy *c, const struct kernel *k, bool gradient, const int64_t *size) {
+    *c = (struct copy){.kernel = k, .gradient = gradient, .ctx = fsm_context_new(), .calls = 1};
+    memcpy(c->size, size, sizeof c->size);
+    k->shape(size, &c->shape);
+    for (int i = 0; i < k->inputs + k->seeds; i++) fill(c->in[i] = allocate(c->shape.in[i].extent), c->shape.in[i]);
+    for (int i = 0; i < outputs(k, gradient); i++) c->out[i] = allocate(written(c, i));
+}
+
+static void copy_tear_down(struct copy *c) {
+    for (int i = 0; i <= MOST; i++) free(c->in[i]);
+    for (int i = 0; i < MOST; i++) free(c->out[i]);
+    fsm_context_free(c->ctx);
+}
+
+static void *copy_run(void *data) {
+    struct copy *c = data;
+    const struct side *pair = &fsmc_kernels[c->kernel - kernels];
+    if (c->start) pthread_barrier_wait(c->start);
+    double start = seconds();
+    for (int64_t i = 0; i < c->calls; i++)
+        if ((c->gradient ? pair->gradient : pair->primal)(c->ctx, c->size, c->in, c->out))
+            exit((fprintf(stderr, "bench: %s: %s\n", c->kernel->name, fsm_context_error(c->ctx)), 1));
+    c->seconds = seconds() - start;
+    return NULL;
+}
+
+// Calls per second of all copies, running at once.
+static double joint_throughput(struct copy *copy, int n) {
+    pthread_t thread[COPIES];
+    pthread_barrier_t start;
+    double sum = 0;
+    pthread_barrier_init(&start, NULL, (unsigned)n);
+    for (int i = 0; i < n; i++) {
+        copy[i].start = &start;
+        if (pthread_create(&thread[i], NULL, copy_run, &copy[i])) exit(1);
+    }
+    for (int i = 0; i < n; i++) pthread_join(thread[i], NULL), copy[i].start = NULL;
+    for (int i = 0; i < n; i++) sum += (double)copy[i].calls / copy[i].seconds;
+    pthread_barrier_destroy(&start);
+    return sum;
+}
+
+// The kernel's size with its first extent doubled until a call takes so long, unless it never does.
+static bool grow(const struct kernel *k, bool gradient, double least, int64_t size[4]) {
+    memcpy(size, k->size, sizeof k->size);
+    for (int i = 0; i < 16; i++, size[0] *= 2) {
+        struct shape s;
+        k->shape(size, &s);
+        if (bytes_of(k, &s) > LARGEST) return false;
+        struct copy c;
+        copy_set_up(&c, k, gradient, size);
+        copy_run(&c), copy_run(&c);
+        copy_tear_down(&c);
+        if (c.seconds >= least) return true;
+    }
+    return false;
+}
+
+// Does the kernel with 1, 2, 3 and 8 threads, and says how many results are not the same to the last bit.
+static int differing(const struct kernel *k, bool gradient, double least, int runs) {
+    static const int threads[] = {1, 2, 3, 8};
+    int64_t size[4];
+    struct copy one, c;
+    int wrong = 0;
+    grow(k, gradient, least, size);
+    if (size[0] > k->size[0] << 10) memcpy(size, k->size, sizeof size);
+    copy_set_up(&one, k, gradient, size);
+    copy_run(&one);
+    copy_set_up(&c, k, gradient, size);
+    for (int i = 0; i < k->inputs + k->seeds; i++) memcpy(c.in[i], one.in[i], (size_t)one.shape.in[i].extent * 8);
+    for (int t = 0; t < 4; t++) {
+        fsm_context_set_threads(c.ctx, threads[t]);
+        for (int r = 0; r < runs; r++) {
+            bool same = true;
+            for (int i = 0; i < outputs(k, gradient); i++) memset(c.out[i], 0xff, (size_t)written(&c, i) * 8);
+            copy_run(&c);
+            for (int i = 0; i < outputs(k, gradient); i++) same &= !memcmp(c.out[i], one.out[i], (size_t)written(&c, i) * 8);
+            wrong += !same;
+        }
+    }
+    copy_tear_down(&one), copy_tear_down(&c);
+    return wrong;
+}
+
+static void check_threads(const struct kernel *k, bool quick) {
+    for (int gradient = 0; gradient < 2; gradient++) {
+        int wrong = differing(k, gradient, quick ? 0.0005 : 0.001, quick ? 10 : 100);
+        if (wrong) printf("%s%s: %d results depend on the number of threads\n", k->name, gradient ? "_grad" : "", wrong), failed = true;
+    }
+}
+
+// The throughput of calls in n threads by that of n copies at once, each in one; NAN if no call is long.
+static void measure_threads(const struct kernel *k, bool gradient, int n, bool quick) {
+    struct copy whole, copy[COPIES];
+    double ratio[ROUNDS], speed[ROUNDS], alone[ROUNDS];
+    int64_t size[4];
+    if (!grow(k, gradient, quick ? 0.002 : 0.004, size)) return;
+    copy_set_up(&whole, k, gradient, size);
+    for (int i = 0; i < n; i++) copy_set_up(&copy[i], k, gradient, size), fsm_context_set_threads(copy[i].ctx, 1), copy_run(&copy[i]);
+    fsm_context_set_threads(whole.ctx, n);
+    copy_run(&whole);
+    for (int r = 0; r < ROUNDS; r++) {
+        copy_run(&copy[0]);
+        alone[r] = copy[0].seconds;
+        whole.calls = 1 + (int64_t)(0.02 / copy[0].seconds);
+        for (int i = 0; i < n; i++) copy[i].calls = whole.calls;
+        copy_run(&whole);
+        speed[r] = (double)whole.calls / whole.seconds;
+        ratio[r] = speed[r] / joint_throughput(copy, n);
+        copy[0].calls = 1;
+    }
+    qsort(ratio, ROUNDS, sizeof *ratio, ascending);
+    qsort(speed, ROUNDS, sizeof *speed, ascending);
+    qsort(alone, ROUNDS, sizeof *alone, ascending);
+    printf("%-14s %-8s %10lld %10.2f %10.2f %8.2f %8.2f %8.2f\n", k->name, gradient ? "gradient" : "", (long long)size[0],
+           1e3 * alone[ROUNDS / 2], 1e3 / speed[ROUNDS / 2], alone[ROUNDS / 2] * speed[ROUNDS / 2], ratio[ROUNDS / 2], ratio[ROUNDS - 2]);
+    fflush(stdout);
+    copy_tear_down(&whole);
+    for (int i = 0; i < n; i++) copy_tear_down(&copy[i]);
+}
+
 int main(int argc, char **argv) {
     bool only_check = false, quick = false, wanted[KERNEL_COUNT] = {0}, some = false;
+    int threads = 0;
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--check")) only_check = true;
         else if (!strcmp(argv[i], "--quick")) quick = true;
+        else if (!strcmp(argv[i], "--threads") && i + 1 < argc && (threads = atoi(argv[i + 1])) > 0 && threads <= COPIES) i++;
         else if (!strcmp(argv[i], "--only") && i + 1 < argc) {
             int k = 0;
             while (k < KERNEL_COUNT && strcmp(kernels[k].name, argv[i + 1])) k++;
             if (k == KERNEL_COUNT) return fprintf(stderr, "bench: there is no kernel `%s`\n", argv[i + 1]), 2;
             wanted[k] = some = true;
             i++;
-        } else return fprintf(stderr, "usage: bench [--check] [--quick] [--only NAME]...\n"), 2;
+        } else return fprintf(stderr, "usage: bench [--check] [--quick] [--threads N] [--only NAME]...\n"), 2;
     }
     ctx = fsm_context_new();
     double logs[3] = {0};
     int count = 0;
-    if (!only_check) {
+    if (threads && !only_check)
+        printf("%-14s %-8s %10s %10s %10s %8s %8s %8s\n", "kernel", "", "size", "1, ms", "N, ms", "faster", "N/copies", "best");
+    else if (!only_check) {
         print_roofline(quick);
         printf("%-14s %-18s %11s %11s %-5s %6s %11s %11s %-5s %6s %9s\n", "kernel", "size", "fsmc ns", "best C ns", "by",
                "C/fsmc", "grad ns", "C grad ns", "by", "C/fsmc", "grad/own");
@@ -243,6 +398,12 @@ int main(int argc, char **argv) {
     for (int i = 0; i < KERNEL_COUNT; i++) {
         if (some && !wanted[i]) continue;
         const struct kernel *k = &kernels[i];
+        count++;
+        if (threads) {
+            if (only_check) check_threads(k, quick);
+            else measure_threads(k, false, threads, quick), measure_threads(k, true, threads, quick);
+            continue;
+        }
         set_up(k, true);
         check(k);
         tear_down(k);
@@ -250,10 +411,10 @@ int main(int argc, char **argv) {
         if (!quick || !only_check) check(k);
         if (!only_check) measure(k, quick ? 0.001 : 0.005, logs);
         tear_down(k);
-        count++;
     }
-    if (only_check) printf("%d kernels and their gradients %s\n", count, failed ? "compared: some disagree" : "agree");
-    else printf("geometric means of %d: C / fsmc %.2f, gradient C / fsmc %.2f, gradient / own primal %.2f\n", count,
+    if (threads && only_check) printf("%d kernels and their gradients with any number of threads: %s\n", count, failed ? "some differ" : "the same bits");
+    else if (only_check) printf("%d kernels and their gradients %s\n", count, failed ? "compared: some disagree" : "agree");
+    else if (!threads) printf("geometric means of %d: C / fsmc %.2f, gradient C / fsmc %.2f, gradient / own primal %.2f\n", count,
                 exp(logs[0] / count), exp(logs[1] / count), exp(logs[2] / count));
     fsm_context_free(ctx);
     return failed;

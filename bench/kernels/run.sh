@@ -1,7 +1,9 @@
 #!/bin/sh
 # Compares and times what fsmc makes of the kernels in kernels.fsm and the same written by hand in C (docs/benchmarks.md).
-# usage: bench/kernels/run.sh [--check] [--quick] [--only NAME]...
+# usage: bench/kernels/run.sh [--check] [--quick] [--threads N] [--only NAME]...
 #   --check: only compares the results; --quick: short measurements, and with --check small sizes only
+#   --threads N: times calls in N threads against N copies of them at once, at larger sizes; with --check, compares the bits of
+#   results with 1, 2, 3 and 8 threads
 # FSMC_BUILD is a build directory (build/, which is made if need be); FSMC_FLAGS are more options for fsmc.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd -P)
@@ -14,9 +16,13 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+threads=
+for word; do
+    [ "$word" != --threads ] || threads=--threads=1
+done
 fast='-O3 -march=native -ffast-math'
 # shellcheck disable=SC2086 # words
-"$FSMC_BUILD/fsmc" --target-cpu=native --fp=fast ${FSMC_FLAGS:-} "$here/kernels.fsm" -o "$work/kernels_fsm.o"
+"$FSMC_BUILD/fsmc" --target-cpu=native --fp=fast $threads ${FSMC_FLAGS:-} "$here/kernels.fsm" -o "$work/kernels_fsm.o"
 compile() { "$@" -std=gnu11 -I"$root/include" -I"$work" -c; }
 # shellcheck disable=SC2086
 {
@@ -29,5 +35,5 @@ compile() { "$@" -std=gnu11 -I"$root/include" -I"$work" -c; }
     fi
     compile gcc -O2 -Wall -Wextra $clang "$here/bench.c" -o "$work/bench.o"
 }
-gcc "$work"/*.o "$FSMC_BUILD/libfsmrt.a" -lm -o "$work/bench"
+gcc "$work"/*.o "$FSMC_BUILD/libfsmrt.a" -lm -pthread -o "$work/bench"
 "$work/bench" "$@"

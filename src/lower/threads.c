@@ -40,7 +40,8 @@ typedef struct Copy { // an array from outside
 
 typedef struct Cut {
     Block *block; // with the loop in it
-    Stmt *loop;
+    Stmt *loop;   // or, of an array that is filled or copied, one that does so
+    Stmt *was;    // what is in the block
     VEC(Sum) sums;
     VEC(Copy) copies;
 } Cut;
@@ -65,7 +66,7 @@ struct Threads {
 static Cut *cut_of(Threads *z, Block *block, Stmt *loop) {
     Iterations *it = &z->it;
     Cut *c = ARENA_NEW(z->arena, Cut);
-    *c = (Cut){.block = block, .loop = loop};
+    *c = (Cut){.block = block, .loop = loop, .was = loop};
     for (int i = 0; i < it->sums.len; i++) vec_push(&c->sums, ((Sum){.cell = it->sums.data[i], .by = it->joins[it->sums.data[i]]}));
     for (int i = 0; i < it->outside.len; i++) {
         Buf *b = it->outside.data[i]->buf;
@@ -99,12 +100,18 @@ static bool find_cut(Threads *z, Block *block, Stmt *s) {
     return c;
 }
 
-static void find(Threads *z, Block *block) {
+static void find(Threads *z, Block *block, bool in_loop) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
         if (s->kind == ST_FOR && find_cut(z, block, s)) continue;
-        find(z, s->body);
-        find(z, s->other);
+        if (!in_loop && (s->kind == ST_FILL || s->kind == ST_COPY) && s->buf->rank) {
+            Cut *c = ARENA_NEW(z->arena, Cut);
+            *c = (Cut){.block = block, .was = s};
+            vec_push(&z->cuts, c);
+        }
+        bool inside = in_loop || s->kind == ST_FOR || s->kind == ST_LOOP;
+        find(z, s->body, inside);
+        find(z, s->other, inside);
     }
 }
 
@@ -114,7 +121,7 @@ Threads *threads_find(Arena *arena, Tree *tree, bool precise, bool always) {
     *z = (Threads){.arena = arena, .tree = tree, .always = always};
     iter_init(&z->it, arena, tree, precise);
     z->known = tree->temps.len;
-    find(z, tree->body);
+    find(z, tree->body, false);
     return z;
 }
 
@@ -273,6 +280,8 @@ static Cost work(Threads *z, const Block *block) {
     }
     return sum;
 }
+
+static int64_t block_of(const Cut *c) { return c->loop->lanes ? BLOCK * c->loop->lanes : 1; }
 
 static Cost iteration(Threads *z, const Cut *c) {
     Cost sum = plus(z, cost_of(TRIP), work(z, c->loop->body));
@@ -448,23 +457,36 @@ static void put_chunks(Threads *z, Cut *c, Temp n, Temp size) {
     add_up(z, c, chunks);
 }
 
+static Temp compare(Threads *z, Op o, Temp a, Temp b) {
+    Temp t = new_temp(z, KIND_BOOL, NULL), args[] = {a, b};
+    put(z, ST_OP, t, 2, args)->op = o;
+    return t;
+}
+
+// Would there be one chunk?
+static Temp is_little(Threads *z, const Cut *c, Cost all, Cost copied) {
+    Temp least = real_of(z, KIND_DOUBLE, 2.0 * FSM_CHUNK_WORK);
+    if (copied.t >= 0 || copied.lit > FSM_CHUNK_WORK / FSM_COPY_WORK)
+        least = op(z, OP_max, least, temp_of(z, times(z, cost_of(2.0 * FSM_COPY_WORK), copied)));
+    Temp little = compare(z, OP_lt, temp_of(z, all), least);
+    if (block_of(c) == 1) return little;
+    return compare(z, OP_or, little, compare(z, OP_le, c->loop->args[0], int_of(z, block_of(c))));
+}
+
 // if n * work < …: the loop as it is, else: its chunks. Both are put at the end of z->into. False, and nothing is put, if it is
 // known that there is too little work.
 static bool put_either(Threads *z, Cut *c) {
-    const double least = 2.0 * FSM_CHUNK_WORK;
-    Temp n = c->loop->args[0], size = new_temp(z, KIND_INT, "size"), little = new_temp(z, KIND_BOOL, NULL);
-    Cost one = iteration(z, c), all = times(z, number(z, n, 0), one);
-    if (all.t < 0 && all.lit < least) return false;
-    Temp each = temp_of(z, one), copied = temp_of(z, copies(z, c));
-    Temp both[] = {temp_of(z, all), real_of(z, KIND_DOUBLE, least)};
-    put(z, ST_OP, little, 2, both)->op = OP_lt;
+    Temp n = c->loop->args[0], size = new_temp(z, KIND_INT, "size");
+    Cost one = iteration(z, c), all = times(z, number(z, n, 0), one), copy = copies(z, c);
+    if (all.t < 0 && all.lit < 2.0 * FSM_CHUNK_WORK) return false;
+    Temp each = temp_of(z, one), copied = temp_of(z, copy), little = is_little(z, c, all, copy);
     Block *outer = z->into;
     Stmt *either = put(z, ST_IF, -1, 1, &little);
     either->body = ARENA_NEW(z->arena, Block);
-    vec_push(&either->body->stmts, c->loop);
+    vec_push(&either->body->stmts, c->was);
     z->into = either->other = ARENA_NEW(z->arena, Block);
     Temp args[] = {n, each, copied};
-    put(z, ST_CHUNK, size, 3, args)->u.num = c->loop->lanes ? BLOCK * c->loop->lanes : 1;
+    put(z, ST_CHUNK, size, 3, args)->u.num = block_of(c);
     put_chunks(z, c, n, size);
     z->into = outer;
     return true;
@@ -477,24 +499,42 @@ static void explain_cut(const Threads *z, const Stmt *loop) {
         explain(x, EXPLAIN_SCHEDULE, loop->span, "loop over `%s`: cut into chunks for threads where they have enough to do", name ? name : "i");
 }
 
+// A loop that does what a fill or a copy does.
+static Stmt *as_loop(Threads *z, const Stmt *s) {
+    Block *outer = z->into, *around = ARENA_NEW(z->arena, Block);
+    Temp index[RANK_MAX];
+    z->into = around;
+    for (int k = 0; k < s->buf->rank; k++) {
+        index[k] = new_temp(z, KIND_INT, "i");
+        begin_for(z, index[k], 1, &s->buf->extent[k], NULL);
+    }
+    Temp v = s->kind == ST_FILL ? s->args[0] : load(z, s->src, s->src->rank, index);
+    store(z, ST_STORE, s->buf, v, s->buf->rank, index);
+    z->into = outer;
+    Stmt *loop = around->stmts.data[0];
+    vec_free(&around->stmts);
+    return loop;
+}
+
 static void cut(Threads *z, Cut *c) {
     enum { SMALL = 2 };
     Block *block = c->block, *with = ARENA_NEW(z->arena, Block), old = *block;
+    z->span = c->was->span;
+    if (!c->loop) c->loop = as_loop(z, c->was);
     z->inside = ARENA_ARRAY(z->arena, char, z->tree->temps.len + 1);
     z->temp = ARENA_ARRAY(z->arena, Temp, z->tree->temps.len + 1);
     z->buf = ARENA_ARRAY(z->arena, Buf *, z->tree->bufs.len + 1);
     z->into = with;
-    z->span = c->loop->span;
     mark_inside(z, c->loop);
     if (z->always) put_chunks(z, c, op(z, OP_max, c->loop->args[0], int_of(z, 0)), int_of(z, SMALL));
     else if (!put_either(z, c)) {
         vec_free(&with->stmts);
         return;
     }
-    explain_cut(z, c->loop);
+    if (c->was == c->loop) explain_cut(z, c->loop);
     *block = (Block){0};
     for (int i = 0; i < old.stmts.len; i++) {
-        if (old.stmts.data[i] != c->loop) vec_push(&block->stmts, old.stmts.data[i]);
+        if (old.stmts.data[i] != c->was) vec_push(&block->stmts, old.stmts.data[i]);
         else
             for (int k = 0; k < with->stmts.len; k++) vec_push(&block->stmts, with->stmts.data[k]);
     }
