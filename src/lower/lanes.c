@@ -37,17 +37,19 @@ static double trips(const Planner *p, const Stmt *s, bool outermost) {
     return iter_literal(&p->it, s->args[0], &n) ? (double)(n > 0 ? n : 0) : outermost ? LONG_TRIPS : SHORT_TRIPS;
 }
 
+// Of an access, or of an addition, which is two.
 static double move_cost(const Planner *p, const Stmt *s) {
     const Buf *b = s->buf;
-    const Temp *index = index_of(s);
+    const Temp *index = stmt_index(s);
     int k = iter_apart(&p->it, b, index);
-    if (iter_all_agree(&p->it, b, index)) return 1.0 / LANES;
+    double moves = s->kind == ST_ADDTO ? 2 : 1;
+    if (iter_all_agree(&p->it, b, index)) return moves / LANES;
     for (int j = 0; j < b->rank; j++)
-        if (j != k && iter_varies(&p->it, index[j])) return MOVE;
-    if (iter_is_own(&p->it, b)) return MOVE;
-    if (k == b->rank - 1 && iter_info(&p->it, index[k])->step == 1) return 1.0 / LANES;
-    bool row = s->kind == ST_LOAD && lanes_row(p->it.loop, p->inner.len, p->inner.data, s) >= 0;
-    return row ? 1.0 / LANES + MOVE / SHORT_TRIPS : MOVE;
+        if (j != k && iter_varies(&p->it, index[j])) return moves * MOVE;
+    if (iter_is_own(&p->it, b)) return moves * MOVE;
+    if (k == b->rank - 1 && iter_info(&p->it, index[k])->step == 1) return moves / LANES;
+    bool row = lanes_row(p->it.loop, p->inner.len, p->inner.data, s) >= 0;
+    return row ? moves / LANES + MOVE / SHORT_TRIPS : moves * MOVE;
 }
 
 static double lane_cost(Planner *p, const Block *block) {
@@ -59,8 +61,8 @@ static double lane_cost(Planner *p, const Block *block) {
         case ST_LIT: continue;
         case ST_OP: cost = op_info[s->op].cost / (!iter_varies(&p->it, s->dst) || op_info[s->op].lanes ? LANES : 1.0); break;
         case ST_LOAD:
-        case ST_STORE: cost = move_cost(p, s); break;
-        case ST_ADDTO: cost = 2 * move_cost(p, s); break;
+        case ST_STORE:
+        case ST_ADDTO: cost = move_cost(p, s); break;
         case ST_FOR:
             vec_push(&p->inner, s);
             cost = (trips(p, s, false) + (s->together ? LANES : 0)) * (0.5 / LANES + lane_cost(p, s->body));
@@ -79,7 +81,7 @@ static double lane_cost(Planner *p, const Block *block) {
 static bool is_fixed_place(const Planner *p, const Stmt *s, int from) {
     int64_t c;
     for (int k = from; k < s->buf->rank; k++)
-        if (!iter_literal(&p->it, index_of(s)[k], &c) || !iter_literal(&p->it, s->buf->extent[k], &c)) return false;
+        if (!iter_literal(&p->it, stmt_index(s)[k], &c) || !iter_literal(&p->it, s->buf->extent[k], &c)) return false;
     return true;
 }
 
@@ -91,7 +93,7 @@ static bool is_plain(const Planner *p, const Block *block, Temp index) {
         if (s->kind == ST_OP && op_info[s->op].cost >= CALL) return false;
         if (s->kind == ST_SET && p->it.def[s->args[0]] && iter_is_extreme(p->it.def[s->args[0]])) return false;
         if (s->kind == ST_LOAD || s->kind == ST_STORE || s->kind == ST_ADDTO) {
-            const Temp *at = index_of(s);
+            const Temp *at = stmt_index(s);
             for (int k = 0; k < s->buf->rank - 1; k++)
                 if (at[k] == index && !is_fixed_place(p, s, k + 1)) return false;
         }

@@ -54,7 +54,7 @@ struct Threads {
     int known; // temps that it knows of
     VEC(Cut *) cuts;
     // While a loop is cut:
-    char *inside;        // by temp: it is made in the loop
+    const Stmt **inside; // by temp: what makes it in the loop, or NULL
     Temp *temp;          // by temp: what takes its place in the chunks, plus 1; 0: nothing does
     Buf **buf;           // by buffer: likewise; NULL: nothing
     Block *into;         // where statements go
@@ -226,23 +226,24 @@ static Cost times(Threads *z, Cost a, Cost b) {
 
 static Cost cost_of(double lit) { return (Cost){lit, -1}; }
 
-static const Stmt *definition(const Threads *z, Temp t) { return t < z->known ? z->it.def[t] : NULL; }
-
 // An Int: its value, or if it is made in the loop, what it is in the middle of all iterations.
 static Cost number(Threads *z, Temp t, int depth) {
-    const Stmt *s = definition(z, t);
+    const Stmt *s = z->inside[t];
     int64_t value;
-    if (s && iter_literal(&z->it, t, &value)) return cost_of((double)value);
-    if (!z->inside[t]) {
+    if (s && s->kind == ST_LIT) return cost_of((double)s->u.num);
+    if (!s && t < z->known && iter_literal(&z->it, t, &value)) return cost_of((double)value);
+    if (!s) {
         Temp real = new_temp(z, KIND_DOUBLE, NULL);
         put(z, ST_CONV, real, 1, &t);
         return (Cost){0, real};
     }
-    if (!s || depth == DEEP) return cost_of(UNKNOWN_TRIPS);
+    if (depth == DEEP) return cost_of(UNKNOWN_TRIPS);
     if (s->kind == ST_FOR) return times(z, cost_of(0.5), number(z, s->args[0], depth + 1));
     if (s->kind != ST_OP || s->nargs != 2) return cost_of(UNKNOWN_TRIPS);
-    if (s->op != OP_add && s->op != OP_sub && s->op != OP_mul && s->op != OP_min && s->op != OP_max) return cost_of(UNKNOWN_TRIPS);
+    bool known = s->op == OP_add || s->op == OP_sub || s->op == OP_mul || s->op == OP_min || s->op == OP_max || s->op == OP_idiv;
+    if (!known) return cost_of(UNKNOWN_TRIPS);
     Cost a = number(z, s->args[0], depth + 1), b = number(z, s->args[1], depth + 1);
+    if (s->op == OP_idiv) return b.t < 0 && b.lit > 0 ? times(z, cost_of(1 / b.lit), a) : cost_of(UNKNOWN_TRIPS);
     if (s->op == OP_add) return plus(z, a, b);
     if (s->op == OP_sub) return plus(z, a, times(z, cost_of(-1), b));
     if (s->op == OP_mul) return times(z, a, b);
@@ -304,7 +305,7 @@ static Cost copies(Threads *z, const Cut *c) {
 // ---- cutting
 
 static void mark_inside(Threads *z, const Stmt *s) {
-    if (s->dst >= 0 && s->kind != ST_SET) z->inside[s->dst] = 1;
+    if (s->dst >= 0 && s->kind != ST_SET) z->inside[s->dst] = s;
     const Block *blocks[] = {s->body, s->other};
     for (int k = 0; k < 2; k++)
         for (int i = 0; blocks[k] && i < blocks[k]->stmts.len; i++) mark_inside(z, blocks[k]->stmts.data[i]);
@@ -521,7 +522,7 @@ static void cut(Threads *z, Cut *c) {
     Block *block = c->block, *with = ARENA_NEW(z->arena, Block), old = *block;
     z->span = c->was->span;
     if (!c->loop) c->loop = as_loop(z, c->was);
-    z->inside = ARENA_ARRAY(z->arena, char, z->tree->temps.len + 1);
+    z->inside = ARENA_ARRAY(z->arena, const Stmt *, z->tree->temps.len + 1);
     z->temp = ARENA_ARRAY(z->arena, Temp, z->tree->temps.len + 1);
     z->buf = ARENA_ARRAY(z->arena, Buf *, z->tree->bufs.len + 1);
     z->into = with;
