@@ -209,6 +209,28 @@ typedef struct Member {
 
 typedef VEC(Member) Members;
 
+static bool is_whole(const Task *t) {
+    return t->kind == TASK_STORE && !t->nidx && !t->guard && !t->region && !t->shift && !t->first && !t->after;
+}
+
+// Is what the task stores an array that the scope also reads?
+static bool is_read(const Lower *l, const Task *t) {
+    for (int i = 0; i < l->scope->loops.len && is_whole(t); i++)
+        if (l->scope->loops.data[i].e == t->e) return true;
+    return false;
+}
+
+// Does a member of the group read the array that the task stores, or the task one that a member stores?
+static bool reads_stored(Lower *l, const Task *t, const Members *group) {
+    bool read = is_read(l, t);
+    for (int i = 0; i < group->len; i++) {
+        const Task *u = &group->data[i].task;
+        if (read && reach(l->reach, u->e, t->e)) return true;
+        if (is_read(l, u) && reach(l->reach, t->e, u->e)) return true;
+    }
+    return false;
+}
+
 static bool needs_group(Lower *l, Node *e, Members *group) {
     for (int i = 0; i < group->len; i++) {
         Node *o = group->data[i].value;
@@ -255,9 +277,32 @@ Buf *lower_new_array(Lower *l, Node *e) {
     return lower_buf(l, BUF_TEMP, e->kind, e->rank, extent, NULL);
 }
 
-// What is to be done in a loop over e's variable to produce e.
+// A sum of arrays is zero first, and then added up in place.
+static void add_up(Lower *l, Task *t) {
+    if (t->kind != TASK_STORE || t->e->op != OP_sum || t->e->rank == 0) return;
+    lower_zero(l, t);
+    t->kind = TASK_ADD;
+}
+
+// The task of the scope that stores e as a whole, and may be done now; NULL if there is none.
+static Task *storing(Lower *l, const Node *e) {
+    for (int i = 0; i < l->scope->tasks.len; i++) {
+        Task *t = &l->scope->tasks.data[i];
+        if (is_whole(t) && !t->done && t->e == e) return t;
+    }
+    return NULL;
+}
+
+// What is to be done in a loop over e's variable to produce e. If it is to be stored anyway, it is read from there.
 static Member member_for(Lower *l, Node *e) {
     Member mb = {.value = e};
+    Task *t = e->rank ? storing(l, e) : NULL;
+    if (t) {
+        t->done = true;
+        mb.buf = t->buf, mb.task = *t;
+        add_up(l, &mb.task);
+        return mb;
+    }
     if (e->rank == 0) {
         mb.cell = lower_cell(l, e->kind, zero(l, e->kind));
         mb.task = (Task){.kind = TASK_ACC, .cell = mb.cell, .e = e};
@@ -269,13 +314,6 @@ static Member member_for(Lower *l, Node *e) {
     return mb;
 }
 
-// A sum of arrays is zero first, and then added up in place.
-static void add_up(Lower *l, Task *t) {
-    if (t->kind != TASK_STORE || t->e->op != OP_sum || t->e->rank == 0) return;
-    lower_zero(l, t);
-    t->kind = TASK_ADD;
-}
-
 // Has the task been done that must come first?
 static bool may_start(const Lower *l, const Task *t) { return !t->after || l->scope->tasks.data[t->after - 1].stored; }
 
@@ -285,6 +323,7 @@ static void gather(Lower *l, Var *v, Members *group) {
         Task *t = &s->tasks.data[i];
         Var *w = t->done || !may_start(l, t) ? NULL : loop_var(t);
         if (!w || w->extent != v->extent || lower_needs_busy(l, t->e) || needs_group(l, t->e, group)) continue;
+        if (reads_stored(l, t, group)) continue;
         t->done = true;
         Task u = *t;
         add_up(l, &u);
@@ -322,6 +361,7 @@ static void emit_group(Lower *l, Var *v, Members *group) {
     lower_pop_busy(l, busy);
     for (int i = 0; i < group->len; i++) {
         Member *mb = &group->data[i];
+        if (!mb->value && is_read(l, &mb->task)) map_put(&s->arrays, mb->task.e, mb->task.buf);
         if (!mb->value) continue;
         if (mb->buf) map_put(&s->arrays, mb->value, mb->buf);
         else map_put(&s->values, mb->value, (void *)(intptr_t)(lower_get(l, mb->cell) + 1));

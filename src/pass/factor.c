@@ -70,9 +70,15 @@ static bool exponent(const Node *e, int64_t *k) {
     return e->op == OP_powi && ir_is_int_lit(e->args[1], k) && *k > 0 && *k <= MAX_EXPONENT;
 }
 
-// a * (1 / b), the reciprocal being used here only, unless it is made once for all values of an index that a depends on.
+static bool varies_with_all_of(const Node *e, const Node *a) {
+    bool all = true;
+    for (int i = 0; i < a->fv->n; i++) all &= node_has_var(e, a->fv->v[i]);
+    return all;
+}
+
+// a * (1 / b), the reciprocal being used here only, unless it is made once for all values of a variable that a depends on.
 static Node *by_reciprocal(Ir *m, const Map *uses, Node *a, const Node *b) {
-    if (m->strict || !once(uses, b, OP_div) || !ir_is_lit(b->args[0], 1) || varies_alone(a, b, b)) return NULL;
+    if (m->strict || !once(uses, b, OP_div) || !ir_is_lit(b->args[0], 1) || !varies_with_all_of(b, a)) return NULL;
     return rule(m, RULE_mul_reciprocal) ? ir_div(m, a, b->args[1]) : NULL;
 }
 
