@@ -4,12 +4,12 @@
 #include "ir/rule.h"
 #include "support/map.h"
 
-enum { MAX_EXTENT = 16, MAX_ELEMENTS = 64, MAX_NODES = 4000 };
+enum { MAX_EXTENT = 16, MAX_ELEMENTS = 64, MAX_NODES = 20000 };
 
 typedef struct Unroll {
     Ir *m;
     Map memo;
-    uint32_t limit; // no more nodes than this
+    uint32_t limit; // no more nodes than this: what is half unrolled is dearer than what is not, so that only length matters
 } Unroll;
 
 static bool small(const Var *v, int64_t *n) {
