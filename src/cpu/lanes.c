@@ -2,7 +2,7 @@
 // an Int with a fixed step from lane to lane, its value in the first lane; of what all lanes share, the value. Where lanes
 // disagree on a condition, both branches run, each with the mask of the lanes that take it, unless there are none. Buffers
 // that are new in each iteration hold the elements of all lanes side by side: element i of lane l is at i * lanes + l.
-#include "cpu/body.h"
+#include "cpu/lanes.h"
 
 #include <string.h>
 
@@ -15,7 +15,7 @@ static bool linear(const Body *p, Temp t) { return info(p, t)->varies && info(p,
 
 static LLVMTypeRef vector_type(const Body *p, LLVMTypeRef of) { return LLVMVectorType(of, (unsigned)p->lanes); }
 
-static LLVMValueRef lane_index(const Body *p, int lane) { return LLVMConstInt(p->e->type_i32, (unsigned)lane, false); }
+LLVMValueRef lanes_index(const Body *p, int lane) { return LLVMConstInt(p->e->type_i32, (unsigned)lane, false); }
 
 static LLVMValueRef constant_lanes(const Body *p, int64_t first, int64_t step) {
     LLVMValueRef v[64];
@@ -25,17 +25,17 @@ static LLVMValueRef constant_lanes(const Body *p, int64_t first, int64_t step) {
 
 static LLVMValueRef splat(Body *p, LLVMValueRef x) {
     LLVMTypeRef type = vector_type(p, LLVMTypeOf(x));
-    LLVMValueRef one = LLVMBuildInsertElement(p->e->builder, LLVMGetPoison(type), x, lane_index(p, 0), "");
+    LLVMValueRef one = LLVMBuildInsertElement(p->e->builder, LLVMGetPoison(type), x, lanes_index(p, 0), "");
     LLVMValueRef mask = LLVMConstNull(vector_type(p, p->e->type_i32));
     return LLVMBuildShuffleVector(p->e->builder, one, LLVMGetPoison(type), mask, "");
 }
 
 static LLVMValueRef extract(Body *p, LLVMValueRef v, int lane) {
-    return LLVMBuildExtractElement(p->e->builder, v, lane_index(p, lane), "");
+    return LLVMBuildExtractElement(p->e->builder, v, lanes_index(p, lane), "");
 }
 
 static LLVMValueRef insert(Body *p, LLVMValueRef v, LLVMValueRef x, int lane) {
-    return LLVMBuildInsertElement(p->e->builder, v, x, lane_index(p, lane), "");
+    return LLVMBuildInsertElement(p->e->builder, v, x, lanes_index(p, lane), "");
 }
 
 // The value of a temp in all lanes.
@@ -68,26 +68,26 @@ static LLVMValueRef both(Body *p, LLVMValueRef x, LLVMValueRef mask) {
 }
 
 // Lanes first … first + n - 1 of a vector.
-static LLVMValueRef part_of(Body *p, LLVMValueRef v, int first, int n) {
+LLVMValueRef lanes_part(Body *p, LLVMValueRef v, int first, int n) {
     LLVMValueRef index[64];
-    for (int l = 0; l < n; l++) index[l] = lane_index(p, first + l);
+    for (int l = 0; l < n; l++) index[l] = lanes_index(p, first + l);
     return LLVMBuildShuffleVector(p->e->builder, v, v, LLVMConstVector(index, (unsigned)n), "");
 }
 
 // Two vectors one after the other.
-static LLVMValueRef joined(Body *p, LLVMValueRef a, LLVMValueRef b) {
+LLVMValueRef lanes_joined(Body *p, LLVMValueRef a, LLVMValueRef b) {
     LLVMValueRef index[64];
     unsigned n = LLVMGetVectorSize(LLVMTypeOf(a));
-    for (unsigned l = 0; l < 2 * n; l++) index[l] = lane_index(p, (int)l);
+    for (unsigned l = 0; l < 2 * n; l++) index[l] = lanes_index(p, (int)l);
     return LLVMBuildShuffleVector(p->e->builder, a, b, LLVMConstVector(index, 2 * n), "");
 }
 
 // Of one vector, if a block of lanes takes several of them; not more than what the machine's functions take.
-static int vector_lanes(const Body *p) { return p->e->width < p->e->native ? p->e->width : p->e->native; }
+int lanes_of_vector(const Body *p) { return p->e->width < p->e->native ? p->e->width : p->e->native; }
 
 // ---- elements of arrays
 
-static bool own(const Buf *b) { return b->lanes != 0; }
+bool lanes_own(const Buf *b) { return b->lanes != 0; }
 
 // How the elements lie that the lanes access.
 typedef enum Layout { LIE_SHARED, LIE_TOGETHER, LIE_APART, LIE_ANYWHERE } Layout;
@@ -101,12 +101,12 @@ static Layout layout(const Body *p, const Buf *b, const Temp *index) {
         steps &= i->step != STEP_ANY;
         last &= k == b->rank - 1 && i->step == 1;
     }
-    if (own(b)) return same ? LIE_TOGETHER : LIE_ANYWHERE;
+    if (lanes_own(b)) return same ? LIE_TOGETHER : LIE_ANYWHERE;
     return same ? LIE_SHARED : !steps ? LIE_ANYWHERE : last ? LIE_TOGETHER : LIE_APART;
 }
 
 // The number of the element in the first lane (or in all).
-static LLVMValueRef first_number(Body *p, const Buf *b, const Temp *index) {
+LLVMValueRef lanes_first_number(Body *p, const Buf *b, const Temp *index) {
     LLVMBuilderRef build = p->e->builder;
     LLVMValueRef at = NULL;
     for (int k = 0; k < b->rank; k++) {
@@ -117,7 +117,7 @@ static LLVMValueRef first_number(Body *p, const Buf *b, const Temp *index) {
 }
 
 // By how many elements neighbouring lanes are apart, if they are so by fixed steps.
-static LLVMValueRef stride(Body *p, const Buf *b, const Temp *index) {
+LLVMValueRef lanes_stride(Body *p, const Buf *b, const Temp *index) {
     LLVMBuilderRef build = p->e->builder;
     LLVMValueRef at = emit_int(p->e, 0);
     for (int k = 0; k < b->rank; k++) {
@@ -136,30 +136,30 @@ static LLVMValueRef numbers(Body *p, const Buf *b, const Temp *index) {
         if (at) i = LLVMBuildNSWAdd(build, LLVMBuildNSWMul(build, at, splat(p, body_value(p, b->extent[k])), ""), i, "");
         at = i;
     }
-    if (!own(b)) return at;
+    if (!lanes_own(b)) return at;
     at = LLVMBuildNSWMul(build, at, splat(p, emit_int(p->e, p->lanes)), "");
     return LLVMBuildNSWAdd(build, at, constant_lanes(p, 0, 1), "");
 }
 
-static LLVMValueRef address(Body *p, const Buf *b, LLVMValueRef number) {
+LLVMValueRef lanes_address(Body *p, const Buf *b, LLVMValueRef number) {
     return LLVMBuildInBoundsGEP2(p->e->builder, emit_memory_type(p->e, b->kind), body_buffer(p, b), &number, 1, "");
 }
 
 // The address of the first lane's element where elements lie together.
 static LLVMValueRef together(Body *p, const Buf *b, const Temp *index) {
-    LLVMValueRef n = first_number(p, b, index);
-    if (own(b)) n = LLVMBuildNSWMul(p->e->builder, n, emit_int(p->e, p->lanes), "");
-    return address(p, b, n);
+    LLVMValueRef n = lanes_first_number(p, b, index);
+    if (lanes_own(b)) n = LLVMBuildNSWMul(p->e->builder, n, emit_int(p->e, p->lanes), "");
+    return lanes_address(p, b, n);
 }
 
 // Of a vector, if buffers begin at ALIGNMENT.
-static unsigned aligned(Kind kind, int lanes) {
+unsigned lanes_aligned(Kind kind, int lanes) {
     unsigned bytes = (unsigned)kind_size(kind) * (unsigned)lanes;
     return bytes < ALIGNMENT ? bytes : ALIGNMENT;
 }
 
 static unsigned vector_alignment(const Buf *b, int lanes) {
-    return own(b) ? aligned(b->kind, lanes) : body_alignment(b->kind);
+    return lanes_own(b) ? lanes_aligned(b->kind, lanes) : body_alignment(b->kind);
 }
 
 static LLVMValueRef from_memory(Body *p, Kind kind, LLVMValueRef v) {
@@ -176,7 +176,7 @@ static LLVMValueRef load_together(Body *p, const Buf *b, LLVMValueRef at) {
     LLVMTypeRef type = vector_type(p, emit_memory_type(p->e, b->kind));
     unsigned align = vector_alignment(b, p->lanes);
     LLVMValueRef v;
-    if (p->mask && !own(b)) {
+    if (p->mask && !lanes_own(b)) {
         LLVMTypeRef types[] = {type, p->e->type_ptr};
         LLVMValueRef args[] = {at, alignment_arg(p, align), p->mask, LLVMConstNull(type)};
         v = emit_intrinsic(p->e, "llvm.masked.load", 2, types, 4, args);
@@ -205,15 +205,15 @@ typedef struct Places {
 } Places;
 
 static Places places(Body *p, const Buf *b, const Temp *index) {
-    if (layout(p, b, index) == LIE_APART) return (Places){first_number(p, b, index), stride(p, b, index), NULL};
+    if (layout(p, b, index) == LIE_APART) return (Places){lanes_first_number(p, b, index), lanes_stride(p, b, index), NULL};
     return (Places){NULL, NULL, numbers(p, b, index)};
 }
 
 static LLVMValueRef place_of(Body *p, const Buf *b, const Places *at, int lane) {
     LLVMBuilderRef build = p->e->builder;
-    if (at->all) return address(p, b, extract(p, at->all, lane));
+    if (at->all) return lanes_address(p, b, extract(p, at->all, lane));
     LLVMValueRef off = LLVMBuildNSWMul(build, at->stride, emit_int(p->e, lane), "");
-    return address(p, b, LLVMBuildNSWAdd(build, at->first, off, ""));
+    return lanes_address(p, b, LLVMBuildNSWAdd(build, at->first, off, ""));
 }
 
 static LLVMValueRef pointers(Body *p, const Buf *b, const Places *at) {
@@ -246,6 +246,8 @@ static LLVMValueRef at_work(Body *p, const Buf *b, const Places *at, LLVMValueRe
 }
 
 static LLVMValueRef gather(Body *p, const Buf *b, const Temp *index) {
+    LLVMValueRef near;
+    if (lanes_load_apart(p, b, index, &near)) return from_memory(p, b->kind, near);
     LLVMTypeRef type = emit_memory_type(p->e, b->kind);
     Places at = places(p, b, index);
     LLVMValueRef v = LLVMGetPoison(vector_type(p, type)), all = at_work(p, b, &at, &p->zero);
@@ -306,8 +308,8 @@ static LLVMValueRef vector_sum(Body *p, Kind kind, LLVMValueRef x, LLVMValueRef 
 
 // The sum of the machine's vectors that a block of lanes takes.
 static LLVMValueRef folded(Body *p, Kind kind, LLVMValueRef v) {
-    for (int n = p->lanes; n > vector_lanes(p); n /= 2)
-        v = vector_sum(p, kind, part_of(p, v, 0, n / 2), part_of(p, v, n / 2, n / 2));
+    for (int n = p->lanes; n > lanes_of_vector(p); n /= 2)
+        v = vector_sum(p, kind, lanes_part(p, v, 0, n / 2), lanes_part(p, v, n / 2, n / 2));
     return v;
 }
 
@@ -315,8 +317,8 @@ static LLVMValueRef folded(Body *p, Kind kind, LLVMValueRef v) {
 static void add_to_copies(Body *p, const Buf *b, LLVMValueRef number, LLVMValueRef v) {
     LLVMBuilderRef build = p->e->builder;
     LLVMTypeRef type = emit_memory_type(p->e, b->kind);
-    unsigned align = aligned(b->kind, vector_lanes(p));
-    LLVMValueRef n = LLVMBuildNSWMul(build, number, emit_int(p->e, vector_lanes(p)), "");
+    unsigned align = lanes_aligned(b->kind, lanes_of_vector(p));
+    LLVMValueRef n = LLVMBuildNSWMul(build, number, emit_int(p->e, lanes_of_vector(p)), "");
     LLVMValueRef at = LLVMBuildInBoundsGEP2(build, type, p->sums[b->id], &n, 1, "");
     LLVMValueRef old = LLVMBuildLoad2(build, LLVMTypeOf(v), at, "");
     LLVMSetAlignment(old, align);
@@ -326,7 +328,7 @@ static void add_to_copies(Body *p, const Buf *b, LLVMValueRef number, LLVMValueR
 // To an element that all lanes share: to their copies, or if there are none (begin_sums) the sum over the lanes.
 static void add_to_shared(Body *p, const Buf *b, const Temp *index, LLVMValueRef v) {
     LLVMBuilderRef build = p->e->builder;
-    LLVMValueRef number = first_number(p, b, index);
+    LLVMValueRef number = lanes_first_number(p, b, index);
     v = folded(p, b->kind, masked_term(p, v));
     LLVMBasicBlockRef join = NULL;
     if (p->sums[b->id]) {
@@ -338,7 +340,7 @@ static void add_to_shared(Body *p, const Buf *b, const Temp *index, LLVMValueRef
         LLVMBuildBr(build, join);
         body_go_on(p, shared);
     }
-    LLVMValueRef at = address(p, b, number), term = sum_of(p, b->kind, v);
+    LLVMValueRef at = lanes_address(p, b, number), term = sum_of(p, b->kind, v);
     body_store(p, b->kind, emit_accumulate(p->e, b->kind, body_load(p, b->kind, at), term, false), at);
     if (join) LLVMBuildBr(build, join), body_go_on(p, join);
 }
@@ -368,9 +370,9 @@ static void fill(Body *p, const Buf *b, LLVMValueRef v, const Buf *src) {
     Emitter *e = p->e;
     Counted c = body_begin_for(p, emit_int(e, 0), body_count(p, b), 1, "fill");
     LLVMValueRef n = LLVMBuildNSWMul(e->builder, c.index, emit_int(e, p->lanes), "");
-    if (src && own(src)) v = load_together(p, src, address(p, src, n));
-    else if (src) v = splat(p, body_load(p, src->kind, address(p, src, c.index)));
-    store_together(p, b, address(p, b, n), v);
+    if (src && lanes_own(src)) v = load_together(p, src, lanes_address(p, src, n));
+    else if (src) v = splat(p, body_load(p, src->kind, lanes_address(p, src, c.index)));
+    store_together(p, b, lanes_address(p, b, n), v);
     body_end_for(p, &c);
 }
 
@@ -380,7 +382,7 @@ static void fill(Body *p, const Buf *b, LLVMValueRef v, const Buf *src) {
 static const char *vector_function(Body *p, Op op) {
 #if defined(__x86_64__) && defined(__GLIBC__)
     const char *name = op_info[op].lanes && p->e->opt->fp != CPU_FP_PRECISE ? emit_libm_name(op) : NULL;
-    int lanes = vector_lanes(p);
+    int lanes = lanes_of_vector(p);
     char isa = lanes == 8 ? 'e' : lanes == 4 ? 'd' : 'b';
     return name ? arena_printf(p->e->arena, "_ZGV%cN%d%s_%s", isa, lanes, op_info[op].arity > 1 ? "vv" : "v", name) : NULL;
 #else
@@ -391,11 +393,11 @@ static const char *vector_function(Body *p, Op op) {
 
 static LLVMValueRef call_vector(Body *p, const char *name, int n, LLVMValueRef *args) {
     int lanes = (int)LLVMGetVectorSize(LLVMTypeOf(args[0])), half = lanes / 2;
-    if (lanes <= vector_lanes(p)) return emit_pure_call(p->e, name, LLVMTypeOf(args[0]), n, args);
+    if (lanes <= lanes_of_vector(p)) return emit_pure_call(p->e, name, LLVMTypeOf(args[0]), n, args);
     LLVMValueRef low[2], high[2];
-    for (int i = 0; i < n; i++) low[i] = part_of(p, args[i], 0, half), high[i] = part_of(p, args[i], half, half);
+    for (int i = 0; i < n; i++) low[i] = lanes_part(p, args[i], 0, half), high[i] = lanes_part(p, args[i], half, half);
     LLVMValueRef first = call_vector(p, name, n, low);
-    return joined(p, first, call_vector(p, name, n, high));
+    return lanes_joined(p, first, call_vector(p, name, n, high));
 }
 
 // A function that knows no vectors, of each lane.
@@ -509,7 +511,7 @@ static bool is_cheap(const Body *p, const Block *block) {
             if (op_info[s->op].cost > 8) return false;
             break;
         case ST_LOAD: // by a masked load, which reads nothing if no lane is at work
-            if (own(s->buf) || layout(p, s->buf, s->args) != LIE_TOGETHER) return false;
+            if (lanes_own(s->buf) || layout(p, s->buf, s->args) != LIE_TOGETHER) return false;
             break;
         default: return false;
         }
@@ -601,7 +603,7 @@ bool lanes_stmt(Body *p, const Stmt *s) {
     case ST_FOR: {
         bool ranges = info(p, s->args[0])->varies || s->together;
         if (ranges) inner_for(p, s);
-        return ranges;
+        return ranges || (s->rows && lanes_rows(p, s));
     }
     case ST_CHECK:
         if (info(p, s->args[0])->varies) lanes_check(p, s);
@@ -663,14 +665,14 @@ static void begin_sums(LaneLoop *z, const Stmt *s, LLVMValueRef n) {
     p->copied = LLVMBuildICmp(b, LLVMIntSGE, n, emit_int(p->e, SHORT_RUN * p->e->width), "");
     p->copied = LLVMBuildAnd(b, p->copied, z->enough, "");
     for (int i = 0; i < s->nin; i++) {
-        int64_t most = PRIVATE_BYTES / ((int64_t)kind_size(s->in[i]->kind) * vector_lanes(p));
+        int64_t most = PRIVATE_BYTES / ((int64_t)kind_size(s->in[i]->kind) * lanes_of_vector(p));
         count[i] = body_count(p, s->in[i]);
         p->copied = LLVMBuildAnd(b, p->copied, LLVMBuildICmp(b, LLVMIntSLE, count[i], emit_int(p->e, most), ""), "");
     }
     for (int i = 0; i < s->nin; i++) {
         const Buf *buf = s->in[i];
         int64_t size = (int64_t)kind_size(buf->kind);
-        LLVMValueRef elements = LLVMBuildNSWMul(b, count[i], emit_int(p->e, vector_lanes(p)), "");
+        LLVMValueRef elements = LLVMBuildNSWMul(b, count[i], emit_int(p->e, lanes_of_vector(p)), "");
         elements = LLVMBuildSelect(b, p->copied, elements, emit_int(p->e, 0), "");
         p->sums[buf->id] = body_alloc(p, elements, size);
         LLVMValueRef bytes = LLVMBuildNSWMul(b, elements, emit_int(p->e, size), "");
@@ -686,9 +688,9 @@ static void end_sums(LaneLoop *z, const Stmt *s) {
         LLVMTypeRef type = emit_memory_type(p->e, buf->kind);
         LLVMValueRef n = LLVMBuildSelect(b, p->copied, body_count(p, buf), emit_int(p->e, 0), "");
         Counted c = body_begin_for(p, emit_int(p->e, 0), n, 1, "sum");
-        LLVMValueRef k = LLVMBuildNSWMul(b, c.index, emit_int(p->e, vector_lanes(p)), "");
+        LLVMValueRef k = LLVMBuildNSWMul(b, c.index, emit_int(p->e, lanes_of_vector(p)), "");
         LLVMValueRef at = LLVMBuildInBoundsGEP2(b, type, p->sums[buf->id], &k, 1, "");
-        LLVMValueRef v = LLVMBuildLoad2(b, LLVMVectorType(type, (unsigned)vector_lanes(p)), at, ""), to = address(p, buf, c.index);
+        LLVMValueRef v = LLVMBuildLoad2(b, LLVMVectorType(type, (unsigned)lanes_of_vector(p)), at, ""), to = lanes_address(p, buf, c.index);
         LLVMValueRef sum = emit_accumulate(p->e, buf->kind, body_load(p, buf->kind, to), sum_of(p, buf->kind, v), false);
         body_store(p, buf->kind, sum, to);
         body_end_for(p, &c);
@@ -713,7 +715,7 @@ static LLVMValueRef extreme_of(Body *p, Op op, Kind kind, LLVMValueRef v) {
     Emitter *e = p->e;
     for (int n = p->lanes / 2; n > 1; n /= 2) {
         e->lanes = n;
-        v = emit_op(e, op, kind, part_of(p, v, 0, n), part_of(p, v, n, n));
+        v = emit_op(e, op, kind, lanes_part(p, v, 0, n), lanes_part(p, v, n, n));
         e->lanes = 0;
     }
     return emit_op(e, op, kind, extract(p, v, 0), extract(p, v, 1));

@@ -114,13 +114,15 @@ typedef struct Lower {
     Buf **inputs, **outputs; // of the function, by number; NULL for scalar inputs
 } Lower;
 
-// If the load, in loops around[] inside of `loop`, reads elements of one row of an array for each iteration of `loop`, and
-// some loop comes back to the same elements: the dimension whose index is that of `loop`; otherwise -1. (stage.c)
-int lanes_row(const Stmt *loop, int n, Stmt *const *around, const Stmt *load);
+// If the access, in loops around[] inside of `loop`, is to the elements of one row of an array for each iteration of `loop`:
+// the dimension whose index is that of `loop`; otherwise -1. *again: some loop comes back to the same elements. (stage.c)
+int lanes_row(const Stmt *loop, int n, Stmt *const *around, const Stmt *move, bool *again);
+// A copy of a statement, with temps and buffers of its own for what is made inside. (clone.c)
+Stmt *tree_clone(Arena *arena, Tree *tree, const Stmt *s);
 // Makes loops over what starts elsewhere say so: Stmt.shifted. (shift.c)
 void lanes_shift(Arena *arena, Tree *tree);
-// Gives a loop with lanes, which is in the block, copies of the rows that pay. (stage.c)
-void lanes_stage(Arena *arena, Tree *tree, Block *block, Stmt *loop);
+// Gives a loop with lanes, which is in the block, copies of the rows that pay; def: what makes each temp. (stage.c)
+void lanes_stage(Arena *arena, Tree *tree, Stmt *const *def, Block *block, Stmt *loop);
 // Lets iterations of loops in a loop with lanes share their inner loops, as far as the registers reach. (jam.c)
 void lanes_jam(Arena *arena, Tree *tree, Stmt *loop, bool precise, int registers);
 

@@ -16,6 +16,7 @@ typedef struct Jammer {
     Tree *tree;
     bool precise; // additions keep their order
     int vectors;  // registers for vectors, in units of a block of lanes
+    const Stmt **lit; // by temp: the literal that it is, or NULL
     // Of the loop that is looked at:
     Stmt *loop, *inner;
     Map made;               // Temp + 1 -> what is made in an iteration
@@ -68,7 +69,7 @@ static bool is_known(StmtKind kind) {
 static bool survey(Jammer *z, const Block *block) {
     for (int i = 0; i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
-        if (!is_known(s->kind) || s->together) return false;
+        if (!is_known(s->kind) || s->together || (s->kind == ST_FOR && s->nargs != 1)) return false;
         if (s->dst >= 0 && s->kind != ST_SET) map_put(&z->made, (void *)((intptr_t)s->dst + 1), (void *)s);
         if (s->kind == ST_STORE || s->kind == ST_ADDTO) vec_push(&z->changed, s->buf);
         if (s->body && !survey(z, s->body)) return false;
@@ -163,14 +164,18 @@ static int growth(const Jammer *z, Temp t) {
     return s->op == OP_add ? a + b : a - b;
 }
 
+// The value of a literal, or -1.
+static int64_t trips(const Jammer *z, Temp t) { return z->lit[t] ? z->lit[t]->u.num : -1; }
+
 // How many iterations to take at a time; 0 or 1: that does not pay.
-static int copies(Jammer *z) {
+static int copies(Jammer *z, int64_t trips) {
     Gain g = gain_of(z);
     z->grows = growth(z, z->inner->args[0]);
     if (!g.shared || z->grows < -1 || z->grows > 1) return 0;
     int most = MOST;
     if (g.kept) most = (z->vectors - 1) / g.kept;
     if (most > MOST) most = MOST;
+    if (trips >= 0 && most > trips) most = (int)trips;
     return z->grows && most > UNEQUAL ? UNEQUAL : most;
 }
 
@@ -337,11 +342,20 @@ static bool fits(Jammer *z, Stmt *loop) {
     z->changed.len = 0;
     map_free(&z->made);
     z->made = (Map){0};
-    if (!z->inner || loop->together || loop->body->stmts.len + z->inner->body->stmts.len > MOST_STATEMENTS) return false;
+    if (!z->inner || loop->together || loop->nargs != 1 || loop->body->stmts.len + z->inner->body->stmts.len > MOST_STATEMENTS) return false;
     if (info(z, loop->args[0])->varies || info(z, z->inner->args[0])->varies) return false;
     if (!survey(z, loop->body) || !may_share(z, loop->body, false)) return false;
-    z->copies = copies(z);
+    z->copies = copies(z, trips(z, loop->args[0]));
     return z->copies > 1;
+}
+
+static void find_literals(const Stmt **lit, const Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->kind == ST_LIT) lit[s->dst] = s;
+        find_literals(lit, s->body);
+        find_literals(lit, s->other);
+    }
 }
 
 static void jam(Jammer *z, Block *block) {
@@ -360,6 +374,8 @@ static void jam(Jammer *z, Block *block) {
 
 void lanes_jam(Arena *arena, Tree *tree, Stmt *loop, bool precise, int registers) {
     Jammer z = {.arena = arena, .tree = tree, .precise = precise, .vectors = registers / loop->lanes};
+    z.lit = ARENA_ARRAY(arena, const Stmt *, tree->temps.len);
+    find_literals(z.lit, tree->body);
     jam(&z, loop->body);
     map_free(&z.made);
     vec_free(&z.changed);

@@ -11,10 +11,11 @@
 #include <math.h>
 
 // What the model assumes of loops whose length is not known, outermost and inside, and of machines: lanes, elements that
-// are moved one by one, a sum over lanes, a call of a C function, how much of both branches is run, and how well LLVM does
-// by itself with innermost loops.
+// are moved one by one, and in rows, a sum over lanes, a call of a C function, how much of both branches is run, and how well
+// LLVM does by itself with innermost loops.
 enum { LONG_TRIPS = 1000, SHORT_TRIPS = 16, LANES = 8, VECTORS = 4, LARGEST_TREE = 100000 };
-static const double MOVE = 5.0, REDUCE = 8.0, CALL = 20.0, TAKEN = 0.6, BY_ITSELF_LONG = 5.0, BY_ITSELF_SHORT = 2.0, WORTH_IT = 1.5;
+static const double MOVE = 5.0, ROW = 2.0, REDUCE = 8.0, CALL = 20.0, TAKEN = 0.6, BY_ITSELF_LONG = 5.0, BY_ITSELF_SHORT = 2.0,
+                    WORTH_IT = 1.5;
 
 typedef struct Chosen {
     Block *block; // with the loop in it
@@ -23,6 +24,8 @@ typedef struct Chosen {
 
 typedef struct Planner {
     Iterations it;
+    int registers;  // of the machine, for vectors
+    int *last;      // by temp: where in a block it is used last
     bool always;    // the model is not asked
     bool silent;    // about choices in loops inside, which are asked for again
     VEC(Chosen) chosen;
@@ -48,8 +51,8 @@ static double move_cost(const Planner *p, const Stmt *s) {
         if (j != k && iter_varies(&p->it, index[j])) return moves * MOVE;
     if (iter_is_own(&p->it, b)) return moves * MOVE;
     if (k == b->rank - 1 && iter_info(&p->it, index[k])->step == 1) return moves / LANES;
-    bool row = lanes_row(p->it.loop, p->inner.len, p->inner.data, s) >= 0;
-    return row ? moves / LANES + MOVE / SHORT_TRIPS : moves * MOVE;
+    bool again, row = lanes_row(p->it.loop, p->inner.len, p->inner.data, s, &again) >= 0;
+    return row ? moves / LANES + ROW / (again ? SHORT_TRIPS : 1) : moves * MOVE;
 }
 
 static double lane_cost(Planner *p, const Block *block) {
@@ -172,10 +175,52 @@ static bool has_loop(const Planner *p, const Block *block) {
     return false;
 }
 
-// What lanes share, and the sums into what they share, is moved once for a block of several vectors.
+static void note_uses(const Block *block, int place, int *last) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        for (int k = 0; k < s->nargs; k++) last[s->args[k]] = place;
+        note_uses(s->body, place, last);
+        note_uses(s->other, place, last);
+    }
+}
+
+// How many values that differ between lanes are needed at the same time, those from around the block included.
+static int pressure(const Planner *p, const Block *block, int around) {
+    if (!block) return around;
+    int n = block->stmts.len, most = around, *live = ARENA_ARRAY(p->it.arena, int, n + 1), *last = p->last;
+    for (int i = 0; i < n; i++) {
+        const Stmt *s = block->stmts.data[i];
+        Block one = {{block->stmts.data + i, 1, 1}};
+        if (s->dst >= 0 && s->kind != ST_SET) last[s->dst] = i;
+        note_uses(&one, i, last);
+    }
+    for (int i = 0; i < n; i++) {
+        const Stmt *s = block->stmts.data[i];
+        bool makes = s->dst >= 0 && s->kind != ST_SET && iter_varies(&p->it, s->dst);
+        if (makes && iter_info(&p->it, s->dst)->step == STEP_ANY) live[i]++, live[last[s->dst]]--;
+    }
+    for (int i = 0; i < n; i++) {
+        const Stmt *s = block->stmts.data[i];
+        around += live[i];
+        int then = pressure(p, s->body, around), other = pressure(p, s->other, around);
+        if (then > most) most = then;
+        if (other > most) most = other;
+        if (around > most) most = around;
+    }
+    return most;
+}
+
+// What lanes share, and the sums into what they share, is moved once for a block of several vectors, if they have room.
+static int vectors(const Planner *p, const Stmt *loop) {
+    if (!p->it.added.len && !has_loop(p, loop->body)) return 1;
+    int n = VECTORS, needed = pressure(p, loop->body, 0);
+    while (n > 1 && n * needed > p->registers + p->registers / 2) n /= 2;
+    return n;
+}
+
 static void settle(Planner *p, Stmt *loop) {
     iter_look(&p->it, loop, true);
-    loop->lanes = p->it.added.len || has_loop(p, loop->body) ? VECTORS : 1;
+    loop->lanes = vectors(p, loop);
     loop->in = ARENA_ARRAY(p->it.arena, Buf *, p->it.added.len + 1);
     for (int i = 0; i < p->it.added.len; i++) {
         int k = 0;
@@ -205,13 +250,14 @@ static void choose(Planner *p, Block *block) {
 
 void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     if (tree->temps.len > LARGEST_TREE) return;
-    Planner p = {.always = opt->always};
+    Planner p = {.registers = opt->registers, .always = opt->always};
     lanes_shift(arena, tree);
     iter_init(&p.it, arena, tree, opt->precise);
+    p.last = ARENA_ARRAY(arena, int, tree->temps.len + 1);
     choose(&p, tree->body);
     for (int i = 0; i < p.chosen.len; i++) {
         Stmt *loop = p.chosen.data[i].loop;
-        lanes_stage(arena, tree, p.chosen.data[i].block, loop);
+        lanes_stage(arena, tree, p.it.def, p.chosen.data[i].block, loop);
         if (loop->lanes > 1) lanes_jam(arena, tree, loop, opt->precise, opt->registers);
     }
     vec_free(&p.chosen);

@@ -1,6 +1,7 @@
 // Rows for lanes. Where lanes access the elements x[i, j] of neighbouring rows i, these do not lie together, and every
-// access takes as many moves as there are lanes. If inner loops come back to the same elements, an iteration of the loop
-// with lanes begins with a copy of its row, which the lanes keep side by side; if it changes them, it ends with a copy back.
+// access takes as many moves as there are lanes. If inner loops run over a row, an iteration of the loop with lanes begins
+// with a copy of it, which the lanes keep side by side; if it changes the row, it ends with a copy back. Copies move blocks of
+// elements and turn them over in registers (cpu/rows.c).
 #include "lower/internal.h"
 
 #include <string.h>
@@ -16,11 +17,17 @@ typedef struct Stager {
     Tree *tree;
     Block *block;          // with the loop in it
     Stmt *loop;            // with lanes
+    Stmt *const *def;      // by temp: what makes it
     VEC(Stmt *) around;    // loops inside it around the statement
     VEC(Stmt *) moves;     // what accesses rows that pay
     VEC(Stmt *) all;       // loads, stores and additions of arrays from outside
     VEC(Row) rows;
+    VEC(const Buf *) again; // whose rows pay, since loops come back to them or take long for each element
+    VEC(const Buf *) once;  // whose rows are gone over once
 } Stager;
+
+// Up to so many elements a row that is gone over once is worth a copy; longer ones make vectors by themselves.
+enum { LONG_ROW = 64 };
 
 static bool mentions(const Stmt *move, Temp index) {
     for (int d = 0; d < move->buf->rank; d++)
@@ -29,7 +36,7 @@ static bool mentions(const Stmt *move, Temp index) {
 }
 
 // All of these loops run over whole extents, so that every element of a row may be read, whatever the conditions are.
-int lanes_row(const Stmt *loop, int n, Stmt *const *around, const Stmt *move) {
+int lanes_row(const Stmt *loop, int n, Stmt *const *around, const Stmt *move, bool *again) {
     const Temp *index = stmt_index(move);
     int at = -1;
     for (int d = 0; d < move->buf->rank; d++) {
@@ -39,9 +46,9 @@ int lanes_row(const Stmt *loop, int n, Stmt *const *around, const Stmt *move) {
             whole |= around[i]->dst == index[d] && around[i]->args[0] == move->buf->extent[d];
         if (!whole) return -1;
     }
-    bool again = false; // by a loop inside whose index it does not mention
-    for (int i = 0; i < n; i++) again |= !mentions(move, around[i]->dst);
-    return again && at < move->buf->rank - 1 ? at : -1; // in the last dimension lanes lie together
+    *again = false; // by a loop inside whose index it does not mention
+    for (int i = 0; i < n; i++) *again |= !mentions(move, around[i]->dst);
+    return at < move->buf->rank - 1 ? at : -1; // in the last dimension lanes lie together
 }
 
 static bool changes(const Block *block, const Buf *b) {
@@ -53,12 +60,25 @@ static bool changes(const Block *block, const Buf *b) {
     return false;
 }
 
+static bool has_loop(const Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->kind == ST_FOR || has_loop(s->body) || has_loop(s->other)) return true;
+    }
+    return false;
+}
+
 static void find(Stager *z, const Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
-        bool move = (s->kind == ST_LOAD || s->kind == ST_STORE || s->kind == ST_ADDTO) && !s->buf->lanes;
+        bool again, move = (s->kind == ST_LOAD || s->kind == ST_STORE || s->kind == ST_ADDTO) && !s->buf->lanes;
         if (move) vec_push(&z->all, s);
-        if (move && lanes_row(z->loop, z->around.len, z->around.data, s) >= 0) vec_push(&z->moves, s);
+        if (move && lanes_row(z->loop, z->around.len, z->around.data, s, &again) >= 0) {
+            vec_push(&z->moves, s);
+            again |= !z->around.len || has_loop(vec_last(&z->around)->body);
+            if (again) vec_push(&z->again, s->buf);
+            else vec_push(&z->once, s->buf);
+        }
         if (s->kind == ST_FOR) vec_push(&z->around, s);
         find(z, s->body);
         find(z, s->other);
@@ -147,6 +167,7 @@ static Stmt *copy_row(Stager *z, Buf *row, Buf *of, int at, bool back) {
     for (int d = n; d-- > 0;) {
         loop = statement(z, ST_FOR, own[d], 1, &row->extent[d]);
         loop->body = body;
+        loop->rows = d == n - 1;
         body = ARENA_NEW(z->arena, Block);
         vec_push(&body->stmts, loop);
     }
@@ -190,9 +211,62 @@ static void redirect(Stmt *move, const Row *row) {
     move->nargs--, move->buf = row->copy;
 }
 
-void lanes_stage(Arena *arena, Tree *tree, Block *block, Stmt *loop) {
-    Stager z = {.arena = arena, .tree = tree, .block = block, .loop = loop};
+static Temp emit_op(Stager *z, Block *to, Kind kind, Op op, Temp a, Temp b) {
+    Temp t = new_temp(z, kind, false), args[] = {a, b};
+    vec_push(&to->stmts, statement(z, ST_OP, t, 2, args));
+    vec_last(&to->stmts)->op = op;
+    return t;
+}
+
+// The length of rows of b, if it may be that these should not be copied; else -1.
+static Temp doubtful_length(const Stager *z, const Buf *b) {
+    for (int i = 0; i < z->again.len; i++)
+        if (z->again.data[i] == b) return -1;
+    Temp length = b->extent[b->rank - 1];
+    const Stmt *def = z->def[length];
+    return def && def->kind == ST_LIT && def->u.num <= LONG_ROW ? -1 : length;
+}
+
+// Are all rows that are gone over once short? Emits that; -1 if there are none.
+static Temp emit_all_short(Stager *z, Block *to) {
+    Temp limit = new_temp(z, KIND_INT, false), all = -1;
+    vec_push(&to->stmts, statement(z, ST_LIT, limit, 0, NULL));
+    vec_last(&to->stmts)->u.num = LONG_ROW;
+    for (int i = 0; i < z->once.len; i++) {
+        Temp length = doubtful_length(z, z->once.data[i]);
+        bool seen = length < 0;
+        for (int k = 0; k < i; k++) seen |= doubtful_length(z, z->once.data[k]) == length;
+        if (seen) continue;
+        Temp is_short = emit_op(z, to, KIND_BOOL, OP_le, length, limit);
+        all = all < 0 ? is_short : emit_op(z, to, KIND_BOOL, OP_and, all, is_short);
+    }
+    return all;
+}
+
+// Where rows may be long that are gone over once: the loop with lanes if they are short, otherwise as it was. The place of
+// the loop becomes that of the branch; z->block is then the branch with lanes.
+static void choose_by_length(Stager *z) {
+    Block before = {0};
+    Temp all = emit_all_short(z, &before);
+    if (all >= 0) {
+        Stmt *branch = statement(z, ST_IF, -1, 1, &all);
+        branch->body = ARENA_NEW(z->arena, Block), branch->other = ARENA_NEW(z->arena, Block);
+        vec_push(&branch->other->stmts, tree_clone(z->arena, z->tree, z->loop));
+        vec_last(&branch->other->stmts)->lanes = 0;
+        vec_push(&branch->body->stmts, z->loop);
+        int place = 0;
+        while (z->block->stmts.data[place] != z->loop) place++;
+        z->block->stmts.data[place] = branch;
+        for (int i = 0; i < before.stmts.len; i++) block_insert(z->block, place + i, before.stmts.data[i]);
+        z->block = branch->body;
+    }
+    vec_free(&before.stmts);
+}
+
+void lanes_stage(Arena *arena, Tree *tree, Stmt *const *def, Block *block, Stmt *loop) {
+    Stager z = {.arena = arena, .tree = tree, .def = def, .block = block, .loop = loop};
     find(&z, loop->body);
+    choose_by_length(&z);
     for (int i = 0; i < z.moves.len; i++) {
         Stmt *move = z.moves.data[i];
         if (move->buf->lanes) continue; // it has been redirected
@@ -209,4 +283,6 @@ void lanes_stage(Arena *arena, Tree *tree, Block *block, Stmt *loop) {
     vec_free(&z.moves);
     vec_free(&z.all);
     vec_free(&z.rows);
+    vec_free(&z.again);
+    vec_free(&z.once);
 }

@@ -231,7 +231,11 @@ static void print_block(const Printer *p, const Block *b, int indent) {
         str_indent(p->out, indent);
         switch (s->kind) {
         case ST_FOR:
-            str_puts(p->out, s->threads ? "threads for " : s->lanes > 1 ? "blocks of lanes for " : s->lanes ? "lanes for " : "for ");
+            str_puts(p->out, s->threads     ? "threads for "
+                             : s->lanes > 1 ? "blocks of lanes for "
+                             : s->lanes     ? "lanes for "
+                             : s->rows      ? "rows for "
+                                            : "for ");
             print_temp(p, s->dst);
             if (s->nargs > 1) {
                 str_puts(p->out, " = ");

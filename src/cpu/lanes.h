@@ -1,0 +1,24 @@
+// Shared by the files that print loops with lanes: lanes.c and rows.c.
+#ifndef CPU_LANES_H
+#define CPU_LANES_H
+
+#include "cpu/body.h"
+
+// Of one vector, if a block of lanes takes several of them; not more than what the machine's functions take.
+int lanes_of_vector(const Body *p);
+bool lanes_own(const Buf *b); // has each lane one of its own?
+LLVMValueRef lanes_index(const Body *p, int lane); // as an operand of vector instructions
+LLVMValueRef lanes_part(Body *p, LLVMValueRef v, int first, int n); // lanes first … first + n - 1 of a vector
+LLVMValueRef lanes_joined(Body *p, LLVMValueRef a, LLVMValueRef b); // two vectors one after the other
+LLVMValueRef lanes_first_number(Body *p, const Buf *b, const Temp *index); // of the element in the first lane (or in all)
+// By how many elements neighbouring lanes are apart, if they are so by fixed steps.
+LLVMValueRef lanes_stride(Body *p, const Buf *b, const Temp *index);
+LLVMValueRef lanes_address(Body *p, const Buf *b, LLVMValueRef number);
+unsigned lanes_aligned(Kind kind, int lanes); // the alignment of a vector, if buffers begin at ALIGNMENT
+
+// If lanes load the same element of neighbouring short rows of fixed length: sets *v. (rows.c)
+bool lanes_load_apart(Body *p, const Buf *b, const Temp *index, LLVMValueRef *v);
+// Emits a loop that copies rows (Stmt.rows), or says that it is an ordinary loop. (rows.c)
+bool lanes_rows(Body *p, const Stmt *s);
+
+#endif

@@ -1,0 +1,218 @@
+// Rows of arrays in loops with lanes. Lanes that read the same element of neighbouring rows would gather what does not lie
+// together; where whole rows are read, or short ones, vectors of memory are loaded instead and turned over in registers.
+#include "cpu/lanes.h"
+
+static const TempInfo *info(const Body *p, Temp t) { return &p->tree->temps.data[t]; }
+
+// ---- short rows
+
+static bool literal(const Body *p, Temp t, int64_t *value) {
+    const Stmt *s = p->def[t];
+    if (!s || s->kind != ST_LIT) return false;
+    *value = s->u.num;
+    return true;
+}
+
+// How long the rows may be for which shuffles are faster than loads of single elements.
+static int most_in_row(const Body *p) { return lanes_of_vector(p) > 4 ? 8 : lanes_of_vector(p) - 1; }
+
+// If lanes access an element of neighbouring short rows of fixed length: that length, and which element it is; else 0.
+static int64_t short_row(const Body *p, const Buf *b, const Temp *index, int64_t *place) {
+    int64_t length = 1, n, i;
+    int d = b->rank;
+    *place = 0;
+    while (d-- > 0 && !info(p, index[d])->varies) {
+        if (!literal(p, b->extent[d], &n) || !literal(p, index[d], &i) || n > most_in_row(p)) return 0;
+        *place += i * length, length *= n;
+    }
+    if (p->mask || lanes_of_vector(p) < 4 || length < 2 || length > most_in_row(p)) return 0;
+    return d >= 0 && info(p, index[d])->step == 1 ? length : 0;
+}
+
+// The lanes of one vector of elements that are so far apart, from the vectors of memory that hold them.
+static LLVMValueRef pick(Body *p, const LLVMValueRef *from, int64_t apart, int64_t place) {
+    LLVMValueRef v = from[0], mask[64];
+    int n = lanes_of_vector(p);
+    for (int64_t k = 1; k < apart; k++) {
+        for (int l = 0; l < n; l++) {
+            int64_t at = l * apart + place;
+            int64_t old = k == 1 ? at % n : l;
+            mask[l] = lanes_index(p, (int)(at / n == k ? n + at % n : at / n < k ? old : 0));
+        }
+        v = LLVMBuildShuffleVector(p->e->builder, v, from[k], LLVMConstVector(mask, (unsigned)n), "");
+    }
+    return v;
+}
+
+// A power of 2 of vectors one after the other; they are changed.
+static LLVMValueRef all_joined(Body *p, LLVMValueRef *v, int n) {
+    for (; n > 1; n /= 2)
+        for (int i = 0; i < n / 2; i++) v[i] = lanes_joined(p, v[2 * i], v[2 * i + 1]);
+    return v[0];
+}
+
+// What gather does, for element `place` of neighbouring rows that together are `length` vectors.
+static LLVMValueRef load_apart(Body *p, const Buf *b, const Temp *index, int64_t length, int64_t place) {
+    LLVMBuilderRef build = p->e->builder;
+    const int n = lanes_of_vector(p);
+    LLVMTypeRef type = LLVMVectorType(emit_memory_type(p->e, b->kind), (unsigned)n);
+    LLVMValueRef row = LLVMBuildNSWSub(build, lanes_first_number(p, b, index), emit_int(p->e, place), ""), all[64], from[8];
+    int vectors = p->lanes / n;
+    for (int g = 0; g < vectors; g++) {
+        for (int64_t k = 0; k < length; k++) {
+            LLVMValueRef at = lanes_address(p, b, LLVMBuildNSWAdd(build, row, emit_int(p->e, (g * length + k) * n), ""));
+            from[k] = LLVMBuildLoad2(build, type, at, "");
+            LLVMSetAlignment(from[k], body_alignment(b->kind));
+        }
+        all[g] = pick(p, from, length, place);
+    }
+    return all_joined(p, all, vectors);
+}
+
+bool lanes_load_apart(Body *p, const Buf *b, const Temp *index, LLVMValueRef *v) {
+    int64_t place, length = short_row(p, b, index, &place);
+    if (length) *v = load_apart(p, b, index, length, place);
+    return length;
+}
+
+// ---- copies of rows
+//
+// Lane l has a row of its own in memory, and row buffers hold element j of all lanes side by side. Blocks of a power of 2
+// are moved as vectors and turned over in registers: `size` elements of the rows of each of the machine's vectors of lanes.
+
+typedef struct RowCopy {
+    const Stmt *load, *store; // one of which is of the row buffer
+    const Stmt *of;           // the other one
+    LLVMValueRef apart;       // elements between neighbouring rows
+} RowCopy;
+
+// Exchanges the halves of pairs of vectors, then their quarters, and so on: v[k] gets element k of every `size` elements.
+static void turn(Body *p, LLVMValueRef *v, int size) {
+    LLVMValueRef low[64], high[64];
+    const int n = lanes_of_vector(p);
+    for (int half = size / 2; half > 0; half /= 2) {
+        for (int l = 0; l < n; l++) {
+            low[l] = lanes_index(p, l & half ? n + l - half : l);
+            high[l] = lanes_index(p, l & half ? n + l : l + half);
+        }
+        for (int k = 0; k < size; k++) {
+            if (k & half) continue;
+            LLVMValueRef a = v[k], b = v[k + half];
+            v[k] = LLVMBuildShuffleVector(p->e->builder, a, b, LLVMConstVector(low, (unsigned)n), "");
+            v[k + half] = LLVMBuildShuffleVector(p->e->builder, a, b, LLVMConstVector(high, (unsigned)n), "");
+        }
+    }
+}
+
+// The address of elements from j on, which p->temp has, in the row of a lane; or in all lanes of the row buffer.
+static LLVMValueRef row_at(Body *p, const RowCopy *z, LLVMValueRef first, int lane) {
+    LLVMBuilderRef b = p->e->builder;
+    return lanes_address(p, z->of->buf, LLVMBuildNSWAdd(b, first, LLVMBuildNSWMul(b, z->apart, emit_int(p->e, lane), ""), ""));
+}
+
+static LLVMValueRef element_at(Body *p, const Stmt *move, int64_t j, int lane) {
+    LLVMBuilderRef b = p->e->builder;
+    LLVMValueRef n = LLVMBuildNSWMul(b, lanes_first_number(p, move->buf, stmt_index(move)), emit_int(p->e, p->lanes), "");
+    return lanes_address(p, move->buf, LLVMBuildNSWAdd(b, n, emit_int(p->e, j * p->lanes + lane), ""));
+}
+
+static void rows_in(Body *p, const RowCopy *z, int lane, int size) {
+    LLVMBuilderRef b = p->e->builder;
+    LLVMTypeRef piece = LLVMVectorType(emit_memory_type(p->e, z->of->buf->kind), (unsigned)size);
+    LLVMValueRef v[64], part[64], first = lanes_first_number(p, z->of->buf, stmt_index(z->of));
+    int n = lanes_of_vector(p);
+    for (int l = 0; l < n; l++) {
+        v[l] = LLVMBuildLoad2(b, piece, row_at(p, z, first, lane + l), "");
+        LLVMSetAlignment(v[l], body_alignment(z->of->buf->kind));
+    }
+    for (int k = 0; k < size; k++) { // v[k] becomes rows k, k + size, k + 2 size, …
+        for (int i = 0; i < n / size; i++) part[i] = v[k + i * size];
+        v[k] = all_joined(p, part, n / size);
+    }
+    turn(p, v, size);
+    for (int k = 0; k < size; k++)
+        LLVMSetAlignment(LLVMBuildStore(b, v[k], element_at(p, z->store, k, lane)), lanes_aligned(z->of->buf->kind, n));
+}
+
+static void rows_out(Body *p, const RowCopy *z, int lane, int size) {
+    LLVMBuilderRef b = p->e->builder;
+    int n = lanes_of_vector(p);
+    LLVMTypeRef type = LLVMVectorType(emit_memory_type(p->e, z->of->buf->kind), (unsigned)n);
+    LLVMValueRef v[64], first = lanes_first_number(p, z->of->buf, stmt_index(z->of));
+    for (int k = 0; k < size; k++) {
+        v[k] = LLVMBuildLoad2(b, type, element_at(p, z->load, k, lane), "");
+        LLVMSetAlignment(v[k], lanes_aligned(z->of->buf->kind, n));
+    }
+    turn(p, v, size);
+    for (int l = 0; l < n; l++) {
+        LLVMValueRef part = size == n ? v[l] : lanes_part(p, v[l % size], l / size * size, size);
+        LLVMSetAlignment(LLVMBuildStore(b, part, row_at(p, z, first, lane + l)), body_alignment(z->of->buf->kind));
+    }
+}
+
+// Elements j … j + size - 1 of all lanes.
+static void move_rows(Body *p, const Stmt *loop, const RowCopy *z, LLVMValueRef j, int size) {
+    p->temp[loop->dst] = j;
+    if (size == 1) {
+        body_emit(p, loop->body);
+        return;
+    }
+    for (int lane = 0; lane < p->lanes; lane += lanes_of_vector(p)) {
+        if (z->of == z->load) rows_in(p, z, lane, size);
+        else rows_out(p, z, lane, size);
+    }
+}
+
+// Short rows of fixed length that lie side by side: that length; else 0.
+static int64_t whole_short(const Body *p, const Stmt *loop, const Stmt *load) {
+    const Buf *b = load->buf;
+    const Temp *index = stmt_index(load);
+    int64_t n, d = b->rank - 1;
+    bool side_by_side = d > 0 && index[d] == loop->dst && info(p, index[d - 1])->varies && info(p, index[d - 1])->step == 1;
+    return side_by_side && literal(p, b->extent[d], &n) && n > 1 && n <= most_in_row(p) ? n : 0;
+}
+
+static void copy_short(Body *p, const Stmt *loop, const RowCopy *z, int64_t n) {
+    for (int64_t k = 0; k < n; k++) {
+        p->temp[loop->dst] = emit_int(p->e, k);
+        LLVMValueRef v = load_apart(p, z->of->buf, stmt_index(z->of), n, k);
+        LLVMSetAlignment(LLVMBuildStore(p->e->builder, v, element_at(p, z->store, 0, 0)), lanes_aligned(z->of->buf->kind, p->lanes));
+    }
+}
+
+// Where some lanes are not at work, elements are moved one by one.
+bool lanes_rows(Body *p, const Stmt *s) {
+    LLVMBuilderRef b = p->e->builder;
+    RowCopy z = {.load = s->body->stmts.data[0], .store = s->body->stmts.data[1]};
+    int64_t known = 0;
+    z.of = lanes_own(z.load->buf) ? z.store : z.load;
+    if (p->mask || lanes_of_vector(p) < 4 || z.of->buf->kind == KIND_BOOL) return false;
+    int64_t length = z.of == z.load ? whole_short(p, s, z.load) : 0;
+    if (length) {
+        copy_short(p, s, &z, length);
+        return true;
+    }
+    const bool fixed = literal(p, s->args[0], &known);
+    LLVMValueRef n = body_value(p, s->args[0]), done = emit_int(p->e, 0);
+    z.apart = lanes_stride(p, z.of->buf, stmt_index(z.of));
+    int size = lanes_of_vector(p);
+    if (!fixed || known >= size) {
+        LLVMValueRef end = LLVMBuildAnd(b, n, emit_int(p->e, -size), "");
+        Counted c = body_begin_for(p, done, end, size, info(p, s->dst)->name);
+        move_rows(p, s, &z, c.index, size);
+        body_end_for(p, &c);
+        done = end;
+    }
+    for (size /= 2; size > 0; size /= 2) {
+        if (fixed && !(known & size)) continue;
+        LLVMValueRef some = LLVMBuildAnd(b, n, emit_int(p->e, size), "");
+        LLVMBasicBlockRef move = body_new_block(p, "rows"), next = body_new_block(p, "next");
+        LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, some, emit_int(p->e, 0), ""), move, next);
+        body_go_on(p, move);
+        move_rows(p, s, &z, done, size);
+        LLVMBuildBr(b, next);
+        body_go_on(p, next);
+        done = LLVMBuildAdd(b, done, some, "");
+    }
+    return true;
+}

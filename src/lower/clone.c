@@ -1,0 +1,76 @@
+// Copies of statements, with temps and buffers of their own for what is made inside.
+#include "lower/internal.h"
+
+typedef struct Cloner {
+    Arena *arena;
+    Tree *tree;
+    Map temps, bufs, blocks; // original -> copy; a temp is its number + 1
+} Cloner;
+
+static Temp clone_temp(const Cloner *z, Temp t) {
+    intptr_t copy = (intptr_t)map_get(&z->temps, (void *)((intptr_t)t + 1));
+    return copy ? (Temp)(copy - 1) : t;
+}
+
+static Temp *clone_temps(Cloner *z, int n, const Temp *t) {
+    Temp *copy = ARENA_ARRAY(z->arena, Temp, n + 1);
+    for (int k = 0; k < n; k++) copy[k] = clone_temp(z, t[k]);
+    return copy;
+}
+
+static Temp define(Cloner *z, Temp t) {
+    TempInfo like = z->tree->temps.data[t];
+    vec_push(&z->tree->temps, like);
+    Temp copy = z->tree->temps.len - 1;
+    map_put(&z->temps, (void *)((intptr_t)t + 1), (void *)((intptr_t)copy + 1));
+    return copy;
+}
+
+static Buf *clone_buf(const Cloner *z, Buf *b) {
+    Buf *copy = b ? map_get(&z->bufs, b) : NULL;
+    return copy ? copy : b;
+}
+
+static void make_buf(Cloner *z, const Buf *b) {
+    Buf *copy = arena_copy(z->arena, b, sizeof *b);
+    copy->id = z->tree->bufs.len;
+    copy->extent = clone_temps(z, b->rank, b->extent);
+    Block *home = b->home ? map_get(&z->blocks, b->home) : NULL;
+    if (home) copy->home = home;
+    vec_push(&z->tree->bufs, copy);
+    map_put(&z->bufs, b, copy);
+}
+
+static Block *clone_block(Cloner *z, const Block *block);
+
+static Stmt *clone_stmt(Cloner *z, const Stmt *s) {
+    Stmt *copy = arena_copy(z->arena, s, sizeof *s);
+    copy->args = clone_temps(z, s->nargs, s->args);
+    if (s->kind == ST_NEW) make_buf(z, s->buf);
+    copy->buf = clone_buf(z, s->buf), copy->src = clone_buf(z, s->src);
+    if (s->in) {
+        copy->in = ARENA_ARRAY(z->arena, Buf *, s->nin + 1);
+        for (int k = 0; k < s->nin; k++) copy->in[k] = clone_buf(z, s->in[k]);
+    }
+    if (s->dst >= 0) copy->dst = s->kind == ST_SET ? clone_temp(z, s->dst) : define(z, s->dst);
+    copy->body = clone_block(z, s->body);
+    copy->other = clone_block(z, s->other);
+    return copy;
+}
+
+static Block *clone_block(Cloner *z, const Block *block) {
+    if (!block) return NULL;
+    Block *copy = ARENA_NEW(z->arena, Block);
+    map_put(&z->blocks, block, copy);
+    for (int i = 0; i < block->stmts.len; i++) vec_push(&copy->stmts, clone_stmt(z, block->stmts.data[i]));
+    return copy;
+}
+
+Stmt *tree_clone(Arena *arena, Tree *tree, const Stmt *s) {
+    Cloner z = {.arena = arena, .tree = tree};
+    Stmt *copy = clone_stmt(&z, s);
+    map_free(&z.temps);
+    map_free(&z.bufs);
+    map_free(&z.blocks);
+    return copy;
+}
