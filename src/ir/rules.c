@@ -164,11 +164,7 @@ static Node *rule_even(Ir *m, Op op, Node *a) {
 }
 
 static Node *rule_exp(Ir *m, Node *a) {
-    if (!m->fast) return NULL;
-    if (a->op == OP_log && rule(m, RULE_exp_log)) return a->args[0];
-    if (a->op != OP_mul || (a->args[0]->op != OP_log && a->args[1]->op != OP_log) || !rule(m, RULE_exp_power)) return NULL;
-    bool second = a->args[1]->op == OP_log;
-    return ir_pow(m, a->args[second]->args[0], a->args[!second]);
+    return m->fast && a->op == OP_log && rule(m, RULE_exp_log) ? a->args[0] : NULL;
 }
 
 static Node *rule_log(Ir *m, Node *a) {

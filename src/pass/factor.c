@@ -1,5 +1,5 @@
 // Rules that save an operation only if what they take apart is used nowhere else: common factors of two terms ([FS] Fig. 8 b),
-// common divisors, products of powers and of exponentials, and exp x - 1. The builders do not know what is used how often, so they come
+// common divisors, products of powers and of exponentials, exp (y * log x), reciprocals, and exp x - 1. The builders do not know what is used how often, so they come
 // in a pass.
 #include "pass/pass.h"
 
@@ -96,11 +96,20 @@ static Node *product(Ir *m, const Map *uses, const Node *e) {
     return powers && rule(m, RULE_power_product) ? ir_powi(m, a->args[0], ir_int(m, j + k)) : NULL;
 }
 
+// exp (y * log x): derivatives of it are cheaper than those of x ** y, and need log x, too.
+static Node *power(Ir *m, const Map *uses, const Node *e) {
+    const Node *a = e->args[0];
+    if (!m->fast || !once(uses, a, OP_mul)) return NULL;
+    bool first = once(uses, a->args[0], OP_log), either = first || once(uses, a->args[1], OP_log);
+    return either && rule(m, RULE_exp_power) ? ir_pow(m, a->args[!first]->args[0], a->args[first]) : NULL;
+}
+
 static Node *change(Ir *m, Node *e, void *uses) {
     if (e->rank || !kind_is_float(e->kind)) return e;
     Node *by = NULL;
     if (e->op == OP_add || e->op == OP_sub) by = factored(m, uses, e);
     if (e->op == OP_mul) by = product(m, uses, e);
+    if (e->op == OP_exp) by = power(m, uses, e);
     bool less = e->op == OP_sub && ir_is_lit(e->args[1], 1) && m->fast && once(uses, e->args[0], OP_exp);
     if (less && rule(m, RULE_exp_less_one)) by = ir_expm1(m, e->args[0]->args[0]);
     return by ? by : e;

@@ -656,6 +656,7 @@ static bool read_line(OracleOptions *o, const char *line) {
         return o->levels != 0;
     }
     if (!strcmp(word, "tape") && sscanf(line, "%lld", &a) == 1) return o->tape_limit = a, true;
+    if (!strcmp(word, "counts") && sscanf(line, "%lld %lld", &a, &b) == 2) return o->count_low = a, o->count_high = b, true;
     if (!strcmp(word, "seed") && sscanf(line, "%lld", &a) == 1) return o->seed = (uint64_t)a, true;
     if (strcmp(word, "ints") || sscanf(line, "%lld %lld", &a, &b) != 2) return false;
     o->int_low = a, o->int_high = b;

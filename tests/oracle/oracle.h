@@ -22,6 +22,7 @@ typedef struct OracleOptions {
     int64_t sizes[16];
     double low, high;          // range of floating arguments
     int64_t int_low, int_high; // range of Int arguments; if empty: 0 to about the largest size
+    int64_t count_low, count_high; // the same where costs are compared (oracle_worth), if not 0
     unsigned levels;           // bit k: compile at -Ok
     unsigned second;           // those of them at which second derivatives are compiled too
     int groups;                // check the first so many of OracleGroup
@@ -52,7 +53,7 @@ typedef struct OracleCost {
 
 void oracle_options_init(OracleOptions *o);
 // Reads lines `// oracle: WORD VALUE…` from a source: `sizes 1 2 5`, `range LOW HIGH`, `ints LOW HIGH`, `trials N`,
-// `seed N`, `groups N`, `levels 0123` (digits of -O), `kinks` (no differences), `eager`, `precise`, `fast`, `ties`,
+// `counts LOW HIGH` (ints where costs are compared), `seed N`, `groups N`, `levels 0123` (digits of -O), `kinks` (no differences), `eager`, `precise`, `fast`, `ties`,
 // `tape N`, `tolerance X`, `identity X`, `cost N`. False if one is not understood.
 bool oracle_options_read(OracleOptions *o, const char *text);
 
