@@ -4,8 +4,21 @@
 
 #include "cpu/emit.h"
 #include "lower/tree.h"
+#include "support/map.h"
 
 enum { ALIGNMENT = 64 }; // of buffers
+
+// What a long function is divided into: functions for runs of statements of one block (parts.c). What one of them defines and
+// another one needs is in the frame, memory with 8 bytes for each.
+typedef struct Part {
+    const Block *block;
+    int begin, end; // the statements
+    struct Part *outer, *next; // the part that calls it; the next one of the same block
+    int number;     // 0: all that is in no other part
+    Map seen;       // what it needs of others
+    VEC(Temp) in, back;            // temps of other parts; those that the outer one needs afterwards
+    VEC(const Buf *) in_buf, back_buf;
+} Part;
 
 typedef struct Body {
     Emitter *e;
@@ -14,6 +27,8 @@ typedef struct Body {
     const char *name; // of the function
     int chunks;       // how many loops have become functions of their own
     LLVMValueRef function, context, call; // call: the context that says whether the call has been cancelled
+    bool cold;  // a version for sizes of 0
+    bool quick; // it is so long that code is made fast rather than well
     LLVMBasicBlockRef slots; // the entry block: stack slots only
     LLVMValueRef *temp;      // by temp: its value; of a cell: its slot. In a loop with lanes see lanes.c
     Stmt **def;              // by temp: the statement that makes it
@@ -21,9 +36,15 @@ typedef struct Body {
     bool *accumulation;      // by temp: is a step of a cell's accumulation
     LLVMValueRef *base;      // by buffer: its address
     bool *on_stack;          // by buffer
-    int64_t frame;           // bytes on the stack
+    int64_t stack;           // bytes on the stack
     LLVMBasicBlockRef leave; // where ST_BREAK goes
     int depth;               // of loops
+    // Of a function that is divided:
+    Part *part;              // which is being emitted; NULL: it is not divided
+    Map parts;               // Block -> its first part
+    LLVMValueRef frame;
+    int *slot, *buf_slot;    // by temp, buffer: its place in the frame + 1; 0: none
+    int nslots, nparts;
     // Of the loop with lanes around:
     int lanes;               // how many; 0: there is no such loop
     LLVMValueRef mask;       // which of them are at work, as a vector of Bool; NULL: all
@@ -71,6 +92,21 @@ typedef struct Counted {
 Counted body_begin_for(Body *p, LLVMValueRef first, LLVMValueRef n, int64_t step, const char *name);
 void body_end_for(Body *p, Counted *c);
 void body_poll(Body *p); // returns if the call has been cancelled
+
+// ---- long functions (parts.c)
+
+void parts_divide(Body *p, int first); // decides on parts; `first`: the first statement of the function's block that may be in one
+void parts_frame(Body *p);             // makes the frame, if there are parts
+// In a function that is divided: temp t, buffer b have their value; the address of a cell is that of its slot, if it has one.
+void parts_defined(Body *p, Temp t);
+void parts_new_buffer(Body *p, const Buf *b);
+LLVMValueRef parts_cell(Body *p, Temp t);
+void parts_emit(Body *p, Part *part); // its function, and the call
+void body_emit_range(Body *p, const Block *block, int begin, int end);
+// A function with the parameters of an entry, and `extra` pointers.
+LLVMValueRef body_function(Emitter *e, const Tree *tree, const char *name, int extra, bool cold);
+void body_declare_parameters(Body *p);
+void body_mark_quick(Emitter *e, LLVMValueRef function); // QUICK_ATTRIBUTE
 
 LLVMValueRef body_definition(Body *p, const Stmt *s); // the value of a statement that defines a temp and is no loop
 void body_emit(Body *p, const Block *block);

@@ -71,9 +71,10 @@ LLVMBasicBlockRef body_split_failure(Body *p, LLVMValueRef ok) {
 // ---- parameters
 
 // Outputs overlap nothing (checked on entry), and inputs are never written, so that all of them are noalias.
-static void declare_parameters(Body *p, const char **names) {
+void body_declare_parameters(Body *p) {
     Emitter *e = p->e;
     const Func *f = p->func;
+    const char **names = cpu_parameter_names(e->arena, f);
     LLVMSetValueName2(p->context, "ctx", 3);
     for (int i = 0; i < f->ninputs + f->noutputs; i++) {
         LLVMSetValueName2(LLVMGetParam(p->function, (unsigned)i + 1), names[i], strlen(names[i]));
@@ -119,8 +120,9 @@ static void survey(Body *p, const Block *block, int *stamp) {
         if (s->kind == ST_SET) find_accumulation(p, s->args[0], s->dst, ++*stamp);
         if (s->kind == ST_NEW) {
             int64_t bytes = body_constant_bytes(p, s->buf);
-            p->on_stack[s->buf->id] = bytes >= 0 && p->frame + bytes <= STACK_FRAME;
-            if (p->on_stack[s->buf->id]) p->frame += bytes;
+            bool apart = p->part && p->buf_slot[s->buf->id]; // parts of the function share it
+            p->on_stack[s->buf->id] = bytes >= 0 && p->stack + bytes <= STACK_FRAME && !apart;
+            if (p->on_stack[s->buf->id]) p->stack += bytes;
         }
         if (s->body) survey(p, s->body, stamp);
         if (s->other) survey(p, s->other, stamp);
@@ -407,6 +409,7 @@ void body_emit_scalar_for(Body *p, const Stmt *s, LLVMValueRef first) {
     if (chunked) chunks = begin_chunks(p, first, n);
     Counted c = body_begin_for(p, chunks.first, chunks.end, 1, p->tree->temps.data[s->dst].name);
     p->temp[s->dst] = c.index;
+    parts_defined(p, s->dst);
     if (deep) body_poll(p);
     p->depth++;
     body_emit(p, s->body);
@@ -550,7 +553,8 @@ static void emit_addto(Body *p, const Stmt *s) {
 
 static LLVMValueRef emit_cell(Body *p, const Stmt *s) {
     const TempInfo *t = &p->tree->temps.data[s->dst];
-    LLVMValueRef slot = body_slot(p, emit_type(p->e, t->kind), t->name);
+    LLVMValueRef slot = parts_cell(p, s->dst);
+    if (!slot) slot = body_slot(p, emit_type(p->e, t->kind), t->name);
     LLVMBuildStore(p->e->builder, body_value(p, s->args[0]), slot);
     return slot;
 }
@@ -601,7 +605,10 @@ static void emit_stmt(Body *p, const Stmt *s) {
         else body_emit_scalar_for(p, s, body_first(p, s));
         break;
     case ST_SET: LLVMBuildStore(p->e->builder, body_value(p, s->args[0]), body_value(p, s->dst)); break;
-    case ST_NEW: emit_new(p, s->buf); break;
+    case ST_NEW:
+        emit_new(p, s->buf);
+        parts_new_buffer(p, s->buf);
+        break;
     case ST_FILL: emit_fill(p, s); break;
     case ST_COPY: emit_copy(p, s); break;
     case ST_STORE: body_store(p, s->buf->kind, body_value(p, s->args[0]), body_element(p, s->buf, s->args + 1)); break;
@@ -614,22 +621,33 @@ static void emit_stmt(Body *p, const Stmt *s) {
     case ST_BREAK: emit_break(p, s); break;
     case ST_IF: emit_if(p, s); break;
     case ST_CHECK: emit_check(p, s); break;
-    case ST_CHUNK: p->temp[s->dst] = emit_chunk_size(p, s); break;
-    default: p->temp[s->dst] = body_definition(p, s); break;
+    case ST_CHUNK: p->temp[s->dst] = emit_chunk_size(p, s), parts_defined(p, s->dst); break;
+    default:
+        p->temp[s->dst] = body_definition(p, s);
+        if (s->kind != ST_CELL) parts_defined(p, s->dst);
+        break;
     }
 }
 
-static void emit_range(Body *p, const Block *block, int begin, int end) {
+void body_emit_range(Body *p, const Block *block, int begin, int end) {
     for (int i = begin; i < end; i++) emit_stmt(p, block->stmts.data[i]);
-}
-
-void body_emit(Body *p, const Block *block) {
-    emit_range(p, block, 0, block->stmts.len);
-    for (int i = 0; i < block->stmts.len; i++) {
+    for (int i = begin; i < end; i++) {
         const Stmt *s = block->stmts.data[i];
         if (s->kind == ST_NEW && p->on_stack[s->buf->id]) emit_lifetime(p, s->buf, "llvm.lifetime.end");
     }
 }
+
+// The statements from number `begin` on.
+static void emit_from(Body *p, const Block *block, int begin) {
+    for (Part *part = map_get(&p->parts, block); part; part = part->next) {
+        for (int i = begin; i < part->begin; i++) emit_stmt(p, block->stmts.data[i]);
+        parts_emit(p, part);
+        begin = part->end;
+    }
+    body_emit_range(p, block, begin, block->stmts.len);
+}
+
+void body_emit(Body *p, const Block *block) { emit_from(p, block, 0); }
 
 // ---- functions
 
@@ -680,32 +698,49 @@ static void emit_otherwise(Body *p, const Tree *tree, const char *name) {
     body_go_on(p, rest);
 }
 
+void body_mark_quick(Emitter *e, LLVMValueRef function) {
+    LLVMAttributeRef quick = LLVMCreateStringAttribute(e->context, QUICK_ATTRIBUTE, sizeof QUICK_ATTRIBUTE - 1, "", 0);
+    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, quick);
+}
+
+LLVMValueRef body_function(Emitter *e, const Tree *tree, const char *name, int extra, bool cold) {
+    static const char *const attributes[] = {"nounwind", "noinline", "optnone", "cold"};
+    LLVMTypeRef type = emit_entry_type(e, tree->func);
+    unsigned n = LLVMCountParamTypes(type);
+    LLVMTypeRef *params = ARENA_ARRAY(e->arena, LLVMTypeRef, (int)n + extra);
+    LLVMGetParamTypes(type, params);
+    for (int i = 0; i < extra; i++) params[(int)n + i] = e->type_ptr;
+    if (extra) type = emit_function_type(e, LLVMGetReturnType(type), (int)n + extra, params, false);
+    LLVMValueRef function = LLVMAddFunction(e->module, name, type);
+    for (int i = 0; i < (cold ? 4 : 2); i++) emit_attribute(e, function, LLVMAttributeFunctionIndex, attributes[i], 0);
+    LLVMSetLinkage(function, LLVMInternalLinkage);
+    return function;
+}
+
 // A version for sizes of 0 is called by the other one, which has checked the arguments.
 static void emit_version(Emitter *e, const Tree *tree, const char *name, bool empty) {
-    LLVMValueRef function = LLVMAddFunction(e->module, name, emit_entry_type(e, tree->func));
-    emit_attribute(e, function, LLVMAttributeFunctionIndex, "nounwind", 0);
-    emit_attribute(e, function, LLVMAttributeFunctionIndex, "noinline", 0);
-    LLVMSetLinkage(function, LLVMInternalLinkage);
+    LLVMValueRef function = body_function(e, tree, name, 0, empty);
     const char *otherwise = arena_printf(e->arena, "%s" OTHERWISE_SUFFIX, name);
     if (tree->otherwise) emit_version(e, tree->otherwise, otherwise, true);
     debug_begin_function(e->debug, function, tree->func, name);
-    static const char *const cold[] = {"optnone", "cold"};
-    for (int i = 0; empty && i < 2; i++) emit_attribute(e, function, LLVMAttributeFunctionIndex, cold[i], 0);
     Body *p = body_new(e, tree, function);
     int stamp = 0, split = tree->prologue;
-    p->name = name;
+    p->name = name, p->cold = empty;
+    parts_divide(p, split);
     survey(p, tree->body, &stamp);
     p->slots = body_new_block(p, "entry");
     LLVMBasicBlockRef start = body_new_block(p, "start");
     body_go_on(p, start);
-    declare_parameters(p, cpu_parameter_names(e->arena, tree->func));
-    emit_range(p, tree->body, 0, split);
+    body_declare_parameters(p);
+    parts_frame(p);
+    body_emit_range(p, tree->body, 0, split);
     if (!empty) emit_array_checks(e, tree, function); // how long an array must be is known when the sizes are right
     if (tree->otherwise) emit_otherwise(p, tree, otherwise);
-    emit_range(p, tree->body, split, tree->body->stmts.len);
+    emit_from(p, tree->body, split);
     body_return_code(p, LLVMConstNull(e->type_i32));
     body_go_on(p, p->slots);
     LLVMBuildBr(e->builder, start);
+    map_free(&p->parts);
     debug_nowhere(e->debug);
 }
 

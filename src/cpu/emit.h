@@ -92,6 +92,8 @@ LLVMTargetMachineRef cpu_machine(const CpuOptions *opt, bool jit);
 // The module after optimisation, made when first asked for; owned by m. (llvm.c)
 LLVMModuleRef cpu_optimised(CpuModule *m);
 
+// An attribute of functions for which code is made fast rather than well.
+#define QUICK_ATTRIBUTE "fsm-quick"
 // The name of the uniform function of an entry.
 #define CALLER_SUFFIX "__call"
 #define GENERAL_SUFFIX "_general"

@@ -202,9 +202,9 @@ void cpu_delete(CpuModule *m) {
 // ---- optimisation
 
 // Beyond these numbers, of blocks in a function and of instructions in a block, LLVM's time grows with their square and
-// faster. Such functions come from chains of thousands of `if`s, and from arrays and tuples written out element by element.
-// So does the time for allocating registers, but slower.
-enum { MANY_BLOCKS = 2000, LONG_BLOCK = 5000, MANY_MORE_BLOCKS = 8000 };
+// faster. What comes from statements is divided before (parts.c); these are long loops with lanes, and entries with thousands of
+// arguments.
+enum { MANY_BLOCKS = 4000, LONG_BLOCK = 10000 };
 
 static bool is_huge(LLVMValueRef function) {
     if (LLVMCountBasicBlocks(function) > MANY_BLOCKS) return true;
@@ -216,28 +216,31 @@ static bool is_huge(LLVMValueRef function) {
     return false;
 }
 
-// Runs some passes that take nearly linear time, and keeps the huge functions from all others. What gvn and early-cse find out
-// from conditions takes longer, and the values are shared already.
+static bool is_quick(LLVMValueRef function) {
+    LLVMAttributeIndex at = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+    return LLVMGetStringAttributeAtIndex(function, at, QUICK_ATTRIBUTE, sizeof QUICK_ATTRIBUTE - 1) != NULL;
+}
+
+// Runs some passes that take nearly linear time, and keeps the huge functions, and those of programs that are so long that all
+// of it would take too long, from all others.
 static LLVMErrorRef tidy_huge_functions(CpuModule *m, LLVMModuleRef module, LLVMPassBuilderOptionsRef options) {
     static const char *const attributes[] = {"noinline", "optnone"};
     LLVMContextRef context = LLVMGetModuleContext(module);
-    bool tidied = false;
-    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
-        if (!is_huge(f)) continue;
-        LLVMErrorRef error = NULL;
-        bool quick = LLVMCountBasicBlocks(f) > MANY_MORE_BLOCKS;
-        const char *passes = quick ? "function(sroa,simplifycfg,adce)" : "function(sroa,early-cse,simplifycfg,gvn,adce)";
-        m->quick |= quick;
-        if (!tidied) error = LLVMRunPasses(module, passes, m->machine, options);
-        if (error) return error;
-        tidied = true;
-        for (int i = 0; i < 2; i++) {
+    bool huge = false;
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) huge |= is_huge(f), m->quick |= is_quick(f);
+    m->quick |= huge;
+    if (!m->quick) return NULL;
+    const char *passes = huge ? "function(sroa,simplifycfg,adce)"
+                              : "function(sroa,early-cse,simplifycfg,loop-simplify,loop-mssa(licm),early-cse,adce)";
+    LLVMErrorRef error = LLVMRunPasses(module, passes, m->machine, options);
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f && !error; f = LLVMGetNextFunction(f)) {
+        for (int i = 0; i < 2 && (is_quick(f) || is_huge(f)); i++) {
             unsigned kind = LLVMGetEnumAttributeKindForName(attributes[i], strlen(attributes[i]));
             LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                                     LLVMCreateEnumAttribute(context, kind, 0));
         }
     }
-    return NULL;
+    return error;
 }
 
 LLVMModuleRef cpu_optimised(CpuModule *m) {
