@@ -44,6 +44,8 @@ void pass_interchange(Func *f);
 void pass_fuse(Func *f);
 // Makes an array of a dear value that separate loops would compute again ([TL] section 5.1, let-lifting).
 void pass_share(Func *f);
+// Part of pass_share: dear values that are needed at several indices (shifted.c).
+void pass_share_shifted(Func *f);
 
 // A copy of f in an Ir of its own under the assumption that every size is at least 1.
 Func *pass_assume_positive(const Func *f);

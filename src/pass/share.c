@@ -227,4 +227,5 @@ void pass_share(Func *f) {
     Share s = {.f = f};
     for (int limit = 200; limit > 0 && share_some(&s); limit--) continue;
     map_free(&s.refused), map_free(&s.costs);
+    pass_share_shifted(f);
 }
