@@ -150,11 +150,18 @@ static bool is_limited(const Ir *m, const Node *e) {
     return l->levels > 1 || l->limit || m->tape_limit;
 }
 
+// Is e only where the loop's variables are bound? What does not change with all of them may stand elsewhere, too.
+static bool is_beside(const Node *e, const Node *loop) {
+    bool all = true;
+    for (int i = 0; i < loop->fv->n; i++) all &= node_has_var(e, loop->fv->v[i]);
+    return all;
+}
+
 // Which value of x's loop e is, as an output or the next value of a state: false if it is not to be kept.
 static bool plan(Keeper *k, Iteration *x, Node *e, Kept *kept) {
     Ir *m = k->f->ir;
     if (is_limited(m, e)) return false;
-    if (e->partial || !node_has_var(e, x->t)) return false;
+    if (e->partial || !node_has_var(e, x->t) || !is_beside(e, x->loop)) return false;
     Node *own = iteration_in_loop(m, x, e);
     if (own->op != e->op || own->partial || !loop_varies(ir_loop(x->loop), own)) return false;
     *kept = (Kept){.x = x, .e = e, .state = -1};

@@ -72,7 +72,7 @@ static bool share_one(Func *f) {
         Node *from[MAX_VALUES + 1], *to[MAX_VALUES + 1];
         int moved = 0;
         for (int k = 0; k < count; k++) {
-            if (k == i || value[k].e->op != x->e->op || !computed_for_all(&users, &facts, x->e, x->v)) continue;
+            if (k == i || value[k].v != x->v || value[k].e->op != x->e->op || !computed_for_all(&users, &facts, x->e, x->v)) continue;
             Node *at = place(m, x->e, value[k].e, x->v, &(int){MAX_WALK});
             if (!at || !ir_in_range(m, at, x->v->extent) || ir_subst1(m, x->e, ir_var(x->v), at) != value[k].e) continue;
             from[moved] = value[k].e, to[moved++] = array_at(m, x, at);

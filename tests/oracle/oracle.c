@@ -649,7 +649,7 @@ static bool read_line(OracleOptions *o, const char *line) {
     if (!strcmp(word, "ties")) return o->ties = !(o->differences = false);
     if (!strcmp(word, "kinks")) return !(o->differences = false);
     if (!strcmp(word, "trials")) return sscanf(line, "%d", &o->trials) == 1;
-    if (!strcmp(word, "groups")) return sscanf(line, "%d", &o->groups) == 1;
+    if (!strcmp(word, "groups")) return o->says_groups = sscanf(line, "%d", &o->groups) == 1;
     if (!strcmp(word, "levels")) {
         o->levels = 0;
         for (line += strspn(line, " "); *line >= '0' && *line <= '3'; line++) o->levels |= 1u << (*line - '0');

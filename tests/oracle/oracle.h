@@ -26,6 +26,7 @@ typedef struct OracleOptions {
     unsigned levels;           // bit k: compile at -Ok
     unsigned second;           // those of them at which second derivatives are compiled too
     int groups;                // check the first so many of OracleGroup
+    bool says_groups;          // this is how many the program says
     bool written;              // only as written: no passes, no compiled code
     bool differences;          // the entries are smooth where they are called
     bool ties;         // floating arguments are multiples of 1/2, so that they meet kinks: no differences
