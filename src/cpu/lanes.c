@@ -391,13 +391,15 @@ static const char *vector_function(Body *p, Op op) {
 #endif
 }
 
-static LLVMValueRef call_vector(Body *p, const char *name, int n, LLVMValueRef *args) {
+static LLVMValueRef call_vector(Body *p, Op op, const char *name, int n, LLVMValueRef *args) {
     int lanes = (int)LLVMGetVectorSize(LLVMTypeOf(args[0])), half = lanes / 2;
+    LLVMValueRef here = lanes_function(p, op, args[0]);
+    if (here) return here;
     if (lanes <= lanes_of_vector(p)) return emit_pure_call(p->e, name, LLVMTypeOf(args[0]), n, args);
     LLVMValueRef low[2], high[2];
     for (int i = 0; i < n; i++) low[i] = lanes_part(p, args[i], 0, half), high[i] = lanes_part(p, args[i], half, half);
-    LLVMValueRef first = call_vector(p, name, n, low);
-    return lanes_joined(p, first, call_vector(p, name, n, high));
+    LLVMValueRef first = call_vector(p, op, name, n, low);
+    return lanes_joined(p, first, call_vector(p, op, name, n, high));
 }
 
 // A function that knows no vectors, of each lane.
@@ -421,7 +423,7 @@ static LLVMValueRef lanes_operation(Body *p, const Stmt *s) {
     Kind kind = body_kind(p, s->dst), of = kind == KIND_BOOL ? body_kind(p, s->args[0]) : kind;
     LLVMValueRef args[2] = {all_lanes(p, s->args[0]), s->nargs > 1 ? all_lanes(p, s->args[1]) : NULL};
     const char *name = kind == KIND_DOUBLE ? vector_function(p, s->op) : NULL;
-    if (name) return call_vector(p, name, s->nargs, args);
+    if (name) return call_vector(p, s->op, name, s->nargs, args);
     bool literal_power = s->op == OP_powi && p->def[s->args[1]] && p->def[s->args[1]]->kind == ST_LIT;
     if (!literal_power && !emit_op_takes_vectors(s->op)) return lane_by_lane(p, s);
     if (literal_power && !emit_powi_inline(of, p->def[s->args[1]]->u.num)) return lane_by_lane(p, s);

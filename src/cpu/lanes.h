@@ -21,4 +21,7 @@ bool lanes_load_apart(Body *p, const Buf *b, const Temp *index, LLVMValueRef *v)
 // Emits a loop that copies rows (Stmt.rows), or says that it is an ordinary loop. (rows.c)
 bool lanes_rows(Body *p, const Stmt *s);
 
+// An operation of a vector of 8 doubles, or NULL if it is not written here. (functions.c)
+LLVMValueRef lanes_function(Body *p, Op op, LLVMValueRef x);
+
 #endif

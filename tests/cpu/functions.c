@@ -1,0 +1,59 @@
+// Functions of vectors against those of long doubles: at most 4 units in the last place off, over all magnitudes; and at
+// arguments out of range.
+#include "functions.h"
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { N = 40000, ROUNDS = 24 };
+
+typedef int Entry(fsm_context *, int64_t, const double *, double *);
+typedef struct Function {
+    const char *name;
+    Entry *entry;
+    long double (*exact)(long double);
+} Function;
+
+static double unit(void) { return rand() / (double)RAND_MAX; }
+
+static double ulps(double is, long double want) {
+    double next = nextafter(fabs((double)want), INFINITY) - fabs((double)want);
+    return (double)(fabsl(is - want) / next);
+}
+
+// Of exp: between underflow and overflow, and near 0; of tanh: of all sizes; of log: of all sizes, and near 1.
+static double argument(char of, int round) {
+    double u = unit(), small = (u - 0.5) * ldexp(1, -(int)(40 * unit()));
+    if (of == 'e') return round % 2 ? small : -708 + 1417 * u;
+    if (of == 't') return round % 3 == 0 ? small : (u - 0.5) * (round % 3 == 1 ? 4 : 50);
+    return round % 3 == 0 ? ldexp(1 + u, (int)(2000 * unit()) - 1060) : round % 3 == 1 ? 0.5 + 1.5 * u : 1 + small;
+}
+
+int main(void) {
+    static const Function functions[] = {{"exp", exps, expl}, {"tanh", tanhs, tanhl}, {"log", logs, logl}};
+    static double x[N], y[N];
+    const double far[16] = {0, -0.0, INFINITY, -INFINITY, NAN, 1e-320, -1e-320, 1e300, -1e300, 1e17, -1e17, -745.1, 710, 2e-8, 25, -25};
+    fsm_context *ctx = fsm_context_new();
+    for (int f = 0; f < 3; f++) {
+        double worst = 0, at = 0;
+        for (int round = 0; round < ROUNDS; round++) {
+            for (int i = 0; i < N; i++) x[i] = argument(*functions[f].name, round);
+            if (functions[f].entry(ctx, N, x, y)) return puts(fsm_context_error(ctx)), 1;
+            for (int i = 0; i < N; i++) {
+                double off = ulps(y[i], functions[f].exact(x[i]));
+                if (!(off <= worst)) worst = off, at = x[i];
+            }
+        }
+        printf("%s: %s\n", functions[f].name, worst <= 4 ? "exact to 4 units" : "off");
+        if (worst > 4) printf("by %g units at %a\n", worst, at);
+        functions[f].entry(ctx, 16, far, y);
+        for (int i = 0; i < 16; i++) {
+            double want = (double)functions[f].exact(far[i]);
+            bool same = isnan(want) ? isnan(y[i]) : isinf(want) ? y[i] == want : fabs(y[i] - want) <= 4e-16 * fabs(want) + 5e-324;
+            if (!same || (!isnan(want) && signbit(want) != signbit(y[i]))) printf("%s %g is not %g but %g\n", functions[f].name, far[i], want, y[i]);
+        }
+    }
+    fsm_context_free(ctx);
+    return 0;
+}

@@ -1,0 +1,3 @@
+fsmc --target-cpu=native functions.fsm -o "$FSMC_TEST_TMP/functions.o" &&
+$CC -I"$FSMC_ROOT/include" -I"$FSMC_TEST_TMP" functions.c "$FSMC_TEST_TMP/functions.o" "$FSMC_BUILD/libfsmrt.a" -lm -pthread \
+    -o "$FSMC_TEST_TMP/functions" && "$FSMC_TEST_TMP/functions"
