@@ -276,12 +276,37 @@ static Node *as_loop(Ir *m, Node *sum, bool state_first) {
 
 typedef VEC(Node *) Sums; // a sum, and the loop that it is
 
+// Could s be t with another variable for v? What does not mention v is the same, and operands may have changed places.
+static bool may_be(const Node *s, const Node *t, const Var *v, int depth) {
+    if (!node_has_var(t, v)) return s == t;
+    if (s->op != t->op || s->nargs != t->nargs) return false;
+    if (!depth || !op_is_elementwise(t->op)) return true;
+    bool same = true, swapped = t->nargs == 2;
+    for (int k = 0; k < t->nargs; k++) {
+        same &= may_be(s->args[k], t->args[k], v, depth - 1);
+        swapped = swapped && may_be(s->args[k], t->args[1 - k], v, depth - 1);
+    }
+    return same || swapped;
+}
+
+// Does a state of u perhaps add up the sum, or (NULL) any? Else no loop for the sum need be made to find out that it is another.
+static bool adds_up(const JoinedLoop *u, const Node *sum) {
+    for (int k = 0; k < u->state.len; k++) {
+        const Node *step = u->step.data[k], *self = ir_var(u->state.data[k]);
+        bool adds = (step->op == OP_add && step->args[1] == self) || ((step->op == OP_add || step->op == OP_sub) && step->args[0] == self);
+        if (!adds || !ir_is_zero(u->init.data[k])) continue;
+        if (!sum || step->op == OP_sub || may_be(step->args[step->args[0] == self], sum->args[0], sum->u.var, 3)) return true;
+    }
+    return false;
+}
+
 // Sums that a state of the loop adds up anyway: a state that others need, while a result that needs no other was made a sum.
 static void join_sums(Lower *l, JoinedLoop *u, Sums *sums) {
-    for (int i = 0; i < l->scope->loops.len && u->loop->op == OP_fold; i++) {
-        Node *e = l->scope->loops.data[i].e;
+    for (int i = 0; i < l->scope->loops.len && u->loop->op == OP_fold && adds_up(u, NULL); i++) {
+        Candidate *c = &l->scope->loops.data[i];
+        Node *e = c->e;
         bool fits = e->op == OP_sum && e->rank == 0 && e->u.var->extent == ir_loop(u->loop)->index->extent;
-        if (!fits || lower_known_value(l, e) >= 0 || lower_needs_busy(l, e)) continue;
+        if (!fits || c->done || !adds_up(u, e) || lower_known_value(l, e) >= 0 || lower_must_wait(l, c)) continue;
         for (int first = 0; first < 2; first++) {
             Node *loop = as_loop(l->ir, e, first);
             if (!ir_join(u, loop, true)) continue;
