@@ -2,3 +2,4 @@
 #include <stdbool.h>
 
 void print_roofline(bool quick);
+double peak_multiply_adds(int runs); // a second
