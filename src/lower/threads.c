@@ -21,11 +21,11 @@
 
 #include <string.h>
 
-// What the estimate assumes: trips of loops whose lengths are not known before, how much faster vectors are, the time of an
-// iteration itself, how often a branch is taken, what copying an element costs in additions, and more of it if each lane has
+// What the estimate assumes: trips of loops whose lengths are not known before, what lanes, or LLVM's own vectors, leave of the time, the
+// time of an iteration itself, how often a branch is taken, what copying an element costs in additions, and more of it if each lane has
 // a copy, too. A loop of less than LEAST_TRIPS iterations is not worth cutting.
-enum { UNKNOWN_TRIPS = 16, LEAST_TRIPS = 8, COPY = 4, LANES_COPY = 12, BLOCK = 8, DEEP = 8, LARGEST_TREE = 100000 };
-static const double BY_LANES = 0.125, TRIP = 0.5, TAKEN = 0.6;
+enum { UNKNOWN_TRIPS = 16, LEAST_TRIPS = 8, COPY = 4, LANES_COPY = 12, BLOCK = 8, DEEP = 8, CALL = 20, LARGEST_TREE = 100000 };
+static const double BY_LANES = 0.125, BY_ITSELF = 0.25, TRIP = 0.5, TAKEN = 0.6;
 
 typedef struct Sum { // a cell from outside
     Temp cell;
@@ -221,7 +221,8 @@ static Cost times(Threads *z, Cost a, Cost b) {
     if (b.t < 0 && a.t >= 0) return times(z, b, a);
     if (b.t < 0) return (Cost){a.lit * b.lit, -1};
     if (a.t < 0 && !a.lit) return (Cost){0, -1};
-    return (Cost){0, a.t < 0 && a.lit == 1 && !b.lit ? b.t : op(z, OP_mul, temp_of(z, a), temp_of(z, b))};
+    if (a.t < 0 && a.lit == 1) return b;
+    return (Cost){0, op(z, OP_mul, temp_of(z, a), temp_of(z, b))};
 }
 
 static Cost cost_of(double lit) { return (Cost){lit, -1}; }
@@ -256,7 +257,17 @@ static Cost elements(Threads *z, const Buf *b) {
     return n;
 }
 
-static Cost work(Threads *z, const Block *block) {
+// What vectors leave of the time of an iteration; inside of a loop with lanes, that has been counted.
+static double by_vectors(const Stmt *loop, bool in_lanes) {
+    if (loop->lanes || in_lanes) return in_lanes ? 1 : BY_LANES;
+    for (int i = 0; i < loop->body->stmts.len; i++) {
+        const Stmt *s = loop->body->stmts.data[i];
+        if (s->body || s->kind == ST_CHECK || (s->kind == ST_OP && op_info[s->op].cost >= CALL)) return 1;
+    }
+    return BY_ITSELF;
+}
+
+static Cost work(Threads *z, const Block *block, bool in_lanes) {
     Cost sum = {0, -1};
     for (int i = 0; block && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
@@ -267,14 +278,13 @@ static Cost work(Threads *z, const Block *block) {
         case ST_FILL:
         case ST_COPY: sum = plus(z, sum, elements(z, s->buf)); break;
         case ST_FOR: {
-            Cost each = plus(z, cost_of(TRIP), work(z, s->body));
-            if (s->lanes) each = times(z, cost_of(BY_LANES), each);
+            Cost each = times(z, cost_of(by_vectors(s, in_lanes)), plus(z, cost_of(TRIP), work(z, s->body, in_lanes || s->lanes)));
             sum = plus(z, sum, times(z, each, number(z, s->args[0], 0)));
             break;
         }
-        case ST_LOOP: sum = plus(z, sum, times(z, cost_of(UNKNOWN_TRIPS), work(z, s->body))); break;
+        case ST_LOOP: sum = plus(z, sum, times(z, cost_of(UNKNOWN_TRIPS), work(z, s->body, in_lanes))); break;
         case ST_IF:
-            sum = plus(z, sum, times(z, cost_of(TAKEN), plus(z, work(z, s->body), work(z, s->other))));
+            sum = plus(z, sum, times(z, cost_of(TAKEN), plus(z, work(z, s->body, in_lanes), work(z, s->other, in_lanes))));
             break;
         default: sum.lit += 1; break;
         }
@@ -285,8 +295,7 @@ static Cost work(Threads *z, const Block *block) {
 static int64_t block_of(const Cut *c) { return c->loop->lanes ? BLOCK * c->loop->lanes : 1; }
 
 static Cost iteration(Threads *z, const Cut *c) {
-    Cost sum = plus(z, cost_of(TRIP), work(z, c->loop->body));
-    return c->loop->lanes ? times(z, cost_of(BY_LANES), sum) : sum;
+    return times(z, cost_of(by_vectors(c->loop, false)), plus(z, cost_of(TRIP), work(z, c->loop->body, c->loop->lanes)));
 }
 
 // What a chunk copies, weighted.
