@@ -61,8 +61,8 @@ void fsm_release(fsm_context *ctx, int64_t mark);
 
 // ---- threads (runtime/threads.c)
 
-// The least work of a chunk, in additions: some ten microseconds; and how much there must be for each element that is copied.
-enum { FSM_CHUNK_WORK = 64 * 1024, FSM_COPY_WORK = 16 };
+// The least work of a chunk, in additions: some twenty microseconds; and how much there must be for each element that is copied.
+enum { FSM_CHUNK_WORK = 128 * 1024, FSM_COPY_WORK = 16 };
 // How many of n iterations a thread takes at a time: all of them unless there is work for more. It depends on nothing but its
 // arguments, so that results do not depend on the number of threads. work: of an iteration, in additions; copied: elements
 // that are copied or added up for each chunk; block: of how many iterations a chunk is best a multiple.
