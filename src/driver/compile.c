@@ -243,9 +243,8 @@ static const char *target_cpu(const Options *o) { return o->cpu ? o->cpu : o->co
 
 static void schedule(Compilation *c, Tree *t, const LaneOptions *lanes) {
     const Options *o = c->opt;
-    Threads *threads = o->threads >= 0 ? threads_find(c->arena, t, lanes->precise, o->threads_always) : NULL;
     if (o->lanes) lanes_choose(c->arena, t, lanes);
-    threads_cut(threads);
+    if (o->threads >= 0) threads_cut(c->arena, t, lanes->precise, o->threads_always);
 }
 
 Tree **compile_trees(Compilation *c, FuncList funcs) {

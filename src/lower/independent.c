@@ -131,8 +131,8 @@ static void spread_stmt(Iterations *p, Stmt *s) {
         if (any_varies(p, s) || iter_is_own(p, s->buf)) set_varies(p, s->dst, STEP_ANY);
         break;
     case ST_FOR:
-        if (s->shifted) spread_together(p, s);
-        spread_under(p, s->body, iter_varies(p, s->args[0]) || s->together);
+        if (s->shifted && p->lanes) spread_together(p, s);
+        spread_under(p, s->body, iter_varies(p, s->args[0]) || (s->together && p->lanes));
         break;
     case ST_LOOP: spread(p, s->body); break;
     case ST_IF:

@@ -22,11 +22,9 @@ typedef struct LaneOptions {
 // Says which loops of the tree run several iterations at once (Stmt.lanes). (lanes.c)
 void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt);
 
-// Finds the loops whose iterations can be shared out to threads, before lanes are chosen, and cuts them into chunks
-// (Stmt.threads) after that, which frees what was found (NULL is allowed). always: chunks of a few iterations, for tests. (threads.c)
-typedef struct Threads Threads;
-Threads *threads_find(Arena *arena, Tree *tree, bool precise, bool always);
-void threads_cut(Threads *z);
+// Cuts loops whose iterations can be shared out to threads into chunks (Stmt.threads), after lanes have been chosen. always: chunks of a
+// few iterations, for tests. (threads.c)
+void threads_cut(Arena *arena, Tree *tree, bool precise, bool always);
 
 // The function with f's inputs that gives the extents of its outputs, as Int scalars in order; NULL if there are none.
 Func *lower_size_query(Arena *arena, const Func *f);

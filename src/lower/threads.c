@@ -46,7 +46,7 @@ typedef struct Cut {
     VEC(Copy) copies;
 } Cut;
 
-struct Threads {
+typedef struct Threads {
     Arena *arena;
     Tree *tree;
     bool always; // loops are cut whether or not that pays
@@ -59,7 +59,7 @@ struct Threads {
     Buf **buf;           // by buffer: likewise; NULL: nothing
     Block *into;         // where statements go
     Span span;
-};
+} Threads;
 
 // ---- which loops
 
@@ -115,14 +115,11 @@ static void find(Threads *z, Block *block, bool in_loop) {
     }
 }
 
-Threads *threads_find(Arena *arena, Tree *tree, bool precise, bool always) {
-    if (tree->temps.len > LARGEST_TREE) return NULL;
-    Threads *z = ARENA_NEW(arena, Threads);
-    *z = (Threads){.arena = arena, .tree = tree, .always = always};
-    iter_init(&z->it, arena, tree, precise);
-    z->known = tree->temps.len;
-    find(z, tree->body, false);
-    return z;
+// All of them; what varies between lanes stays as it was.
+static void find_all(Threads *z) {
+    const TempInfo *before = arena_copy(z->arena, z->tree->temps.data, sizeof *before * (size_t)z->known);
+    find(z, z->tree->body, false);
+    for (int i = 0; i < z->known; i++) z->tree->temps.data[i] = before[i];
 }
 
 // ---- statements
@@ -552,8 +549,12 @@ static void cut(Threads *z, Cut *c) {
     vec_free(&with->stmts);
 }
 
-void threads_cut(Threads *z) {
-    if (!z) return;
+void threads_cut(Arena *arena, Tree *tree, bool precise, bool always) {
+    if (tree->temps.len > LARGEST_TREE || !tree->temps.len) return;
+    Threads *z = ARENA_NEW(arena, Threads);
+    *z = (Threads){.arena = arena, .tree = tree, .always = always, .known = tree->temps.len};
+    iter_init(&z->it, arena, tree, precise);
+    find_all(z);
     for (int i = 0; i < z->cuts.len; i++) {
         cut(z, z->cuts.data[i]);
         forget_cut(z->cuts.data[i]);
