@@ -165,7 +165,7 @@ static void unpack(Limit *w) {
 // ---- densities
 
 // Reads the points from `first` on, with zeros behind the last; for the gradient also by panel.
-static void read_tile(Limit *w, int64_t first, int64_t groups, bool gradient) {
+static __attribute__((noinline)) void read_tile(Limit *w, int64_t first, int64_t groups, bool gradient) {
     const Mixture *in = w->in;
     enum { POINTS = T * LANES };
     int64_t d = in->d;
@@ -173,7 +173,13 @@ static void read_tile(Limit *w, int64_t first, int64_t groups, bool gradient) {
         double *x = (double *)(w->x + g * w->rows * T);
         int64_t points = in->n - first - g * POINTS < POINTS ? in->n - first - g * POINTS : POINTS;
         const double *from = in->x + (first + g * POINTS) * d;
-        for (int64_t i = 0; i < points; i++)
+        for (int64_t j = 0; points == POINTS && j < d; j++)
+            for (int v = 0; v < T; v++) {
+                const double *p = from + v * LANES * d + j;
+                *(lanes *)(x + j * POINTS + v * LANES) =
+                    (lanes){p[0], p[d], p[2 * d], p[3 * d], p[4 * d], p[5 * d], p[6 * d], p[7 * d]};
+            }
+        for (int64_t i = 0; points < POINTS && i < points; i++)
             for (int64_t j = 0; j < d; j++) x[j * POINTS + i] = from[i * d + j];
         for (int64_t i = points; i < POINTS; i++)
             for (int64_t j = 0; j < d; j++) x[j * POINTS + i] = 0;
