@@ -119,6 +119,8 @@ typedef struct Lower {
 int lanes_row(const Stmt *loop, int n, Stmt *const *around, const Stmt *move, bool *again);
 // A copy of a statement, with temps and buffers of its own for what is made inside. (clone.c)
 Stmt *tree_clone(Arena *arena, Tree *tree, const Stmt *s);
+// Cuts loops where conditions on their index begin and cease to hold. (peel.c)
+void lanes_peel(Arena *arena, Tree *tree);
 // Makes loops over what starts elsewhere say so: Stmt.shifted. (shift.c)
 void lanes_shift(Arena *arena, Tree *tree);
 // Gives a loop with lanes, which is in the block, copies of the rows that pay; def: what makes each temp. (stage.c)

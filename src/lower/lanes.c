@@ -251,6 +251,7 @@ static void choose(Planner *p, Block *block) {
 void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     if (tree->temps.len > LARGEST_TREE) return;
     Planner p = {.registers = opt->registers, .always = opt->always};
+    lanes_peel(arena, tree);
     lanes_shift(arena, tree);
     iter_init(&p.it, arena, tree, opt->precise);
     p.last = ARENA_ARRAY(arena, int, tree->temps.len + 1);
