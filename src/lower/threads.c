@@ -445,6 +445,14 @@ static void add_up(Threads *z, const Cut *c, Temp chunks) {
     z->into = outer;
 }
 
+// How many iterations it has, and number k of them, counted from 0.
+static Temp trips(Threads *z, const Stmt *loop) {
+    return loop->nargs > 1 ? op(z, OP_sub, loop->args[0], loop->args[1]) : loop->args[0];
+}
+
+static Temp iteration_at(Threads *z, const Stmt *loop, Temp k) { return loop->nargs > 1 ? op(z, OP_add, loop->args[1], k) : k; }
+
+// n: how many iterations there are.
 static void put_chunks(Threads *z, Cut *c, Temp n, Temp size) {
     Stmt *threads;
     Temp chunks = op(z, OP_idiv, op(z, OP_sub, op(z, OP_add, n, size), int_of(z, 1)), size), chunk = new_temp(z, KIND_INT, "c");
@@ -454,7 +462,8 @@ static void put_chunks(Threads *z, Cut *c, Temp n, Temp size) {
     threads->threads = true;
     begin_chunk(z, c);
     own_buffers(z, c->loop);
-    Temp first = op(z, OP_mul, chunk, size), args[] = {op(z, OP_min, op(z, OP_add, first, size), n), first};
+    Temp first = op(z, OP_mul, chunk, size), end = op(z, OP_min, op(z, OP_add, first, size), n);
+    Temp args[] = {iteration_at(z, c->loop, end), iteration_at(z, c->loop, first)};
     Stmt *loop = copy_stmt(z, c->loop);
     loop->args = arena_copy(z->arena, args, sizeof args);
     loop->nargs = 2, loop->shifted = false;
@@ -483,8 +492,8 @@ static Temp is_little(Threads *z, const Cut *c, Cost all, Cost copied) {
 // if n * work < …: the loop as it is, else: its chunks. Both are put at the end of z->into. False, and nothing is put, if it is
 // known that there is too little work.
 static bool put_either(Threads *z, Cut *c) {
-    Temp n = c->loop->args[0], size = new_temp(z, KIND_INT, "size");
-    Cost one = iteration(z, c), all = times(z, number(z, n, 0), one), copy = copies(z, c);
+    Temp n = trips(z, c->loop), size = new_temp(z, KIND_INT, "size");
+    Cost one = iteration(z, c), all = times(z, number(z, c->loop->args[0], 0), one), copy = copies(z, c);
     if (all.t < 0 && all.lit < 2.0 * FSM_CHUNK_WORK) return false;
     Temp each = temp_of(z, one), copied = temp_of(z, copy), little = is_little(z, c, all, copy);
     Block *outer = z->into;
@@ -533,7 +542,7 @@ static void cut(Threads *z, Cut *c) {
     z->buf = ARENA_ARRAY(z->arena, Buf *, z->tree->bufs.len + 1);
     z->into = with;
     mark_inside(z, c->loop);
-    if (z->always) put_chunks(z, c, op(z, OP_max, c->loop->args[0], int_of(z, 0)), int_of(z, SMALL));
+    if (z->always) put_chunks(z, c, op(z, OP_max, trips(z, c->loop), int_of(z, 0)), int_of(z, SMALL));
     else if (!put_either(z, c)) {
         vec_free(&with->stmts);
         return;
