@@ -16,7 +16,7 @@ typedef struct Jammer {
     Tree *tree;
     bool precise; // additions keep their order
     int vectors;  // registers for vectors, in units of a block of lanes
-    const Stmt **lit; // by temp: the literal that it is, or NULL
+    Stmt **def; // by temp: what makes it
     // Of the loop that is looked at:
     Stmt *loop, *inner;
     Map made;               // Temp + 1 -> what is made in an iteration
@@ -165,7 +165,7 @@ static int growth(const Jammer *z, Temp t) {
 }
 
 // The value of a literal, or -1.
-static int64_t trips(const Jammer *z, Temp t) { return z->lit[t] ? z->lit[t]->u.num : -1; }
+static int64_t trips(const Jammer *z, Temp t) { return z->def[t] && z->def[t]->kind == ST_LIT ? z->def[t]->u.num : -1; }
 
 // How many iterations to take at a time; 0 or 1: that does not pay.
 static int copies(Jammer *z, int64_t trips) {
@@ -342,20 +342,12 @@ static bool fits(Jammer *z, Stmt *loop) {
     z->changed.len = 0;
     map_free(&z->made);
     z->made = (Map){0};
-    if (!z->inner || loop->together || loop->nargs != 1 || loop->body->stmts.len + z->inner->body->stmts.len > MOST_STATEMENTS) return false;
+    if (!z->inner || loop->together || loop->nargs != 1) return false;
+    if (loop->body->stmts.len + z->inner->body->stmts.len > MOST_STATEMENTS) return false;
     if (info(z, loop->args[0])->varies || info(z, z->inner->args[0])->varies) return false;
     if (!survey(z, loop->body) || !may_share(z, loop->body, false)) return false;
     z->copies = copies(z, trips(z, loop->args[0]));
     return z->copies > 1;
-}
-
-static void find_literals(const Stmt **lit, const Block *block) {
-    for (int i = 0; block && i < block->stmts.len; i++) {
-        const Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_LIT) lit[s->dst] = s;
-        find_literals(lit, s->body);
-        find_literals(lit, s->other);
-    }
 }
 
 static void jam(Jammer *z, Block *block) {
@@ -374,8 +366,8 @@ static void jam(Jammer *z, Block *block) {
 
 void lanes_jam(Arena *arena, Tree *tree, Stmt *loop, bool precise, int registers) {
     Jammer z = {.arena = arena, .tree = tree, .precise = precise, .vectors = registers / loop->lanes};
-    z.lit = ARENA_ARRAY(arena, const Stmt *, tree->temps.len);
-    find_literals(z.lit, tree->body);
+    z.def = ARENA_ARRAY(arena, Stmt *, tree->temps.len);
+    tree_definitions(tree->body, z.def);
     jam(&z, loop->body);
     map_free(&z.made);
     vec_free(&z.changed);

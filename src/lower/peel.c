@@ -109,7 +109,8 @@ static void bound_extreme(Peeler *z, Stmt *s) {
     if (b < 0 || (f == 0) == (g == 0)) return;
     Temp same = f ? b : a, other = f ? a : b;
     int factor = f ? f : g; // min: same <= factor * index + other
-    bound(z, s->op == OP_max ? factor : -factor, s->op == OP_max ? emit_op(z, OP_sub, same, other) : emit_op(z, OP_sub, other, same), false);
+    if (s->op == OP_max) bound(z, factor, emit_op(z, OP_sub, same, other), false);
+    else bound(z, -factor, emit_op(z, OP_sub, other, same), false);
     vec_push(&z->known, ((Known){s, same}));
 }
 
@@ -198,15 +199,6 @@ static bool try_split(Peeler *z, Block *block, int at) {
     return true;
 }
 
-static void define(Stmt **def, const Block *block) {
-    for (int i = 0; block && i < block->stmts.len; i++) {
-        Stmt *s = block->stmts.data[i];
-        if (s->dst >= 0 && s->kind != ST_SET) def[s->dst] = s;
-        define(def, s->body);
-        define(def, s->other);
-    }
-}
-
 static void peel(Peeler *z, Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
@@ -223,7 +215,7 @@ static void peel(Peeler *z, Block *block) {
 void lanes_peel(Arena *arena, Tree *tree) {
     if (tree->temps.len > LARGEST_TREE) return;
     Peeler z = {.arena = arena, .tree = tree, .def = ARENA_ARRAY(arena, Stmt *, tree->temps.len + 1)};
-    define(z.def, tree->body);
+    tree_definitions(tree->body, z.def);
     z.temps = tree->temps.len;
     peel(&z, tree->body);
     map_free(&z.made);

@@ -11,15 +11,6 @@ typedef struct Shift {
 
 static bool is_op(const Stmt *s, Op op) { return s && s->kind == ST_OP && s->op == op; }
 
-static void define(Stmt **def, const Block *block) {
-    for (int i = 0; block && i < block->stmts.len; i++) {
-        Stmt *s = block->stmts.data[i];
-        if (s->dst >= 0 && s->kind != ST_SET) def[s->dst] = s;
-        define(def, s->body);
-        define(def, s->other);
-    }
-}
-
 static void find_uses(Shift *z, const Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
@@ -97,6 +88,6 @@ static void shift(Arena *arena, Stmt **def, const Block *block) {
 
 void lanes_shift(Arena *arena, Tree *tree) {
     Stmt **def = ARENA_ARRAY(arena, Stmt *, tree->temps.len + 1);
-    define(def, tree->body);
+    tree_definitions(tree->body, def);
     shift(arena, def, tree->body);
 }

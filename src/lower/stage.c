@@ -107,7 +107,9 @@ static bool touched(const Block *block, const Buf *b) {
     return false;
 }
 
-static bool touches(const Stmt *s, const Buf *b) { return s->buf == b || s->src == b || touched(s->body, b) || touched(s->other, b); }
+static bool touches(const Stmt *s, const Buf *b) {
+    return s->buf == b || s->src == b || touched(s->body, b) || touched(s->other, b);
+}
 
 // Does s store to every element of the row?
 static bool overwrites(const Stager *z, const Stmt *s, const Buf *b, int at) {
@@ -182,7 +184,8 @@ static Buf *make_row(Stager *z, Buf *of, int at, bool changed) {
     for (int d = 0; d < of->rank; d++)
         if (d != at) extent[n++] = of->extent[d];
     Buf *row = ARENA_NEW(z->arena, Buf);
-    *row = (Buf){.id = z->tree->bufs.len, .where = BUF_TEMP, .kind = of->kind, .rank = n, .home = z->loop->body, .lanes = z->loop->lanes};
+    *row = (Buf){.id = z->tree->bufs.len, .where = BUF_TEMP, .kind = of->kind, .rank = n};
+    row->home = z->loop->body, row->lanes = z->loop->lanes;
     row->extent = arena_copy(z->arena, extent, sizeof *extent * (size_t)n);
     vec_push(&z->tree->bufs, row);
     Stmt *make = statement(z, ST_NEW, -1, 0, NULL);

@@ -19,6 +19,15 @@ void block_insert(Block *block, int at, Stmt *s) {
     block->stmts.data[at] = s;
 }
 
+void tree_definitions(const Block *block, Stmt **def) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        Stmt *s = block->stmts.data[i];
+        if (s->dst >= 0 && s->kind != ST_SET) def[s->dst] = s;
+        tree_definitions(s->body, def);
+        tree_definitions(s->other, def);
+    }
+}
+
 const Temp *stmt_index(const Stmt *s) { return s->kind == ST_LOAD ? s->args : s->args + 1; }
 
 // ---- text
