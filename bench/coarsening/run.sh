@@ -9,8 +9,7 @@
 # gradients differ.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd -P)
-. "$root/cmake/setup.sh"
-[ -x "$root/build/fsmc" ] || { install_missing && build_preset release; }
+. "$root/bench/common.sh"
 what=${1:?cost, bench or table}
 shift
 programs='bgd_hyperopt brachistochrone cartpole hmc hookean_spring qwop' configurations='1 2 3'
@@ -22,7 +21,7 @@ trap 'rm -rf "$data"' EXIT
 # pick N A B C: the N-th of the three.
 pick() { shift "$1" && echo "$1"; }
 
-fsmc() { "$root/build/fsmc" "$@"; }
+fsmc() { "$FSMC_BUILD/fsmc" "$@"; }
 
 # make ENTRY NAME=VALUE...: writes what an entry of the program gives to $data/0.npy and so on, or $data/all.npy if it is one array.
 make() { fsmc run "$file" "$@" -o "$data/all.npy"; }
@@ -43,18 +42,8 @@ find_peers() {
     echo "program n | operations: on, off | ns: objective, gradient on, off, ADOL-C, JAX | gradient/objective | on is faster than off, ADOL-C, JAX"
 }
 
-# near A B: whether the numbers in two files are the same up to 1e-8 of the largest.
-near() {
-    awk '{
-        if (FNR == 1) file++
-        gsub(/[][,]/, " ")
-        for (i = 1; i <= NF; i++) v[file, ++count[file]] = $i
-    } END {
-        for (i = 1; i <= count[1]; i++) if (v[1, i] ^ 2 > most ^ 2) most = v[1, i]
-        for (i = 1; i <= count[1]; i++) if ((v[1, i] - v[2, i]) ^ 2 > 1e-16 * most ^ 2) bad = 1
-        exit bad || count[1] != count[2] || !count[1]
-    }' "$1" "$2" || { echo "$program $configuration: $3 gives another gradient" && touch "$data/bad"; }
-}
+# same A B NAME: notes it if the numbers in two files differ.
+same() { near "$1" "$2" 8 || { echo "$program $configuration: $3 gives another gradient" && touch "$data/bad"; }; }
 
 # timed NAME FSMC-OPTION... -- ARGUMENT...: appends the nanoseconds of objective and gradient to $data/NAME.
 timed() {
@@ -73,7 +62,7 @@ peer() {
     "$@" >"$data/got"
     head -n 1 "$data/got" >>"$data/$name"
     sed 1d "$data/got" >"$data/gradient"
-    near "$data/on.gradient" "$data/gradient" "$name"
+    same "$data/on.gradient" "$data/gradient" "$name"
 }
 
 # least NAME COLUMN: the smallest number of a file's column, or a dash.
@@ -84,7 +73,7 @@ compare() {
     rm -f "$data/on" "$data/off" "$data/ADOL-C" "$data/JAX"
     fsmc run --fp=fast "$file" "$gradient" "$@" >"$data/on.gradient"
     fsmc run --fp=fast --no-coarsen "$file" "$gradient" "$@" >"$data/off.gradient"
-    near "$data/on.gradient" "$data/off.gradient" 'coarsening off'
+    same "$data/on.gradient" "$data/off.gradient" 'coarsening off'
     round=0
     while [ $round -lt "$rounds" ]; do
         timed on --fp=fast "$@"

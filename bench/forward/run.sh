@@ -8,11 +8,7 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd -P)
 root=$(cd "$here/../.." && pwd -P)
-if [ -z "${FSMC_BUILD:-}" ]; then
-    . "$root/cmake/setup.sh"
-    FSMC_BUILD=$root/build
-    [ -x "$FSMC_BUILD/fsmc" ] || { install_missing && build_preset release; }
-fi
+. "$root/bench/common.sh"
 file=$here/forward.fsm names='' sizes=''
 what=${1:?cost, bench or copy}
 shift

@@ -1,6 +1,7 @@
 # Sourced by the tests of bench/coarsening: `make PROGRAM ENTRY SIZE=N…` makes data, `same PROGRAM ENTRY ARGUMENT…` compares
 # what compiled code gives with what the interpreter gives for the program as written, and `right PROGRAM ENTRY ARGUMENT…`
 # checks the derivatives of an entry against differences. `counts PROGRAM ENTRY ARGUMENT…` counts.
+. "$FSMC_ROOT/bench/common.sh"
 cd "$FSMC_ROOT/bench/coarsening"
 
 make() { fsmc run "$1.fsm" "$2" -o "$FSMC_TEST_TMP/$2.npy" "$3" ${4:+"$4"}; }
@@ -10,7 +11,7 @@ same() {
     shift
     for how in --interp -O2 '-O2 --fp=fast'; do
         fsmc run $how "$program.fsm" "$@" >"$FSMC_TEST_TMP/got" 2>&1
-        [ "$how" = --interp ] && mv "$FSMC_TEST_TMP/got" "$FSMC_TEST_TMP/want" || near "$FSMC_TEST_TMP/want" "$FSMC_TEST_TMP/got" || {
+        [ "$how" = --interp ] && mv "$FSMC_TEST_TMP/got" "$FSMC_TEST_TMP/want" || near "$FSMC_TEST_TMP/want" "$FSMC_TEST_TMP/got" 9 || {
             echo "$1 by $how:"
             cat "$FSMC_TEST_TMP/got"
         }
@@ -40,17 +41,4 @@ rounded() {
         }
         print out $0
     }'
-}
-
-# near A B: whether the numbers in two files are the same up to 1e-9 of the largest.
-near() {
-    awk '{
-        if (FNR == 1) file++
-        gsub(/[][,]/, " ")
-        for (i = 1; i <= NF; i++) v[file, ++count[file]] = $i
-    } END {
-        for (i = 1; i <= count[1]; i++) if (v[1, i] ^ 2 > most ^ 2) most = v[1, i]
-        for (i = 1; i <= count[1]; i++) if ((v[1, i] - v[2, i]) ^ 2 > 1e-18 * most ^ 2) bad = 1
-        exit bad || count[1] != count[2] || !count[1]
-    }' "$1" "$2"
 }
