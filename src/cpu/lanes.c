@@ -553,8 +553,8 @@ static LLVMValueRef among(Body *p, const char *extreme, LLVMValueRef v, int64_t 
     return reduce(p, extreme, v);
 }
 
-// The passes of a loop inside, each lane being at work where the index is in its range: over i as often as the longest
-// range; or over j = low + i, of a shifted loop, from the least to the greatest.
+// The passes of a loop inside, each lane being at work where the index is in its range: over i from the least to the greatest;
+// or so over j = low + i, of a shifted loop.
 static void inner_for(Body *p, const Stmt *s) {
     LLVMBuilderRef b = p->e->builder;
     const Stmt *first = s->together ? s->body->stmts.data[0] : NULL;
@@ -562,15 +562,15 @@ static void inner_for(Body *p, const Stmt *s) {
     if (first) {
         low = all_lanes(p, first->args[first->args[0] == s->dst]);
         end = LLVMBuildAdd(b, end, low, "");
-        from = among(p, "llvm.vector.reduce.smin", low, INT64_MAX);
+    } else if (s->nargs > 1) {
+        low = all_lanes(p, s->args[1]);
     }
-    LLVMValueRef to = among(p, "llvm.vector.reduce.smax", end, first ? INT64_MIN : 0);
+    if (low) from = among(p, "llvm.vector.reduce.smin", low, INT64_MAX);
+    LLVMValueRef to = among(p, "llvm.vector.reduce.smax", end, low ? INT64_MIN : 0);
     Counted c = body_begin_for(p, from, to, 1, info(p, s->dst)->name);
     LLVMValueRef at = splat(p, c.index), here = LLVMBuildICmp(b, LLVMIntSLT, at, end, "");
-    if (first) {
-        here = LLVMBuildAnd(b, here, LLVMBuildICmp(b, LLVMIntSGE, at, low, ""), "");
-        p->given = first;
-    }
+    if (low) here = LLVMBuildAnd(b, here, LLVMBuildICmp(b, LLVMIntSGE, at, low, ""), "");
+    if (first) p->given = first;
     p->temp[first ? first->dst : s->dst] = c.index;
     p->mask = both(p, here, outer);
     p->depth++;
@@ -603,7 +603,7 @@ bool lanes_stmt(Body *p, const Stmt *s) {
         if (info(p, s->args[0])->varies) lanes_if(p, s);
         return info(p, s->args[0])->varies;
     case ST_FOR: {
-        bool ranges = info(p, s->args[0])->varies || s->together;
+        bool ranges = info(p, s->args[0])->varies || (s->nargs > 1 && info(p, s->args[1])->varies) || s->together;
         if (ranges) inner_for(p, s);
         return ranges || (s->rows && lanes_rows(p, s));
     }

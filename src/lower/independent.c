@@ -132,7 +132,7 @@ static void spread_stmt(Iterations *p, Stmt *s) {
         break;
     case ST_FOR:
         if (s->shifted && p->lanes) spread_together(p, s);
-        spread_under(p, s->body, iter_varies(p, s->args[0]) || (s->together && p->lanes));
+        spread_under(p, s->body, any_varies(p, s) || (s->together && p->lanes));
         break;
     case ST_LOOP: spread(p, s->body); break;
     case ST_IF:

@@ -80,7 +80,7 @@ static void shift_loop(Arena *arena, Stmt **def, Stmt *loop) {
 static void shift(Arena *arena, Stmt **def, const Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_FOR) shift_loop(arena, def, s);
+        if (s->kind == ST_FOR && s->nargs == 1) shift_loop(arena, def, s);
         shift(arena, def, s->body);
         shift(arena, def, s->other);
     }

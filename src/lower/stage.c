@@ -115,7 +115,7 @@ static bool touches(const Stmt *s, const Buf *b) {
 static bool overwrites(const Stager *z, const Stmt *s, const Buf *b, int at) {
     const Stmt *around[16];
     int n = 0, seen = 0;
-    for (; s->kind == ST_FOR && n < 16; n++) {
+    for (; s->kind == ST_FOR && s->nargs == 1 && n < 16; n++) {
         const Stmt *only = NULL;
         for (int i = 0; i < s->body->stmts.len; i++) {
             if (s->body->stmts.data[i]->kind == ST_LIT) continue;
