@@ -16,14 +16,17 @@ typedef struct Jammer {
     Tree *tree;
     bool precise; // additions keep their order
     int vectors;  // registers for vectors, in units of a block of lanes
-    Stmt **def; // by temp: what makes it
+    Stmt *const *def; // by temp, of the first `known`: what makes it
+    int known;
     // Of the loop that is looked at:
     Stmt *loop, *inner;
     Map made;               // Temp + 1 -> what is made in an iteration
     VEC(const Buf *) changed; // in an iteration
     int copies;             // taken at a time
     int grows;              // by how much the inner loop is longer from one to the next
-    Temp *map[MOST];        // by temp: its copy, or itself
+    Map number;             // a temp's number + 1 -> which of those made it is, from 1 on; the loop's index is 0
+    int nmade;
+    Temp *map[MOST];        // by that number: its copy
 } Jammer;
 
 static TempInfo *info(const Jammer *z, Temp t) { return &z->tree->temps.data[t]; }
@@ -70,7 +73,10 @@ static bool survey(Jammer *z, const Block *block) {
     for (int i = 0; i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
         if (!is_known(s->kind) || s->together || (s->kind == ST_FOR && s->nargs != 1)) return false;
-        if (s->dst >= 0 && s->kind != ST_SET) map_put(&z->made, (void *)((intptr_t)s->dst + 1), (void *)s);
+        if (s->dst >= 0 && s->kind != ST_SET) {
+            map_put(&z->made, (void *)((intptr_t)s->dst + 1), (void *)s);
+            map_put(&z->number, (void *)((intptr_t)s->dst + 1), (void *)(intptr_t)++z->nmade);
+        }
         if (s->kind == ST_STORE || s->kind == ST_ADDTO) vec_push(&z->changed, s->buf);
         if (s->body && !survey(z, s->body)) return false;
     }
@@ -165,7 +171,10 @@ static int growth(const Jammer *z, Temp t) {
 }
 
 // The value of a literal, or -1.
-static int64_t trips(const Jammer *z, Temp t) { return z->def[t] && z->def[t]->kind == ST_LIT ? z->def[t]->u.num : -1; }
+static int64_t trips(const Jammer *z, Temp t) {
+    const Stmt *s = t < z->known ? z->def[t] : NULL;
+    return s && s->kind == ST_LIT ? s->u.num : -1;
+}
 
 // How many iterations to take at a time; 0 or 1: that does not pay.
 static int copies(Jammer *z, int64_t trips) {
@@ -208,7 +217,12 @@ static Temp emit_int_op(Jammer *z, Block *to, Op op, Temp a, Temp b) {
     return emit_op(z, to, op, a, b, (TempInfo){.kind = KIND_INT});
 }
 
-static Temp mapped(const Jammer *z, int copy, Temp t) { return is_made(z, t) || t == z->loop->dst ? z->map[copy][t] : t; }
+// Where the copy of t is noted that one of the iterations has.
+static Temp *place(const Jammer *z, int copy, Temp t) {
+    return &z->map[copy][(intptr_t)map_get(&z->number, (void *)((intptr_t)t + 1))];
+}
+
+static Temp mapped(const Jammer *z, int copy, Temp t) { return is_made(z, t) || t == z->loop->dst ? *place(z, copy, t) : t; }
 
 // Has the first copy of s the same operands, and the same value?
 static bool is_same(const Jammer *z, int copy, const Stmt *s) {
@@ -220,14 +234,14 @@ static bool is_same(const Jammer *z, int copy, const Stmt *s) {
 
 static void copy_stmt(Jammer *z, Block *to, int copy, const Stmt *s) {
     if (copy > 0 && is_same(z, copy, s)) {
-        z->map[copy][s->dst] = z->map[0][s->dst];
+        *place(z, copy, s->dst) = *place(z, 0, s->dst);
         return;
     }
     Stmt *c = arena_copy(z->arena, s, sizeof *s);
     c->args = ARENA_ARRAY(z->arena, Temp, s->nargs + 1);
     for (int k = 0; k < s->nargs; k++) c->args[k] = mapped(z, copy, s->args[k]);
     if (s->kind == ST_SET) c->dst = mapped(z, copy, s->dst);
-    else if (s->dst >= 0) c->dst = z->map[copy][s->dst] = fresh(z, *info(z, s->dst));
+    else if (s->dst >= 0) c->dst = *place(z, copy, s->dst) = fresh(z, *info(z, s->dst));
     vec_push(&to->stmts, c);
 }
 
@@ -263,7 +277,7 @@ static Stmt *emit_for(Jammer *z, Block *to, const Stmt *like, Temp extent) {
 // An iteration of the inner loop of one copy.
 static void copy_one(Jammer *z, Block *to, int copy, Temp index) {
     Temp *first = z->map[0];
-    z->map[copy][z->inner->dst] = index;
+    *place(z, copy, z->inner->dst) = index;
     z->map[0] = z->map[copy]; // nothing is shared with another
     for (int i = 0; i < z->inner->body->stmts.len; i++) copy_stmt(z, to, 0, z->inner->body->stmts.data[i]);
     z->map[0] = first;
@@ -274,7 +288,7 @@ static void copy_loop(Jammer *z, Block *to) {
     int shortest = z->grows < 0 ? z->copies - 1 : 0;
     Temp least = mapped(z, shortest, z->inner->args[0]);
     Stmt *shared = emit_for(z, to, z->inner, least);
-    for (int copy = 0; copy < z->copies; copy++) z->map[copy][z->inner->dst] = shared->dst;
+    for (int copy = 0; copy < z->copies; copy++) *place(z, copy, z->inner->dst) = shared->dst;
     for (int i = 0; i < z->inner->body->stmts.len; i++) copy_all(z, shared->body, z->inner->body->stmts.data[i]);
     for (int copy = 0; z->grows && copy < z->copies; copy++)
         for (int k = 0; k < abs(copy - shortest); k++)
@@ -284,9 +298,9 @@ static void copy_loop(Jammer *z, Block *to) {
 // Several iterations: what comes before the inner loop, that loop, and what follows, iteration after iteration.
 static void copy_body(Jammer *z, Block *to, Temp first) {
     const Block *body = z->loop->body;
-    z->map[0][z->loop->dst] = first;
+    *place(z, 0, z->loop->dst) = first;
     for (int copy = 1; copy < z->copies; copy++)
-        z->map[copy][z->loop->dst] = emit_int_op(z, to, OP_add, first, emit_literal(z, to, copy));
+        *place(z, copy, z->loop->dst) = emit_int_op(z, to, OP_add, first, emit_literal(z, to, copy));
     int at = 0;
     for (; body->stmts.data[at] != z->inner; at++) copy_all(z, to, body->stmts.data[at]);
     copy_loop(z, to);
@@ -323,7 +337,7 @@ static Temp emit_groups(Jammer *z, Block *to, Temp many) {
 static void replace(Jammer *z, Block *block, int at) {
     Block out = {0};
     Stmt *loop = z->loop;
-    for (int copy = 0; copy < z->copies; copy++) z->map[copy] = ARENA_ARRAY(z->arena, Temp, z->tree->temps.len);
+    for (int copy = 0; copy < z->copies; copy++) z->map[copy] = ARENA_ARRAY(z->arena, Temp, z->nmade + 1);
     Temp many = emit_literal(z, &out, z->copies), groups = emit_groups(z, &out, many);
     Stmt *by = emit_for(z, &out, loop, groups);
     copy_body(z, by->body, emit_int_op(z, by->body, OP_mul, by->dst, many));
@@ -340,8 +354,9 @@ static void replace(Jammer *z, Block *block, int at) {
 static bool fits(Jammer *z, Stmt *loop) {
     z->loop = loop, z->inner = only_loop(loop->body);
     z->changed.len = 0;
-    map_free(&z->made);
-    z->made = (Map){0};
+    map_free(&z->made), map_free(&z->number);
+    z->made = z->number = (Map){0};
+    z->nmade = 0;
     if (!z->inner || loop->together || loop->nargs != 1) return false;
     if (loop->body->stmts.len + z->inner->body->stmts.len > MOST_STATEMENTS) return false;
     if (info(z, loop->args[0])->varies || info(z, z->inner->args[0])->varies) return false;
@@ -364,11 +379,10 @@ static void jam(Jammer *z, Block *block) {
     }
 }
 
-void lanes_jam(Arena *arena, Tree *tree, Stmt *loop, bool precise, int registers) {
-    Jammer z = {.arena = arena, .tree = tree, .precise = precise, .vectors = registers / loop->lanes};
-    z.def = ARENA_ARRAY(arena, Stmt *, tree->temps.len);
-    tree_definitions(tree->body, z.def);
+void lanes_jam(Arena *arena, Tree *tree, int known, Stmt *const *def, Stmt *loop, const LaneOptions *opt) {
+    Jammer z = {.arena = arena, .tree = tree, .precise = opt->precise, .vectors = opt->registers / loop->lanes};
+    z.def = def, z.known = known;
     jam(&z, loop->body);
-    map_free(&z.made);
+    map_free(&z.made), map_free(&z.number);
     vec_free(&z.changed);
 }

@@ -256,10 +256,11 @@ void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     iter_init(&p.it, arena, tree, opt->precise);
     p.last = ARENA_ARRAY(arena, int, tree->temps.len + 1);
     choose(&p, tree->body);
+    int known = tree->temps.len;
     for (int i = 0; i < p.chosen.len; i++) {
         Stmt *loop = p.chosen.data[i].loop;
         lanes_stage(arena, tree, p.it.def, p.chosen.data[i].block, loop);
-        if (loop->lanes > 1) lanes_jam(arena, tree, loop, opt->precise, opt->registers);
+        if (loop->lanes > 1) lanes_jam(arena, tree, known, p.it.def, loop, opt);
     }
     vec_free(&p.chosen);
     vec_free(&p.inner);

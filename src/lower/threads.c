@@ -54,12 +54,14 @@ typedef struct Threads {
     int known; // temps that it knows of
     VEC(Cut *) cuts;
     // While a loop is cut:
-    const Stmt **inside; // by temp: what makes it in the loop, or NULL
-    Temp *temp;          // by temp: what takes its place in the chunks, plus 1; 0: nothing does
-    Buf **buf;           // by buffer: likewise; NULL: nothing
-    Block *into;         // where statements go
+    Map inside;  // a temp's number + 1 -> what makes it in the loop
+    Map temp;    // the same -> what takes its place in the chunks, likewise
+    Map buf;     // a buffer -> what takes its place
+    Block *into; // where statements go
     Span span;
 } Threads;
+
+static void *key_of(Temp t) { return (void *)((intptr_t)t + 1); }
 
 // ---- which loops
 
@@ -226,7 +228,7 @@ static Cost cost_of(double lit) { return (Cost){lit, -1}; }
 
 // An Int: its value, or if it is made in the loop, what it is in the middle of all iterations.
 static Cost number(Threads *z, Temp t, int depth) {
-    const Stmt *s = z->inside[t];
+    const Stmt *s = map_get(&z->inside, key_of(t));
     int64_t value;
     if (s && s->kind == ST_LIT) return cost_of((double)s->u.num);
     if (!s && t < z->known && iter_literal(&z->it, t, &value)) return cost_of((double)value);
@@ -311,7 +313,7 @@ static Cost copies(Threads *z, const Cut *c) {
 // ---- cutting
 
 static void mark_inside(Threads *z, const Stmt *s) {
-    if (s->dst >= 0 && s->kind != ST_SET) z->inside[s->dst] = s;
+    if (s->dst >= 0 && s->kind != ST_SET) map_put(&z->inside, key_of(s->dst), (void *)s);
     const Block *blocks[] = {s->body, s->other};
     for (int k = 0; k < 2; k++)
         for (int i = 0; blocks[k] && i < blocks[k]->stmts.len; i++) mark_inside(z, blocks[k]->stmts.data[i]);
@@ -319,8 +321,16 @@ static void mark_inside(Threads *z, const Stmt *s) {
 
 // ---- the copy of the loop that chunks run
 
-static Temp temp_in(const Threads *z, Temp t) { return t >= 0 && z->temp[t] ? z->temp[t] - 1 : t; }
-static Buf *buf_in(const Threads *z, Buf *b) { return b && z->buf[b->id] ? z->buf[b->id] : b; }
+static Temp temp_in(const Threads *z, Temp t) {
+    intptr_t other = t >= 0 ? (intptr_t)map_get(&z->temp, key_of(t)) : 0;
+    return other ? (Temp)(other - 1) : t;
+}
+
+static Buf *buf_in(const Threads *z, Buf *b) {
+    Buf *other = b ? map_get(&z->buf, b) : NULL;
+    return other ? other : b;
+}
+
 
 static void copy_buf(Threads *z, Buf *b) {
     Buf *own = ARENA_NEW(z->arena, Buf);
@@ -329,7 +339,7 @@ static void copy_buf(Threads *z, Buf *b) {
     own->extent = ARENA_ARRAY(z->arena, Temp, b->rank);
     for (int k = 0; k < b->rank; k++) own->extent[k] = temp_in(z, b->extent[k]);
     vec_push(&z->tree->bufs, own);
-    z->buf[b->id] = own;
+    map_put(&z->buf, b, own);
 }
 
 static Stmt *copy_stmt(Threads *z, const Stmt *s);
@@ -348,7 +358,7 @@ static Stmt *copy_stmt(Threads *z, const Stmt *s) {
     if (s->dst >= 0 && s->kind != ST_SET) {
         TempInfo info = z->tree->temps.data[s->dst];
         vec_push(&z->tree->temps, info);
-        z->temp[s->dst] = z->tree->temps.len;
+        map_put(&z->temp, key_of(s->dst), key_of(z->tree->temps.len - 1));
     }
     copy->dst = temp_in(z, s->dst);
     if (s->kind == ST_NEW) copy_buf(z, s->buf);
@@ -384,7 +394,7 @@ static void own_buffers(Threads *z, const Stmt *loop) {
         Buf *b = z->tree->bufs.data[i];
         if (!b->home || !map_get(&blocks, b->home) || is_made_in(loop->body, b)) continue;
         copy_buf(z, b);
-        put(z, ST_NEW, -1, 0, NULL)->buf = z->buf[b->id];
+        put(z, ST_NEW, -1, 0, NULL)->buf = buf_in(z, b);
     }
     map_free(&blocks);
 }
@@ -401,12 +411,13 @@ static void begin_chunk(Threads *z, Cut *c) {
         Temp zero = neutral(z, s);
         s->own = new_temp(z, z->tree->temps.data[s->cell].kind, NULL);
         z->tree->temps.data[s->own].cell = true;
-        z->temp[s->cell] = s->own + 1;
+        map_put(&z->temp, key_of(s->cell), key_of(s->own));
         put(z, ST_CELL, s->own, 1, &zero);
     }
     for (int i = 0; i < c->copies.len; i++) {
         Copy *p = &c->copies.data[i];
-        p->own = z->buf[p->of->id] = new_buf(z, p->of->kind, -1, p->of);
+        p->own = new_buf(z, p->of->kind, -1, p->of);
+        map_put(&z->buf, p->of, p->own);
         Temp zero = kind_is_float(p->of->kind) ? real_of(z, p->of->kind, 0) : int_of(z, 0);
         put(z, ST_FILL, -1, 1, &zero)->buf = p->own;
     }
@@ -532,14 +543,17 @@ static Stmt *as_loop(Threads *z, const Stmt *s) {
     return loop;
 }
 
+static void forget_loop(Threads *z) {
+    map_free(&z->inside), map_free(&z->temp), map_free(&z->buf);
+    z->inside = z->temp = z->buf = (Map){0};
+}
+
 static void cut(Threads *z, Cut *c) {
     enum { SMALL = 2 };
     Block *block = c->block, *with = ARENA_NEW(z->arena, Block), old = *block;
     z->span = c->was->span;
     if (!c->loop) c->loop = as_loop(z, c->was);
-    z->inside = ARENA_ARRAY(z->arena, const Stmt *, z->tree->temps.len + 1);
-    z->temp = ARENA_ARRAY(z->arena, Temp, z->tree->temps.len + 1);
-    z->buf = ARENA_ARRAY(z->arena, Buf *, z->tree->bufs.len + 1);
+    forget_loop(z);
     z->into = with;
     mark_inside(z, c->loop);
     if (z->always) put_chunks(z, c, op(z, OP_max, trips(z, c->loop), int_of(z, 0)), int_of(z, SMALL));
@@ -568,6 +582,7 @@ void threads_cut(Arena *arena, Tree *tree, bool precise, bool always) {
         cut(z, z->cuts.data[i]);
         forget_cut(z->cuts.data[i]);
     }
+    forget_loop(z);
     vec_free(&z->cuts);
     iter_free(&z->it);
 }
