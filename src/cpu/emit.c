@@ -741,6 +741,7 @@ static void emit_version(Emitter *e, const Tree *tree, const char *name, bool em
     body_go_on(p, p->slots);
     LLVMBuildBr(e->builder, start);
     map_free(&p->parts);
+    if (p->part) map_free(&p->part->seen);
     debug_nowhere(e->debug);
 }
 

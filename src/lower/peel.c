@@ -161,6 +161,8 @@ static void take_branches(const Peeler *z, Block *block) {
         block->stmts.data[i] = s->body->stmts.data[0];
         for (int k = 1; k < s->body->stmts.len; k++) block_insert(block, i + k, s->body->stmts.data[k]);
         i += s->body->stmts.len - 1;
+        vec_free(&s->body->stmts);
+        block_free(s->other);
     }
 }
 

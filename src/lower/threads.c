@@ -559,6 +559,7 @@ static void cut(Threads *z, Cut *c) {
     if (z->always) put_chunks(z, c, op(z, OP_max, trips(z, c->loop), int_of(z, 0)), int_of(z, SMALL));
     else if (!put_either(z, c)) {
         vec_free(&with->stmts);
+        if (c->loop != c->was) block_free(c->loop->body);
         return;
     }
     if (c->was == c->loop) explain_cut(z, c->loop);
@@ -570,6 +571,7 @@ static void cut(Threads *z, Cut *c) {
     }
     vec_free(&old.stmts);
     vec_free(&with->stmts);
+    if (c->loop != c->was || z->always) block_free(c->loop->body); // only copies of it are in the tree
 }
 
 void threads_cut(Arena *arena, Tree *tree, bool precise, bool always) {

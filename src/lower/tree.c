@@ -520,11 +520,11 @@ void tree_verify(const Tree *t) {
     if (t->sizes) tree_verify(t->sizes);
 }
 
-static void free_block(Block *b) {
+void block_free(Block *b) {
     if (!b) return;
     for (int i = 0; i < b->stmts.len; i++) {
-        free_block(b->stmts.data[i]->body);
-        free_block(b->stmts.data[i]->other);
+        block_free(b->stmts.data[i]->body);
+        block_free(b->stmts.data[i]->other);
     }
     vec_free(&b->stmts);
 }
@@ -532,7 +532,7 @@ static void free_block(Block *b) {
 void tree_free(Tree *t) {
     if (t->otherwise) tree_free(t->otherwise);
     if (t->sizes) tree_free(t->sizes);
-    free_block(t->body);
+    block_free(t->body);
     vec_free(&t->temps);
     vec_free(&t->bufs);
 }
