@@ -2,6 +2,7 @@
 // usage: gmm [--check] [--quick] [D K N]...
 //   --check: only compares the results; --quick: short measurements; D, K, N: other sizes
 #include "../kernels/roofline.h"
+#include "../timing.h"
 #include "limit.h"
 #include "mixture.h" // by fsmc: the entries of gmm.fsm
 
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { SIDES = 2, BATCHES = 31 };
 static const int64_t sizes[][3] = {{2, 5, 1000},    {10, 25, 1000}, {10, 25, 10000},
@@ -112,24 +112,6 @@ static void check(void) {
     printf("d = %lld, K = %lld, n = %lld: the results differ by %.2g\n", (long long)mixture.d, (long long)mixture.k,
            (long long)mixture.n, worst);
     failed = true;
-}
-
-// Of this thread's work, so that what else runs is left out as far as it does not share caches.
-static double seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static double batch(void (*call)(int), int side, int64_t calls) {
-    double start = seconds();
-    for (int64_t i = 0; i < calls; i++) call(side);
-    return (seconds() - start) / (double)calls;
-}
-
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 // Seconds of a call of each side: the median of the batches, and the least. The sides' batches are in turn.

@@ -1,5 +1,6 @@
 // Times matmul of kernels.fsm and its gradient beside OpenBLAS, in turn, for n x n matrices (docs/benchmarks.md).
 // usage: blas [N]...
+#include "../timing.h"
 #include "matmul.h" // by fsmc
 #include "roofline.h"
 
@@ -7,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { SIDES = 2, BATCHES = 31 };
 
@@ -41,24 +41,6 @@ static double *matrix(void) {
         x[i] = (double)(state >> 11) * 0x1p-52 - 1;
     }
     return x;
-}
-
-// Of this thread's work, so that what else runs is left out as far as it does not share caches.
-static double seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static double batch(void (*call)(int), int side, int64_t calls) {
-    double start = seconds();
-    for (int64_t i = 0; i < calls; i++) call(side);
-    return (seconds() - start) / (double)calls;
-}
-
-static int ascending(const void *x, const void *y) {
-    double l = *(const double *)x, r = *(const double *)y;
-    return (l > r) - (l < r);
 }
 
 static void check(const char *name, int results) {

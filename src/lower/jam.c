@@ -42,14 +42,6 @@ static bool is_changed(const Jammer *z, const Buf *b) { return has_buf(z->change
 
 // ---- whether iterations may share their inner loop
 
-static const Stmt *loop_in(const Block *block) {
-    for (int i = 0; block && i < block->stmts.len; i++) {
-        const Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_FOR || loop_in(s->body) || loop_in(s->other)) return s;
-    }
-    return NULL;
-}
-
 // The one loop of the body, if that has just one, and it is innermost.
 static Stmt *only_loop(const Block *block) {
     Stmt *found = NULL;
@@ -57,7 +49,7 @@ static Stmt *only_loop(const Block *block) {
         Stmt *s = block->stmts.data[i];
         if (s->kind != ST_FOR && (s->body || s->other)) return NULL;
         if (s->kind != ST_FOR) continue;
-        if (found || loop_in(s->body)) return NULL;
+        if (found || block_has_for(s->body)) return NULL;
         found = s;
     }
     return found;

@@ -60,14 +60,6 @@ static bool changes(const Block *block, const Buf *b) {
     return false;
 }
 
-static bool has_loop(const Block *block) {
-    for (int i = 0; block && i < block->stmts.len; i++) {
-        const Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_FOR || has_loop(s->body) || has_loop(s->other)) return true;
-    }
-    return false;
-}
-
 static void find(Stager *z, const Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
@@ -75,7 +67,7 @@ static void find(Stager *z, const Block *block) {
         if (move) vec_push(&z->all, s);
         if (move && lanes_row(z->loop, z->around.len, z->around.data, s, &again) >= 0) {
             vec_push(&z->moves, s);
-            again |= !z->around.len || has_loop(vec_last(&z->around)->body);
+            again |= !z->around.len || block_has_for(vec_last(&z->around)->body);
             if (again) vec_push(&z->again, s->buf);
             else vec_push(&z->once, s->buf);
         }
@@ -149,7 +141,7 @@ static Temp new_temp(Stager *z, Kind kind, bool varies) {
     return z->tree->temps.len - 1;
 }
 
-// for j < …: to[…] = from[…], of a row's elements; index: of each, with that of the row.
+// for j < …: row[j] = x[i, j]; or back.
 static Stmt *copy_row(Stager *z, Buf *row, Buf *of, int at, bool back) {
     Temp all[16], own[16];
     int n = 0;

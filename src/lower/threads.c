@@ -331,7 +331,6 @@ static Buf *buf_in(const Threads *z, Buf *b) {
     return other ? other : b;
 }
 
-
 static void copy_buf(Threads *z, Buf *b) {
     Buf *own = ARENA_NEW(z->arena, Buf);
     *own = *b;

@@ -28,6 +28,14 @@ void tree_definitions(const Block *block, Stmt **def) {
     }
 }
 
+bool block_has_for(const Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->kind == ST_FOR || block_has_for(s->body) || block_has_for(s->other)) return true;
+    }
+    return false;
+}
+
 const Temp *stmt_index(const Stmt *s) { return s->kind == ST_LOAD ? s->args : s->args + 1; }
 
 // ---- text
