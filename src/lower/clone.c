@@ -4,11 +4,11 @@
 typedef struct Cloner {
     Arena *arena;
     Tree *tree;
-    Map temps, bufs, blocks; // original -> copy; a temp is its number + 1
+    Map *temps, *bufs, blocks; // original -> copy; a temp is its number + 1
 } Cloner;
 
 static Temp clone_temp(const Cloner *z, Temp t) {
-    intptr_t copy = (intptr_t)map_get(&z->temps, (void *)((intptr_t)t + 1));
+    intptr_t copy = (intptr_t)map_get(z->temps, (void *)((intptr_t)t + 1));
     return copy ? (Temp)(copy - 1) : t;
 }
 
@@ -22,12 +22,12 @@ static Temp define(Cloner *z, Temp t) {
     TempInfo like = z->tree->temps.data[t];
     vec_push(&z->tree->temps, like);
     Temp copy = z->tree->temps.len - 1;
-    map_put(&z->temps, (void *)((intptr_t)t + 1), (void *)((intptr_t)copy + 1));
+    map_put(z->temps, (void *)((intptr_t)t + 1), (void *)((intptr_t)copy + 1));
     return copy;
 }
 
 static Buf *clone_buf(const Cloner *z, Buf *b) {
-    Buf *copy = b ? map_get(&z->bufs, b) : NULL;
+    Buf *copy = b ? map_get(z->bufs, b) : NULL;
     return copy ? copy : b;
 }
 
@@ -38,7 +38,7 @@ static void make_buf(Cloner *z, const Buf *b) {
     Block *home = b->home ? map_get(&z->blocks, b->home) : NULL;
     if (home) copy->home = home;
     vec_push(&z->tree->bufs, copy);
-    map_put(&z->bufs, b, copy);
+    map_put(z->bufs, b, copy);
 }
 
 static Block *clone_block(Cloner *z, const Block *block);
@@ -66,11 +66,17 @@ static Block *clone_block(Cloner *z, const Block *block) {
     return copy;
 }
 
-Stmt *tree_clone(Arena *arena, Tree *tree, const Stmt *s) {
-    Cloner z = {.arena = arena, .tree = tree};
+Stmt *tree_clone_with(Arena *arena, Tree *tree, const Stmt *s, Map *temps, Map *bufs) {
+    Cloner z = {.arena = arena, .tree = tree, .temps = temps, .bufs = bufs};
     Stmt *copy = clone_stmt(&z, s);
-    map_free(&z.temps);
-    map_free(&z.bufs);
     map_free(&z.blocks);
+    return copy;
+}
+
+Stmt *tree_clone(Arena *arena, Tree *tree, const Stmt *s) {
+    Map temps = {0}, bufs = {0};
+    Stmt *copy = tree_clone_with(arena, tree, s, &temps, &bufs);
+    map_free(&temps);
+    map_free(&bufs);
     return copy;
 }

@@ -119,6 +119,9 @@ typedef struct Lower {
 int lanes_row(const Stmt *loop, int n, Stmt *const *around, const Stmt *move, bool *again);
 // A copy of a statement, with temps and buffers of its own for what is made inside. (clone.c)
 Stmt *tree_clone(Arena *arena, Tree *tree, const Stmt *s);
+// The same, where other temps (a key is a number + 1, and so is what it stands for) and buffers stand for some, too; what is
+// made inside is added to the maps.
+Stmt *tree_clone_with(Arena *arena, Tree *tree, const Stmt *s, Map *temps, Map *bufs);
 // Cuts loops where conditions on their index begin and cease to hold. (peel.c)
 void lanes_peel(Arena *arena, Tree *tree);
 // Makes loops over what starts elsewhere say so: Stmt.shifted. (shift.c)

@@ -341,33 +341,6 @@ static void copy_buf(Threads *z, Buf *b) {
     map_put(&z->buf, b, own);
 }
 
-static Stmt *copy_stmt(Threads *z, const Stmt *s);
-
-static Block *copy_block(Threads *z, const Block *block) {
-    if (!block) return NULL;
-    Block *copy = ARENA_NEW(z->arena, Block);
-    for (int i = 0; i < block->stmts.len; i++) vec_push(&copy->stmts, copy_stmt(z, block->stmts.data[i]));
-    return copy;
-}
-
-static Stmt *copy_stmt(Threads *z, const Stmt *s) {
-    Stmt *copy = arena_copy(z->arena, s, sizeof *s);
-    copy->args = ARENA_ARRAY(z->arena, Temp, s->nargs);
-    for (int k = 0; k < s->nargs; k++) copy->args[k] = temp_in(z, s->args[k]);
-    if (s->dst >= 0 && s->kind != ST_SET) {
-        TempInfo info = z->tree->temps.data[s->dst];
-        vec_push(&z->tree->temps, info);
-        map_put(&z->temp, key_of(s->dst), key_of(z->tree->temps.len - 1));
-    }
-    copy->dst = temp_in(z, s->dst);
-    if (s->kind == ST_NEW) copy_buf(z, s->buf);
-    copy->buf = buf_in(z, s->buf), copy->src = buf_in(z, s->src);
-    if (s->nin) copy->in = ARENA_ARRAY(z->arena, Buf *, s->nin);
-    for (int k = 0; k < s->nin; k++) copy->in[k] = buf_in(z, s->in[k]);
-    copy->body = copy_block(z, s->body), copy->other = copy_block(z, s->other);
-    return copy;
-}
-
 static void note_blocks(Map *blocks, const Block *b) {
     if (!b) return;
     map_put(blocks, b, (void *)b);
@@ -474,7 +447,7 @@ static void put_chunks(Threads *z, Cut *c, Temp n, Temp size) {
     own_buffers(z, c->loop);
     Temp first = op(z, OP_mul, chunk, size), end = op(z, OP_min, op(z, OP_add, first, size), n);
     Temp args[] = {iteration_at(z, c->loop, end), iteration_at(z, c->loop, first)};
-    Stmt *loop = copy_stmt(z, c->loop);
+    Stmt *loop = tree_clone_with(z->arena, z->tree, c->loop, &z->temp, &z->buf);
     loop->args = arena_copy(z->arena, args, sizeof args);
     loop->nargs = 2, loop->shifted = false;
     vec_push(&z->into->stmts, loop);
