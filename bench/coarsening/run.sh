@@ -59,7 +59,7 @@ operations() { fsmc cost --exec "$file" "$gradient" "$@" | awk -F'[:,]' '{ print
 peer() {
     name=$1
     shift
-    "$@" >"$data/got"
+    (cd "$data" && "$@") >"$data/got" # ADOL-C writes large tapes to files where it runs
     head -n 1 "$data/got" >>"$data/$name"
     sed 1d "$data/got" >"$data/gradient"
     same "$data/on.gradient" "$data/gradient" "$name"
