@@ -149,6 +149,84 @@ static Node *outer_sum(Interchange *x, Node *guard, bool guarded, Node *sum, Var
     return NULL;
 }
 
+// ---- factors that the outer of two sums does not change
+
+// The factors of a term: the product of those that do not depend on v, and of those that do; NULL: there are none.
+typedef struct Factors {
+    const Var *v;
+    Node *fixed, *other;
+    bool minus;
+} Factors;
+
+static void take_factors(Ir *m, Node *e, Factors *f) {
+    if (e->op == OP_mul) {
+        take_factors(m, e->args[0], f), take_factors(m, e->args[1], f);
+    } else if (e->op == OP_neg) {
+        f->minus = !f->minus;
+        take_factors(m, e->args[0], f);
+    } else {
+        Node **to = node_has_var(e, f->v) ? &f->other : &f->fixed;
+        *to = *to ? ir_mul(m, *to, e) : e;
+    }
+}
+
+// An element of an array as it is computed.
+static Node *computed(Ir *m, Node *e) {
+    Node *from[MAX_RANK], *g = e->args[0];
+    int n = e->nargs - 1;
+    for (int i = 0; i < n; i++, g = g->args[0]) {
+        if (g->op != OP_gen || n > MAX_RANK || !ir_index_in_range(m, n, e->args + 1, i, g->shape[0])) return NULL;
+        from[i] = ir_var(g->u.var);
+    }
+    return ir_subst(m, g, n, from, e->args + 1);
+}
+
+// If e is f * sum j t, that sum, and f times what *f has.
+static Node *inner_sum(Ir *m, Node *e, Node **f) {
+    Node *element = e->op == OP_at ? computed(m, e) : NULL;
+    if (element) return inner_sum(m, element, f);
+    if (e->op == OP_sum) return e;
+    Node *found = NULL;
+    if (e->op == OP_neg && (found = inner_sum(m, e->args[0], f))) *f = ir_neg(m, *f);
+    for (int i = 0; e->op == OP_mul && i < 2 && !found; i++)
+        if ((found = inner_sum(m, e->args[i], f))) *f = ir_mul(m, *f, e->args[!i]);
+    return found;
+}
+
+// sum i (f * sum j (a * b)) in the body of gens over k[0..n), where a does not depend on i: sum j (a * sum i (f * b)), the
+// sum over i being an element of an array of them. That pays if f * b depends on fewer of k than a * b: both sums are
+// computed for fewer indices. So is the transposed product in the gradient of a function of Q x for many x.
+static Node *factor_outside(Interchange *x, Node *sum, Var *const *k, int n) {
+    Ir *m = x->m;
+    if (m->strict || m->debug_nan || sum->partial || !kind_is_float(sum->kind) || n + 1 > MAX_RANK) return NULL;
+    Node *f = ir_real(m, sum->kind, 1), *inner = inner_sum(m, sum->args[0], &f), *guard = NULL;
+    if (!inner || inner->rank || node_has_var(inner->u.var->extent, sum->u.var)) return NULL;
+    Summand s = {ir_index(m, inner->u.var->name, inner->u.var->extent), NULL};
+    s.e = ir_subst1(m, inner->args[0], ir_var(inner->u.var), ir_var(s.v));
+    if (!widen(m, &s, k, n)) return NULL;
+    if (s.e->op == OP_bracket) guard = s.e->args[0], s.e = s.e->args[1];
+    Factors a = {.v = sum->u.var};
+    take_factors(m, s.e, &a);
+    if (!a.fixed || !a.other || !node_has_var(a.other, s.v) || (guard && node_has_var(guard, sum->u.var))) return NULL;
+    Node *b = ir_mul(m, f, a.other), *idx[MAX_RANK];
+    Var *all[MAX_RANK];
+    int count;
+    bool saves = false, more = false;
+    for (int i = 0; i < n; i++) {
+        bool before = node_has_var(a.fixed, k[i]) || node_has_var(a.other, k[i]), now = node_has_var(b, k[i]);
+        all[i] = k[i], saves |= before && !now, more |= now && !before;
+    }
+    all[n] = s.v;
+    Var *own = ir_index(m, sum->u.var->name, sum->u.var->extent);
+    Node *array = saves && !more ? gens_over(m, ir_subst1(m, b, ir_var(sum->u.var), ir_var(own)), all, n + 1, idx, &count) : NULL;
+    if (!array || !rule(m, RULE_sum_product)) return NULL;
+    Node *read = ir_at(m, ir_binder_plain(m, OP_sum, own, interchange(array, x)), count, idx);
+    Node *e = ir_mul(m, a.fixed, read);
+    if (guard) e = ir_bracket(m, guard, e);
+    e = ir_sum(m, s.v, e);
+    return a.minus ? ir_neg(m, e) : e;
+}
+
 // A sum that lowering can scatter if it is an array of its own: gen k (sum i ([k = f i] * e)), indexed.
 static Node *own_array(Interchange *x, bool guarded, Node *sum, Var *const *k, int n) {
     Node *idx[MAX_RANK];
@@ -179,7 +257,16 @@ static Node *body_of(Interchange *x, Node *e, Body b) {
     bool mentions = false;
     for (int i = 0; i < n; i++) mentions |= node_has_var(e, k[i]);
     bool guarded = e->op == OP_bracket && e->args[1]->op == OP_sum && !e->args[0]->partial;
-    Node *outer = NULL, *fixed[MAX_RANK];
+    Node *outer = NULL, *fixed[MAX_RANK], *factored = NULL;
+    if (mentions && (e->op == OP_sum || guarded)) factored = factor_outside(x, guarded ? e->args[1] : e, k, n);
+    if (factored) {
+        explain(x->m->explain, EXPLAIN_LOOPS, e->span, "interchange: %s: the sum inside is outside of a factor that it does not change",
+                ir_quote(x->m, e));
+        out = body_of(x, guarded ? ir_bracket(x->m, e->args[0], factored) : factored, b);
+        map_put(&x->moved, e, out);
+        map_put(memo, e, out);
+        return out;
+    }
     if (e->op == OP_sum && mentions) {
         outer = outer_sum(x, NULL, b.guarded, e, k, n);
         if (!outer && !b.top && ir_scatters(x->m, e, k, n, fixed)) outer = own_array(x, b.guarded, e, k, n);
