@@ -29,6 +29,7 @@ struct TypeExpr {
     int nargs;
     Expr *extent; // TX_ARRAY: number of elements or NULL. `Double[n][m]` is an array of n arrays of m.
     int depth;    // levels of nesting, at most AST_MAX_DEPTH
+    bool signature; // TX_NAME: in that of an entry, where Int32 may stand for Int
 };
 
 // What a `let`, a parameter or a lambda binds: a name, `_`, or a tuple of patterns; each may carry a type.

@@ -432,7 +432,6 @@ static CoreEntry *infer_entry(Infer *in, Def *d) {
     bind_entry(in, entry, decl);
     Core *body = infer_core(in, decl->body);
     if (decl->result) {
-        in->signature = true;
         Type *want = written_type(in, decl->result);
         const char *what = arena_printf(in->arena, "the result of `%s`", d->name);
         if (infer_expect(in, body, want, what)) {
@@ -440,7 +439,6 @@ static CoreEntry *infer_entry(Infer *in, Def *d) {
             if (!type_has_error(want)) entry->stored = stored_kinds(in, decl->result);
             entry->stored_span = decl->result->span;
         }
-        in->signature = false;
     }
     BindList roots = in->roots;
     in->roots = (BindList){0};

@@ -77,7 +77,6 @@ typedef struct Infer {
     int depth, ncores;
     bool failed;    // an error was met in this definition (which may have been reported before)
     bool overflow;  // a limit was passed and reported
-    bool signature; // in the types of an entry's parameters and result, where Int32 may stand for Int
     bool generic;   // checking a definition without a use: unknown types are no errors
     BindList roots; // values of top-level definitions, for the entry as a whole
     Map memo;       // Def -> the Core that reads its value

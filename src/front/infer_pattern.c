@@ -18,7 +18,7 @@ static bool is_int32(const TypeExpr *t) { return t->kind == TX_NAME && !strcmp(t
 Type *written_type(Infer *in, const TypeExpr *t) {
     switch (t->kind) {
     case TX_NAME: {
-        if (is_int32(t) && in->signature) return type_scalar(KIND_INT);
+        if (is_int32(t) && t->signature) return type_scalar(KIND_INT);
         if (is_int32(t)) {
             infer_error(in, t->span, "`Int32` is how an entry's arguments and results are stored; inside the program use `Int`");
             return type_error();
@@ -133,10 +133,7 @@ static bool bind_names(Infer *in, const Pattern *p, Core *c) {
         infer_note(in, p->span, "the tuple is taken apart here");
         ok = false;
     }
-    bool signature = in->signature;
-    in->signature = false;
     for (int i = 0; i < p->nparts; i++) ok &= bind_names(in, p->parts[i], pattern_part(in, c, i));
-    in->signature = signature;
     return ok;
 }
 
@@ -305,7 +302,6 @@ static Core *entry_param(Infer *in, CoreParam *param, const Pattern *p, int k) {
 
 void bind_entry(Infer *in, CoreEntry *entry, const Decl *d) {
     entry->nparams = d->nparams;
-    in->signature = true;
     entry->params = ARENA_ARRAY(in->arena, CoreParam, d->nparams + 1);
     for (int i = 0; i < d->nparams; i++)
         bind_names(in, d->params[i], entry_param(in, &entry->params[i], d->params[i], i));
@@ -323,7 +319,6 @@ void bind_entry(Infer *in, CoreEntry *entry, const Decl *d) {
         entry->params[i].spec = entry_spec(in, &b, t, entry->params[i].var->type);
         entry->params[i].stored = stored_kinds(in, t);
     }
-    in->signature = false;
     int done = 0;
     for (int i = 0; i < d->nparams; i++) order_sizes(entry, entry->params[i].spec, &done);
 }

@@ -399,19 +399,27 @@ Decl *parse_decl_let(Parser *p, Loc at, Binding *b, Expr *body) {
     return d;
 }
 
-Decl *parse_decl_entry(Parser *p, Loc at, Binding *b, Expr *body) {
-    Decl *d = decl(p, at, DECL_ENTRY, b->name_at, b->name, body);
+static void mark_signature(TypeExpr *t) {
+    if (!t) return;
+    t->signature = t->kind == TX_NAME;
+    for (int i = 0; i < t->nargs; i++) mark_signature(t->args[i]);
+}
+
+static Decl *decl_with_signature(Parser *p, Loc at, DeclKind kind, Binding *b, Expr *body) {
+    Decl *d = decl(p, at, kind, b->name_at, b->name, body);
     d->params = list_items(p, b->params);
     d->nparams = list_len(b->params);
     d->result = b->type;
+    for (int i = 0; i < d->nparams; i++) mark_signature(d->params[i]->type);
     return d;
 }
 
-Decl *parse_decl_extern(Parser *p, Loc at, Binding *b) {
-    Decl *d = parse_decl_entry(p, at, b, NULL);
-    d->kind = DECL_EXTERN;
-    return d;
+Decl *parse_decl_entry(Parser *p, Loc at, Binding *b, Expr *body) {
+    mark_signature(b->type);
+    return decl_with_signature(p, at, DECL_ENTRY, b, body);
 }
+
+Decl *parse_decl_extern(Parser *p, Loc at, Binding *b) { return decl_with_signature(p, at, DECL_EXTERN, b, NULL); }
 
 void parse_extern_rule(Parser *p, Decl *d, Loc word_at, const char *word, Expr *rule) {
     d->adjoint = !strcmp(word, "vjp");
