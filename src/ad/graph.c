@@ -8,7 +8,7 @@
 static Var *rename_var(AdGraph *g, Var *v) {
     Var *fresh = map_get(&g->renamed, v);
     if (!fresh) {
-        fresh = v->is_state ? ir_state(g->m, v->name, v->kind, v->rank, v->shape) : ir_index(g->m, v->name, v->extent);
+        fresh = v->is_state ? ir_state(g->m, v->name, v->kind, v->rank, v->shape) : ir_index_like(g->m, v, v->extent);
         map_put(&g->renamed, v, fresh);
     }
     return fresh;

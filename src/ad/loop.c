@@ -389,6 +389,7 @@ bool ad_reverse_loop(const AdGraph *g, AdReversal *io, AdError *error) {
         r.n = ir_count(m, ir_while(m, r.l->n, r.l->state, r.args, r.args[r.l->n], r.args + r.steps));
     }
     r.j = ir_index(m, "t", r.n);
+    if (r.l->index) r.j->wishes = r.l->index->wishes;
     r.given = g->given;
     if (r.n->partial) {
         AdGiven *more = ARENA_NEW(m->arena, AdGiven);

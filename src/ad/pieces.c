@@ -79,7 +79,7 @@ static Node *output(const Piece *p) {
 static Node *gathered(const Piece *p, AdPiece *out) {
     Ir *m = p->m;
     Node *n = p->in->index->extent, *shape[MAX_RANK + 1], *idx[MAX_RANK + 1], *hit = ir_bool(m, true);
-    Var *w = ir_index(m, p->in->index->name, n);
+    Var *w = ir_index_like(m, p->in->index, n);
     int rank = 1;
     shape[0] = p->in->count;
     idx[0] = ir_sub(m, ir_sub(m, n, ir_int(m, 1)), ir_var(w));

@@ -176,7 +176,7 @@ static Node *flat_index(Ir *m, int n, Node *const *extents, Node *const *at) {
 // The sum of e over what comes before the index v.
 static Node *before(Ir *m, Var *v, Node *e) {
     if (!node_has_var(e, v)) return ir_mul(m, ir_var(v), e);
-    Var *s = ir_state(m, "entries", KIND_INT, 0, NULL), *w = ir_index(m, v->name, v->extent);
+    Var *s = ir_state(m, "entries", KIND_INT, 0, NULL), *w = ir_index_like(m, v, v->extent);
     Node *init = number(m, 0), *now = ir_var(s), *step = ir_add(m, now, ir_subst1(m, e, ir_var(v), ir_var(w)));
     Loop l = {.index = w, .n = 1, .state = &s, .nout = 1};
     return ir_at1(m, ir_trace(m, ir_fold_out(m, &l, &init, &step, &now), 0), ir_var(v));

@@ -25,6 +25,8 @@ typedef struct CpuOptions {
 
 // How many registers for vectors a processor (CpuOptions.cpu) has.
 int cpu_registers(const char *cpu);
+// How many lanes loops have.
+int cpu_width(const char *cpu);
 
 typedef struct CpuModule CpuModule;
 typedef struct CpuJit CpuJit;

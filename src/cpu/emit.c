@@ -417,7 +417,7 @@ void body_emit_scalar_for(Body *p, const Stmt *s, LLVMValueRef first) {
     debug_place(p->e->debug, s->span);
     if (mark) body_release(p, mark);
     body_end_for(p, &c);
-    if (jumps(p, s->body, s->dst) > 0) keep_scalar(p->e, c.back);
+    if (stmt_wish(s, WISH_sequential) || jumps(p, s->body, s->dst) > 0) keep_scalar(p->e, c.back);
     if (chunked) end_chunks(p, &chunks);
 }
 

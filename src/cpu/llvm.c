@@ -93,6 +93,15 @@ static int native_lanes(LLVMTargetMachineRef machine) {
     return lanes;
 }
 
+int cpu_width(const char *cpu) {
+    CpuOptions opt = {.cpu = cpu};
+    if (cpu && !cpu_known(cpu)) return 2; // cpu_emit will say so
+    LLVMTargetMachineRef machine = cpu_machine(&opt, false);
+    int n = native_lanes(machine);
+    LLVMDisposeTargetMachine(machine);
+    return n;
+}
+
 int cpu_registers(const char *cpu) {
     CpuOptions opt = {.cpu = cpu};
     if (cpu && !cpu_known(cpu)) return 16; // cpu_emit will say so

@@ -201,6 +201,7 @@ static void run_pass(Compilation *c, const Pass *p, const FuncList *funcs, Func 
     for (int i = 0; i < funcs->n; i++) {
         if (!f[i]) continue;
         compile_stage(c, p->name);
+        f[i]->ir->entry = i;
         explain_of(c, f[i], !funcs->positive || !funcs->positive[i] || f != funcs->f);
         bool changed = pass_run(p, f[i]);
         if (verifying(c)) ir_verify(f[i]);
@@ -247,21 +248,36 @@ static void schedule(Compilation *c, Tree *t, const LaneOptions *lanes) {
     if (o->threads >= 0) threads_cut(c->arena, t, lanes->precise, o->threads_always);
 }
 
+// Attributes of loops that were not followed.
+static void warn_wishes(Compilation *c, const Ir *m) {
+    for (Wish *w = m->wishes; w; w = w->next) {
+        const char *why = wish_refused(m, w);
+        bool told = false;
+        for (Wish *o = m->wishes; o != w; o = o->next) told |= o->kind == w->kind && o->span.begin == w->span.begin && o->span.src == w->span.src;
+        if (why && !told) diag_warning(c->diag, WARN_IDLE_ATTRIBUTE, w->span, "`%s` is not followed: %s", wish_info[w->kind].name, why);
+    }
+}
+
 Tree **compile_trees(Compilation *c, FuncList funcs) {
     const Options *o = c->opt;
     Tree **trees = ARENA_ARRAY(c->arena, Tree *, funcs.n + 1);
     LaneOptions how = {.precise = o->fp == CPU_FP_PRECISE, .always = o->lanes_always};
-    if (o->level >= 2 && o->lanes) how.registers = cpu_registers(target_cpu(o));
+    if (o->level >= 2 && o->lanes) {
+        how.registers = cpu_registers(target_cpu(o));
+        how.width = o->lanes > 0 ? o->lanes : cpu_width(target_cpu(o));
+    }
     compile_stage(c, "lower");
     for (int i = 0; i < funcs.n; i++) {
         bool positive = funcs.positive && funcs.positive[i];
         if (positive) explain_of(c, funcs.positive[i], true);
         explain_of(c, funcs.f[i], !positive);
+        funcs.f[i]->ir->entry = i;
         trees[i] = lower_func(c->arena, funcs.f[i], funcs.positive ? funcs.positive[i] : NULL);
         vec_push(&c->trees, trees[i]);
         if (o->level >= 2) schedule(c, trees[i], &how);
         if (verifying(c)) tree_verify(trees[i]);
     }
+    if (o->level >= 2 && o->lanes && funcs.n) warn_wishes(c, funcs.f[0]->ir);
     return trees;
 }
 

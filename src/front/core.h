@@ -116,6 +116,10 @@ struct Core {
     int dim;
     bool unroll; // build, sum, fold: as often as its trip count, a constant, says
     int64_t levels, limit; // fold, while: see Loop
+    struct {
+        int64_t number; // 0: not wished
+        Span at;
+    } wish[WISH_COUNT]; // build, sum, fold: attributes of its loop
     int64_t ival;
     double rval;
     BinOp binop;

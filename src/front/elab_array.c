@@ -8,6 +8,11 @@ enum { MAX_PACK = 1 << 16 }; // elements of a literal that is stored element by 
 
 static bool depends(const Node *e, const Var *v) { return varset_has(e->fv, v); }
 
+static void elab_wishes(Elab *el, const Core *c, Var *v) {
+    for (int k = 0; k < WISH_COUNT; k++)
+        if (c->wish[k].number) v->wishes.of[k] = wish_new(el->m, (WishKind)k, c->wish[k].number, c->wish[k].at);
+}
+
 // ---- build and sum
 
 static int64_t unrolled(Elab *el, const Core *c, const Node *n);
@@ -40,6 +45,7 @@ Value elab_build(Elab *el, const Core *c) {
         return value_dummy(el, c->type);
     }
     Var *v = ir_index(el->m, c->vars[0]->name, n);
+    elab_wishes(el, c, v);
     Node *index = ir_var(v);
     c->vars[0]->value = (Value){1, arena_copy(el->arena, &index, sizeof index)};
     Value body = elab(el, c->args[1]), out = value_new(el, body.n);
@@ -217,6 +223,7 @@ Value elab_fold(Elab *el, const Core *c) {
     Node *n = elab_scalar(el, c->args[1]);
     elab_warn_empty(el, NULL, c->args[1], c->span, "this loop has no iterations");
     Var *index = ir_index(el->m, c->vars[1]->name, n), **states = make_states(el, c->vars[0], init);
+    elab_wishes(el, c, index);
     Node *i = ir_var(index);
     c->vars[1]->value = (Value){1, arena_copy(el->arena, &i, sizeof i)};
     Value next = elab(el, c->args[2]), out = value_new(el, init.n);

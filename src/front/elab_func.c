@@ -239,6 +239,7 @@ Func **elab_program(Ir *m, const CoreProgram *p, int *count) {
     *count = 0;
     for (int i = 0; i < p->n; i++) {
         explain_entry(m->explain, p->entries[i]->name);
+        m->entry = i;
         Func *f = elab_entry(&el, p->entries[i]);
         if (f) out[(*count)++] = f;
     }

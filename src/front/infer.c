@@ -278,24 +278,38 @@ static Val infer_annotated(Infer *in, const Expr *e) {
     return (Val){NULL, f};
 }
 
-// `#[unroll]`, `#[stripmine]` and `#[tapeLimit]` mark the loop that the expression is; a function like `map` is a block
-// around one.
+static void idle(Infer *in, const Expr *e, const Core *c, const char *what) {
+    if (c && c->kind == CORE_ERROR) return;
+    Warning w = strcmp(e->name, "unroll") ? WARN_IDLE_ATTRIBUTE : WARN_UNROLL;
+    diag_warning(in->diag, w, e->op_span, "`%s` has no effect here: this is no %s", e->name, what);
+}
+
+static void wish(Infer *in, const Expr *e, Core *c, WishKind kind) {
+    bool array = kind == WISH_materialise, loop = c && (c->kind == CORE_BUILD || c->kind == CORE_SUM || c->kind == CORE_FOLD);
+    if (array ? !c || c->kind != CORE_BUILD : !loop) {
+        idle(in, e, c, array ? "`build`" : "`build`, `sum` or `ifold`");
+        return;
+    }
+    c->wish[kind].number = e->nattr_args ? e->attr_args[0]->ival : 1;
+    c->wish[kind].at = e->op_span;
+}
+
+// Attributes mark the loop that the expression is; a function like `map` is a block around one.
 static Val infer_attribute(Infer *in, const Expr *e) {
     Val v = infer(in, e->args[0]);
-    bool unroll = !strcmp(e->name, "unroll"), levels = !strcmp(e->name, "stripmine");
-    if (!unroll && !levels && strcmp(e->name, "tapeLimit")) return v;
     Core *c = v.core;
     while (c && c->kind == CORE_BLOCK) c = c->args[0];
-    if (!unroll) {
-        if (c && (c->kind == CORE_FOLD || c->kind == CORE_WHILE))
-            *(levels ? &c->levels : &c->limit) = e->attr_args[0]->ival;
-        else if (!c || c->kind != CORE_ERROR)
-            diag_warning(in->diag, WARN_IDLE_ATTRIBUTE, e->op_span,
-                         "`%s` has no effect here: this is no `ifold` or `whileLoop`", e->name);
-    } else if (c && (c->kind == CORE_BUILD || c->kind == CORE_SUM || c->kind == CORE_FOLD))
-        c->unroll = true;
-    else if (!c || c->kind != CORE_ERROR)
-        diag_warning(in->diag, WARN_UNROLL, e->op_span, "`unroll` has no effect here: this is no `build`, `sum` or `ifold`");
+    for (int k = 0; k < WISH_COUNT; k++)
+        if (!strcmp(e->name, wish_info[k].name)) wish(in, e, c, (WishKind)k);
+    if (!strcmp(e->name, "unroll")) {
+        if (c && (c->kind == CORE_BUILD || c->kind == CORE_SUM || c->kind == CORE_FOLD)) c->unroll = true;
+        else idle(in, e, c, "`build`, `sum` or `ifold`");
+    }
+    bool levels = !strcmp(e->name, "stripmine");
+    if (levels || !strcmp(e->name, "tapeLimit")) {
+        if (c && (c->kind == CORE_FOLD || c->kind == CORE_WHILE)) *(levels ? &c->levels : &c->limit) = e->attr_args[0]->ival;
+        else idle(in, e, c, "`ifold` or `whileLoop`");
+    }
     return v;
 }
 

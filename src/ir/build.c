@@ -73,6 +73,7 @@ static Var *var_new(Ir *m, Var proto, bool nonneg) {
     Var *v = ARENA_NEW(m->arena, Var);
     *v = proto;
     v->id = m->next_var++;
+    v->entry = m->entry;
     v->loops = UINT32_MAX;
     v->node = leaf(m, (Node){.op = OP_var, .kind = v->kind, .rank = (uint8_t)v->rank, .shape = v->shape,
                              .nonneg = nonneg, .u.var = v});
@@ -81,6 +82,12 @@ static Var *var_new(Ir *m, Var proto, bool nonneg) {
 
 Var *ir_index(Ir *m, const char *name, Node *extent) {
     return var_new(m, (Var){.kind = KIND_INT, .extent = extent, .name = name ? name : "i"}, true);
+}
+
+Var *ir_index_like(Ir *m, const Var *v, Node *extent) {
+    Var *w = ir_index(m, v->name, extent);
+    w->wishes = v->wishes, w->entry = v->entry;
+    return w;
 }
 
 Var *ir_state(Ir *m, const char *name, Kind kind, int rank, Node **shape) {
@@ -365,7 +372,7 @@ static bool shadowed(const Ir *m, Op op, const Var *v, const Node *body) {
 // A binder's variable must not be bound again inside its body: rename it there if it is.
 static Node *unshadowed(Ir *m, Op op, Var **v, Node *body) {
     if (!shadowed(m, op, *v, body)) return body;
-    Var *w = ir_index(m, (*v)->name, (*v)->extent);
+    Var *w = ir_index_like(m, *v, (*v)->extent);
     body = ir_subst1(m, body, ir_var(*v), ir_var(w));
     *v = w;
     return body;
@@ -445,7 +452,7 @@ static void fresh_loop_vars(Ir *m, Var **index, int n, Var **states, Node **init
     }
     int count = n;
     if (*index) {
-        Var *i = ir_index(m, (*index)->name, (*index)->extent);
+        Var *i = ir_index_like(m, *index, (*index)->extent);
         from[count] = ir_var(*index), to[count++] = ir_var(i), *index = i;
     }
     for (int k = 0; k < nsteps; k++) steps[k] = ir_subst(m, steps[k], count, from, to);

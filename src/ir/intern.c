@@ -299,7 +299,10 @@ static bool equal_level(Frame *outer, const Node *a, const Node *b) {
     for (int i = 0; same && i < a->nargs; i++)
         same = equal_under(i < inits ? outer : &f, a->args[i], b->args[i]);
     map_free(&f.memo);
-    return same;
+    if (!same || !vb[0]->extent || (!wishes_any(&va[0]->wishes) && !wishes_any(&vb[0]->wishes))) return same;
+    if (va[0]->entry != vb[0]->entry && !wishes_agree(&va[0]->wishes, &vb[0]->wishes)) return false;
+    wishes_join(&vb[0]->wishes, &va[0]->wishes);
+    return true;
 }
 
 static bool equal_under(Frame *top, const Node *a, const Node *b) {

@@ -75,6 +75,31 @@ struct VarSet {
     Var *v[];
 };
 
+// What attributes of the source ask of a loop, which is an index variable. No part of a value's identity (ir/wish.c).
+typedef enum WishKind {
+#define WISH(name, ...) WISH_##name,
+#include "ir/wishes.def"
+    WISH_COUNT
+} WishKind;
+typedef struct WishInfo {
+    const char *name;
+    bool number;         // has it one?
+    const char *missing; // why it is not followed where no loop is left; NULL: then there is nothing to do
+} WishInfo;
+extern const WishInfo wish_info[];
+typedef struct Wish {
+    WishKind kind;
+    int64_t number;
+    Span span;          // of the attribute
+    struct Wish *next;  // of the Ir
+    struct Wish *same;  // one of a loop that is one with this one's; NULL: none
+    bool followed;
+    const char *why;    // unless followed: why not; NULL: there is nothing to say
+} Wish;
+typedef struct Wishes { // of one loop
+    Wish *of[WISH_COUNT]; // NULL: none
+} Wishes;
+
 // A bound variable. Index variables run over 0 … extent-1 (an empty range if extent <= 0); state variables stand for a
 // loop's state at the entry of an iteration.
 struct Var {
@@ -88,6 +113,8 @@ struct Var {
     bool counts;      // of a state: only a hint, see ad/needs.c
     uint32_t loops;   // what binds it has at least so many Node.loops
     Node *node;       // the value that reads it
+    Wishes wishes;    // of an index variable
+    int entry;        // for which function it was made (Ir.entry)
 };
 
 // A loop. fold: for index = 0 … extent-1 all states step at once. while: as long as cond (of the states) holds.
@@ -182,6 +209,8 @@ struct Ir {
     int64_t tape_limit; // bytes for the trace of a loop (--tape-limit); 0: as much as it needs
     bool strict_nan; // derivatives at singular points are what the formula says, not 0 (--strict-nan)
     Explain *explain; // where decisions are noted; NULL: nowhere
+    Wish *wishes, *last_wish; // all of them, in order
+    int entry;        // number of the function that is worked at: its wishes are not those of another
     struct Rules *rules; // which rules apply, and what they did (ir/rule.h); NULL: all, and nobody asks
     Span span;    // given to new nodes
     struct IrTables *tables; // interning (ir.c)
@@ -206,6 +235,17 @@ static inline bool node_has_var(const Node *n, const Var *v) { return varset_has
 Ir *ir_new(Arena *arena);
 void ir_delete(Ir *m); // frees the tables; nodes live in the arena
 
+// ---- wishes (wish.c)
+Wish *wish_new(Ir *m, WishKind kind, int64_t number, Span span);
+void wishes_join(Wishes *to, const Wishes *from); // two loops have become one
+// The work of a loop has gone to another; whether its array is stored stays with the array.
+void wishes_pass_on(Wishes *to, const Wishes *from);
+bool wishes_agree(const Wishes *a, const Wishes *b);
+bool wishes_any(const Wishes *w);
+void wish_follow(Wish *w);
+void wish_refuse(Wish *w, const char *why);
+const char *wish_refused(const Ir *m, Wish *w); // why it was not followed; NULL: it was
+
 // ---- leaves
 Node *ir_int(Ir *m, int64_t value);
 Node *ir_bool(Ir *m, bool value);
@@ -215,6 +255,7 @@ Node *ir_input(Ir *m, int number, const char *name, Kind kind, int rank, Node **
 Node *ir_size(Ir *m, int number, const char *name); // an Int input that is an array's extent: never negative
 Node *ir_param(Ir *m, Kind kind, int rank, Node **shape); // fresh
 Var *ir_index(Ir *m, const char *name, Node *extent);     // fresh index variable
+Var *ir_index_like(Ir *m, const Var *v, Node *extent);    // the same, which takes v's place: with its name and wishes
 Var *ir_state(Ir *m, const char *name, Kind kind, int rank, Node **shape);
 static inline Node *ir_var(const Var *v) { return v->node; }
 

@@ -302,7 +302,7 @@ Node *rule_trace(Ir *m, Node *loop, int k) {
     if (loop->op == OP_fold && count == 0 && rule(m, RULE_trace_array)) {
         Node *n = ir_count(m, loop);
         if (n == l->index->extent) return ir_gen(m, l->index, out);
-        Var *i = ir_index(m, l->index->name, n);
+        Var *i = ir_index_like(m, l->index, n);
         return ir_gen(m, i, ir_subst1(m, out, ir_var(l->index), ir_var(i)));
     }
     bool replace;

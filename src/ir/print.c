@@ -216,6 +216,14 @@ static void print_states(Str *out, Scope *s, const Scope *body, const Node *e) {
     }
 }
 
+static void print_wishes(Str *out, const Wishes *w) {
+    for (int k = 0; k < WISH_COUNT; k++) {
+        if (!w->of[k]) continue;
+        str_printf(out, " #%s", wish_info[k].name);
+        if (wish_info[k].number) str_printf(out, " %lld", (long long)w->of[k]->number);
+    }
+}
+
 // Everything between a binder's operation and the end of its body.
 static void print_binder(Scope *home, Scope *body, const Node *e) {
     Str *out = &home->text;
@@ -236,6 +244,7 @@ static void print_binder(Scope *home, Scope *body, const Node *e) {
     if (ir_is_loop(e) && e->u.loop->levels) str_printf(out, " stripmine %d", e->u.loop->levels);
     if (ir_is_loop(e) && e->u.loop->block) str_puts(out, " block");
     if (ir_is_loop(e) && e->u.loop->limit) str_printf(out, " tapeLimit %lld", (long long)e->u.loop->limit);
+    if (index) print_wishes(out, &index->wishes);
     str_putc(out, '\n');
     str_indent(out, 2 * home->depth + 2);
     str_putc(out, '}');

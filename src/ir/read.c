@@ -149,7 +149,7 @@ static void next(Reader *r) {
         r->p += 2, r->tok = T_PUNCT, r->punct = '>';
     } else {
         r->p++, r->tok = T_PUNCT, r->punct = c;
-        if (!strchr("(){}[],:=<", c)) error(r, span_from(r, begin), "unexpected character");
+        if (!strchr("(){}[],:=<#", c)) error(r, span_from(r, begin), "unexpected character");
     }
     r->at = span_from(r, begin);
 }
@@ -472,6 +472,28 @@ static Var *index_header(Reader *r, const char **hint, Span *at) {
     return ir_index(r->m, *hint, typed_operand(r, KIND_INT, 0));
 }
 
+static int64_t attribute(Reader *r, const char *word, int64_t max) {
+    if (!accept_word(r, word)) return 0;
+    Span at = r->at;
+    int64_t n = integer(r, "a number");
+    if (n < 1 || n > max) error(r, at, "expected a number from 1 to %lld", (long long)max);
+    return n;
+}
+
+// What attributes ask of the loop over v.
+static void wishes(Reader *r, Var *v) {
+    while (accept(r, '#')) {
+        Span at = r->at;
+        int k = 0;
+        while (k < WISH_COUNT && !(r->tok == T_NAME && !strcmp(r->text, wish_info[k].name))) k++;
+        if (k == WISH_COUNT) error(r, at, "expected an attribute of loops");
+        int64_t number = 1;
+        if (wish_info[k].number) number = attribute(r, wish_info[k].name, INT_MAX);
+        else next(r);
+        v->wishes.of[k] = wish_new(r->m, (WishKind)k, number, span_join(at, r->before));
+    }
+}
+
 static Node *binder_value(Reader *r, Op op) {
     const char *hint;
     Span at;
@@ -485,6 +507,7 @@ static Node *binder_value(Reader *r, Op op) {
     if (op != OP_gen && (body->kind == KIND_BOOL || body->kind == KIND_INT32))
         error(r, span_join(at, r->before), "expected a number, found %s", kind_name(body->kind));
     if (body->rank == UINT8_MAX) error(r, span_join(at, r->before), "the array has too many dimensions");
+    wishes(r, v);
     close_body(r, mark);
     switch (op) {
     case OP_gen: return ir_gen(r->m, v, body);
@@ -530,14 +553,6 @@ static Node *loop_out(Reader *r, const States *s, const Var *index) {
     return e;
 }
 
-static int64_t attribute(Reader *r, const char *word, int64_t max) {
-    if (!accept_word(r, word)) return 0;
-    Span at = r->at;
-    int64_t n = integer(r, "a number");
-    if (n < 1 || n > max) error(r, at, "expected a number from 1 to %lld", (long long)max);
-    return n;
-}
-
 static Node *loop_value(Reader *r, Op op) {
     States *s = ARENA_NEW(r->m->arena, States);
     Var *index = NULL;
@@ -574,6 +589,7 @@ static Node *loop_value(Reader *r, Op op) {
     l.levels = (int)attribute(r, "stripmine", INT_MAX);
     l.block = accept_word(r, "block");
     l.limit = attribute(r, "tapeLimit", INT64_MAX);
+    if (index) wishes(r, index);
     close_body(r, mark);
     if (op == OP_fold) return ir_fold_out(r->m, &l, s->init, s->step, s->out);
     return ir_while_out(r->m, &l, s->init, cond, s->step, s->out);
@@ -814,6 +830,7 @@ static void default_types(Reader *r, Func *f) {
 }
 
 static Func *func(Reader *r) {
+    r->m->entry = r->nfuncs;
     Arena *a = r->m->arena;
     Func *f = ARENA_NEW(a, Func);
     f->ir = r->m;

@@ -628,7 +628,7 @@ Node *rule_at(Ir *m, Node *a, int n, Node **idx) {
         }
         return rule(m, RULE_element_of_literal) ? a->args[flat] : NULL;
     }
-    if (a->op != OP_gen) return NULL;
+    if (a->op != OP_gen || a->u.var->wishes.of[WISH_materialise]) return NULL;
     Node *body = a, *from[16];
     for (int d = 0; d < n; d++) {
         if (body->op != OP_gen) return drop_dimension(m, a, n, idx); // a gen of packs or inputs
@@ -645,6 +645,7 @@ Node *rule_at(Ir *m, Node *a, int n, Node **idx) {
 Node *ir_free_element(Ir *m, Node *e) {
     Node *body = e->args[0], *from[16];
     int n = e->nargs - 1, budget = 24;
+    if (body->op == OP_gen && body->u.var->wishes.of[WISH_materialise]) return NULL;
     for (int d = 0; d < n; d++, body = body->args[0]) {
         if (body->op != OP_gen) return NULL;
         from[d] = ir_var(body->u.var);
@@ -664,5 +665,8 @@ Node *rule_gen(Ir *m, Var *v, Node *body) {
         if (body->args[k + 1] != ir_var(vars[k]) || a->shape[k] != vars[k]->extent) return NULL;
         if (node_has_var(a, vars[k])) return NULL;
     }
-    return rule(m, RULE_array_of_elements) ? a : NULL;
+    if (!rule(m, RULE_array_of_elements)) return NULL;
+    if (a->op == OP_gen && wishes_any(&v->wishes) && !m->planning) wishes_join(&a->u.var->wishes, &v->wishes);
+    else if (v->wishes.of[WISH_materialise]) wish_follow(v->wishes.of[WISH_materialise]); // it is in memory
+    return a;
 }

@@ -88,6 +88,17 @@ static bool solves(Ir *m, const Conj *c, int which, const Var *v, Node **a) {
     return true;
 }
 
+// The loop over the one index that a mentions does what that over v did. (When loops are planned, others have that variable, too.)
+static void pass_on(const Ir *m, const Var *v, const Node *a) {
+    Var *only = NULL;
+    if (m->planning || !wishes_any(&v->wishes)) return;
+    for (int i = 0; i < a->fv->n; i++) {
+        if (only) return;
+        only = a->fv->v[i];
+    }
+    if (only && !only->is_state) wishes_pass_on(&only->wishes, &v->wishes);
+}
+
 // v = a determines the only term: [0 <= a < n] * (the rest at v = a). Conditions keep their order, since one may guard the
 // next: that a is in range is said before the first that mentions v.
 static Node *eliminate(Ir *m, Var *v, const Conj *c, int which, Node *a, Node *e) {
@@ -135,7 +146,7 @@ Var *ir_narrow(Ir *m, Var *v, Node *body, Node **lo, Node **rest) {
     *lo = ir_int(m, 0);
     Node *others = bounds(m, v, &c, lo, &hi);
     if (ir_is_zero(*lo) && hi == v->extent) return NULL;
-    Var *w = ir_index(m, v->name, ir_sub(m, hi, *lo));
+    Var *w = ir_index_like(m, v, ir_sub(m, hi, *lo));
     Node *at = ir_add(m, ir_var(w), *lo);
     *rest = ir_subst1(m, ir_bracket(m, others, body->args[1]), ir_var(v), at);
     return w;
@@ -217,7 +228,7 @@ static Node *anchored(Ir *m, const Var *v, const Conj *c, Node *body) {
     if (!n) return NULL;
     Node *rest = poly_node(m, sub(m, e, lit(m, 1)));
     if (keeps_range(body, v, rest) || !rule(m, RULE_sum_anchor)) return NULL;
-    Var *w = ir_index(m, v->name, n);
+    Var *w = ir_index_like(m, v, n);
     Node *at = sign > 0 ? ir_sub(m, ir_var(w), rest) : ir_sub(m, rest, ir_var(w));
     Node *inside = ir_and(m, ir_le(m, ir_int(m, 0), at), ir_lt(m, at, v->extent));
     return ir_sum(m, w, ir_bracket(m, inside, ir_subst1(m, body, ir_var(v), at)));
@@ -234,7 +245,10 @@ static Node *sum_of_bracket(Ir *m, Var *v, Node *body) {
     if (inner.n < all.n && rule(m, RULE_sum_bracket))
         return ir_bracket(m, outer, ir_sum(m, v, ir_bracket(m, conjunction(m, &inner, -1), e)));
     for (int i = 0; i < all.n; i++)
-        if (solves(m, &all, i, v, &a) && rule(m, RULE_sum_solve)) return eliminate(m, v, &all, i, a, e);
+        if (solves(m, &all, i, v, &a) && rule(m, RULE_sum_solve)) {
+            pass_on(m, v, a);
+            return eliminate(m, v, &all, i, a, e);
+        }
     Node *lo, *rest, *sum = anchored(m, v, &all, body);
     if (sum) return sum;
     Var *w = ir_narrow(m, v, body, &lo, &rest);

@@ -127,7 +127,7 @@ static Node *rewrite_binder(Rewrite *r, Scope *s, Node *e) {
         Node *body = rewrite(r, s, e->args[0]);
         return body == e->args[0] ? e : ir_rebuild(r->m, e, &body);
     }
-    Var *w = ir_index(r->m, v->name, extent);
+    Var *w = ir_index_like(r->m, v, extent);
     Node *from = ir_var(v), *to = ir_var(w);
     Scope inner = {.outer = s, .n = 1, .from = &from, .to = &to};
     Node *body = rewrite(r, &inner, e->args[0]);
@@ -170,7 +170,7 @@ static Node *rewrite_loop(Rewrite *r, Scope *s, Node *e) {
         from[n] = ir_var(v), to[n] = ir_var(state[k]);
     }
     if (l->index) {
-        index = ir_index(m, l->index->name, rewrite(r, s, l->index->extent));
+        index = ir_index_like(m, l->index, rewrite(r, s, l->index->extent));
         from[n] = ir_var(l->index), to[n++] = ir_var(index);
     }
     Scope inner = {.outer = s, .n = n, .from = from, .to = to};

@@ -128,9 +128,9 @@ void lanes_peel(Arena *arena, Tree *tree);
 void lanes_shift(Arena *arena, Tree *tree);
 // Gives a loop with lanes, which is in the block, copies of the rows that pay; def: what makes each temp. (stage.c)
 void lanes_stage(Arena *arena, Tree *tree, Stmt *const *def, Block *block, Stmt *loop);
-// Lets iterations of loops in a loop with lanes share their inner loops, as far as the registers reach; def: what makes each of
-// the first `known` temps. (jam.c)
-void lanes_jam(Arena *arena, Tree *tree, int known, Stmt *const *def, Stmt *loop, const LaneOptions *opt);
+// Lets iterations of loops in the block share their inner loops: as far as the registers reach, if it is that of a loop with blocks
+// of so many vectors, else (0) where attributes say so; def: what makes each of the first `known` temps. (jam.c)
+void lanes_jam(Arena *arena, Tree *tree, int known, Stmt *const *def, Block *block, int vectors, const LaneOptions *opt);
 
 // ---- statements (lower.c)
 Temp lower_temp(Lower *l, Kind kind, const char *name);

@@ -9,13 +9,14 @@
 
 #include <stdlib.h>
 
-enum { MOST = 4, UNEQUAL = 2, MOST_STATEMENTS = 60, UNKNOWN = 1000 };
+enum { MOST = 4, MOST_WISHED = 16, UNEQUAL = 2, MOST_STATEMENTS = 60, UNKNOWN = 1000 };
 
 typedef struct Jammer {
     Arena *arena;
     Tree *tree;
     bool precise; // additions keep their order
-    int vectors;  // registers for vectors, in units of a block of lanes
+    int vectors;  // registers for vectors, in units of a block of lanes; 0: only attributes count
+    const char *why; // an attribute cannot be followed
     Stmt *const *def; // by temp, of the first `known`: what makes it
     int known;
     // Of the loop that is looked at:
@@ -26,7 +27,7 @@ typedef struct Jammer {
     int grows;              // by how much the inner loop is longer from one to the next
     Map number;             // a temp's number + 1 -> which of those made it is, from 1 on; the loop's index is 0
     int nmade;
-    Temp *map[MOST];        // by that number: its copy
+    Temp *map[MOST_WISHED]; // by that number: its copy
 } Jammer;
 
 static TempInfo *info(const Jammer *z, Temp t) { return &z->tree->temps.data[t]; }
@@ -171,8 +172,11 @@ static int64_t trips(const Jammer *z, Temp t) {
 // How many iterations to take at a time; 0 or 1: that does not pay.
 static int copies(Jammer *z, int64_t trips) {
     Gain g = gain_of(z);
+    const Wish *wish = stmt_wish(z->loop, WISH_block);
     z->grows = growth(z, z->inner->args[0]);
-    if (!g.shared || z->grows < -1 || z->grows > 1) return 0;
+    if (z->grows < -1 || z->grows > 1) return 0;
+    if (wish) return wish->number > MOST_WISHED ? MOST_WISHED : (int)wish->number;
+    if (!g.shared || !z->vectors) return 0;
     int most = MOST;
     if (g.kept) most = (z->vectors - 1) / g.kept;
     if (most > MOST) most = MOST;
@@ -339,28 +343,51 @@ static void replace(Jammer *z, Block *block, int at) {
     shift->op = OP_add;
     block_insert(loop->body, 0, shift);
     loop->dst = again, loop->args = arena_copy(z->arena, &left, sizeof left), loop->shifted = false;
+    loop->wishes = NULL; // they have been heard
     for (int i = 0; i < out.stmts.len; i++) block_insert(block, at + i, out.stmts.data[i]);
     vec_free(&out.stmts);
 }
 
 static bool fits(Jammer *z, Stmt *loop) {
     z->loop = loop, z->inner = only_loop(loop->body);
+    z->why = "there is not just one innermost loop in it, which iterations could share";
     z->changed.len = 0;
     map_free(&z->made), map_free(&z->number);
     z->made = z->number = (Map){0};
     z->nmade = 0;
     if (!z->inner || loop->together || loop->nargs != 1) return false;
+    z->why = "there is too much in it";
     if (loop->body->stmts.len + z->inner->body->stmts.len > MOST_STATEMENTS) return false;
+    z->why = "its iterations cannot share their inner loop";
     if (info(z, loop->args[0])->varies || info(z, z->inner->args[0])->varies) return false;
     if (!survey(z, loop->body) || !may_share(z, loop->body, false)) return false;
     z->copies = copies(z, trips(z, loop->args[0]));
     return z->copies > 1;
 }
 
+static void explain_jam(const Jammer *z, const Wish *wish) {
+    Explain *x = z->tree->func->ir->explain;
+    const char *name = info(z, z->loop->dst)->name;
+    if (explain_wants(x, EXPLAIN_SCHEDULE))
+        explain(x, EXPLAIN_SCHEDULE, z->loop->span, "loop over `%s`: %d iterations share an inner loop%s", name ? name : "i",
+                z->copies, wish ? ": `#[block]` says so" : "");
+}
+
+// Are iterations of the loop to be taken several at a time?
+static bool try(Jammer *z, Stmt *loop) {
+    Wish *wish = stmt_wish(loop, WISH_block);
+    if (loop->lanes || stmt_wish(loop, WISH_sequential) || (!wish && !z->vectors)) return false;
+    bool fit = fits(z, loop);
+    if (wish && fit) wish_follow(wish);
+    else if (wish && wish->number > 1) wish_refuse(wish, z->why);
+    if (fit) explain_jam(z, wish);
+    return fit;
+}
+
 static void jam(Jammer *z, Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_FOR && fits(z, s)) {
+        if (s->kind == ST_FOR && try(z, s)) {
             int before = block->stmts.len;
             replace(z, block, i);
             i += block->stmts.len - before;
@@ -371,10 +398,10 @@ static void jam(Jammer *z, Block *block) {
     }
 }
 
-void lanes_jam(Arena *arena, Tree *tree, int known, Stmt *const *def, Stmt *loop, const LaneOptions *opt) {
-    Jammer z = {.arena = arena, .tree = tree, .precise = opt->precise, .vectors = opt->registers / loop->lanes};
+void lanes_jam(Arena *arena, Tree *tree, int known, Stmt *const *def, Block *block, int vectors, const LaneOptions *opt) {
+    Jammer z = {.arena = arena, .tree = tree, .precise = opt->precise, .vectors = vectors ? opt->registers / vectors : 0};
     z.def = def, z.known = known;
-    jam(&z, loop->body);
+    jam(&z, block);
     map_free(&z.made), map_free(&z.number);
     vec_free(&z.changed);
 }

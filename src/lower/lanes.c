@@ -13,7 +13,7 @@
 // What the model assumes of loops whose length is not known, outermost and inside, and of machines: lanes, elements that
 // are moved one by one, and in rows, a sum over lanes, a call of a C function, how much of both branches is run, and how well
 // LLVM does by itself with innermost loops.
-enum { LONG_TRIPS = 1000, SHORT_TRIPS = 16, LANES = 8, VECTORS = 4, LARGEST_TREE = 100000 };
+enum { LONG_TRIPS = 1000, SHORT_TRIPS = 16, LANES = 8, VECTORS = 4, MOST_VECTORS = 8, LARGEST_TREE = 100000 };
 static const double MOVE = 5.0, ROW = 2.0, REDUCE = 8.0, CALL = 20.0, TAKEN = 0.6, BY_ITSELF_LONG = 5.0, BY_ITSELF_SHORT = 2.0,
                     WORTH_IT = 1.5;
 
@@ -24,10 +24,11 @@ typedef struct Chosen {
 
 typedef struct Planner {
     Iterations it;
-    int registers;  // of the machine, for vectors
+    int registers, width; // of the machine, for vectors
     int *last;      // by temp: where in a block it is used last
     bool always;    // the model is not asked
     bool silent;    // about choices in loops inside, which are asked for again
+    Map wished;     // loops that have lanes because an attribute says so
     VEC(Chosen) chosen;
     VEC(Stmt *) inner; // loops inside the loop that is looked at, around the statement
     int depth;      // of loops around it
@@ -126,12 +127,25 @@ static double plain_cost(Planner *p, const Block *block) {
     return sum;
 }
 
+static bool is_wished(const Planner *p, const Stmt *loop) { return map_get(&p->wished, loop); }
+
+static bool has_wished(const Planner *p, const Block *block) {
+    for (int i = 0; p->wished.len && block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (is_wished(p, s) || has_wished(p, s->body) || has_wished(p, s->other)) return true;
+    }
+    return false;
+}
+
 // The estimates are in additions.
-static void explain_choice(const Planner *p, const Stmt *loop, double plain, double laned) {
+static void explain_choice(const Planner *p, const Stmt *loop, double plain, double laned, const char *attribute) {
     Explain *x = p->it.tree->func->ir->explain;
     if (p->silent || !explain_wants(x, EXPLAIN_SCHEDULE)) return;
     const char *name = iter_info(&p->it, loop->dst)->name;
-    if (laned == DBL_MAX)
+    if (attribute)
+        explain(x, EXPLAIN_SCHEDULE, loop->span, "loop over `%s`: %s: `#[%s]` says so", name ? name : "i",
+                is_wished(p, loop) ? "several iterations at once" : "one iteration after the other", attribute);
+    else if (laned == DBL_MAX)
         explain(x, EXPLAIN_SCHEDULE, loop->span, "loop over `%s`: one iteration after the other: it cannot have lanes",
                 name ? name : "i");
     else
@@ -141,11 +155,12 @@ static void explain_choice(const Planner *p, const Stmt *loop, double plain, dou
 
 static bool long_enough(const Planner *p, const Stmt *loop) {
     int64_t n;
-    return !iter_literal(&p->it, loop->args[0], &n) || n >= (p->always ? 2 : LANES);
+    return !iter_literal(&p->it, loop->args[0], &n) || n >= (p->always || is_wished(p, loop) ? 2 : LANES);
 }
 
 static double best(Planner *p, Stmt *loop, bool *lanes) {
-    bool outermost = p->depth++ == 0, simple = is_plain(p, loop->body, loop->dst);
+    bool outermost = p->depth++ == 0, wished = is_wished(p, loop), simple = !wished && is_plain(p, loop->body, loop->dst);
+    const char *attribute = wished || has_wished(p, loop->body) ? "lane" : stmt_wish(loop, WISH_sequential) ? "sequential" : NULL;
     double n = trips(p, loop, outermost), each;
     bool silent = p->silent;
     p->silent = true;
@@ -153,13 +168,13 @@ static double best(Planner *p, Stmt *loop, bool *lanes) {
     p->silent = silent;
     double plain = n * each / (!simple ? 1 : outermost ? BY_ITSELF_LONG : BY_ITSELF_SHORT), laned = DBL_MAX;
     p->depth--;
-    if (p->always || !simple) {
+    if (wished || (!attribute && (p->always || !simple))) {
         double left = n < LONG_TRIPS ? (LANES - 1) / 2 * each : 0; // over, done one by one
         if (long_enough(p, loop) && iter_look(&p->it, loop, true)) laned = n * (1.0 / LANES + lane_cost(p, loop->body)) + left + REDUCE * p->it.added.len;
         if (long_enough(p, loop)) iter_forget(&p->it);
     }
-    if (!simple) explain_choice(p, loop, plain, laned);
-    *lanes = p->always ? laned < DBL_MAX : laned * WORTH_IT < plain;
+    if (!simple || attribute) explain_choice(p, loop, plain, laned, attribute);
+    *lanes = p->always || wished ? laned < DBL_MAX : laned * WORTH_IT < plain;
     return *lanes ? laned : plain;
 }
 
@@ -212,6 +227,14 @@ static int pressure(const Planner *p, const Block *block, int around) {
 
 // What lanes share, and the sums into what they share, is moved once for a block of several vectors, if they have room.
 static int vectors(const Planner *p, const Stmt *loop) {
+    Wish *wish = stmt_wish(loop, WISH_block);
+    if (wish) {
+        int n = 1;
+        while (2 * n * p->width <= wish->number && n < MOST_VECTORS) n *= 2;
+        if (n * p->width <= wish->number) wish_follow(wish);
+        else wish_refuse(wish, "a vector has more lanes");
+        return n;
+    }
     if (!p->it.added.len && !has_loop(p, loop->body)) return 1;
     int n = VECTORS, needed = pressure(p, loop->body, 0);
     while (n > 1 && n * needed > p->registers + p->registers / 2) n /= 2;
@@ -229,6 +252,26 @@ static void settle(Planner *p, Stmt *loop) {
     }
     for (int i = 0; i < p->it.tree->bufs.len; i++)
         if (iter_is_own(&p->it, p->it.tree->bufs.data[i])) p->it.tree->bufs.data[i]->lanes = loop->lanes;
+}
+
+// Which loops have lanes because attributes say so. Their iterations must be independent, and those of no other around.
+static void hear(Planner *p, const Block *block, bool inside) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        Stmt *s = block->stmts.data[i];
+        Wish *lane = s->kind == ST_FOR ? stmt_wish(s, WISH_lane) : NULL;
+        int64_t n = 2;
+        if (lane) {
+            bool apart = iter_look(&p->it, s, true);
+            iter_forget(&p->it);
+            if (iter_literal(&p->it, s->args[0], &n) && n < 2) lane = (wish_refuse(lane, "it is no loop"), NULL);
+            else if (stmt_wish(s, WISH_sequential)) lane = (wish_refuse(lane, "`#[sequential]` says otherwise"), NULL);
+            else if (inside) lane = (wish_refuse(lane, "a loop around it has lanes"), NULL);
+            else if (!apart) lane = (wish_refuse(lane, "an iteration may need what others change"), NULL);
+        }
+        if (lane) map_put(&p->wished, s, s), wish_follow(lane);
+        hear(p, s->body, inside || lane);
+        hear(p, s->other, inside || lane);
+    }
 }
 
 static void choose(Planner *p, Block *block) {
@@ -250,18 +293,21 @@ static void choose(Planner *p, Block *block) {
 
 void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     if (tree->temps.len > LARGEST_TREE) return;
-    Planner p = {.registers = opt->registers, .always = opt->always};
+    Planner p = {.registers = opt->registers, .width = opt->width, .always = opt->always};
     lanes_peel(arena, tree);
     lanes_shift(arena, tree);
     iter_init(&p.it, arena, tree, opt->precise);
     p.last = ARENA_ARRAY(arena, int, tree->temps.len + 1);
+    hear(&p, tree->body, false);
     choose(&p, tree->body);
     int known = tree->temps.len;
     for (int i = 0; i < p.chosen.len; i++) {
         Stmt *loop = p.chosen.data[i].loop;
         lanes_stage(arena, tree, p.it.def, p.chosen.data[i].block, loop);
-        if (loop->lanes > 1) lanes_jam(arena, tree, known, p.it.def, loop, opt);
+        if (loop->lanes > 1) lanes_jam(arena, tree, known, p.it.def, loop->body, loop->lanes, opt);
     }
+    lanes_jam(arena, tree, known, p.it.def, tree->body, 0, opt);
+    map_free(&p.wished);
     vec_free(&p.chosen);
     vec_free(&p.inner);
     iter_free(&p.it);

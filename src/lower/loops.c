@@ -69,9 +69,21 @@ static void find_loops(Lower *l, Node *e, LoopSearch in, Map *seen) {
 
 Var *lower_loop_var(Lower *l, Var *v, Node **e) {
     if (!lower_active(l, v)) return v;
-    Var *w = ir_index(l->ir, v->name, v->extent);
+    Var *w = ir_index_like(l->ir, v, v->extent);
     if (e) *e = ir_subst1(l->ir, *e, ir_var(v), ir_var(w));
     return w;
+}
+
+// A loop does the work of another, too.
+static void join_wishes(Lower *l, Stmt *s, const Var *v) {
+    if (!wishes_any(&v->wishes) || s->wishes == &v->wishes) return;
+    if (!s->wishes) {
+        s->wishes = &v->wishes;
+        return;
+    }
+    Wishes *both = arena_copy(l->arena, s->wishes, sizeof *both);
+    wishes_join(both, &v->wishes);
+    s->wishes = both;
 }
 
 Stmt *lower_begin_for(Lower *l, Var *v) {
@@ -79,6 +91,7 @@ Stmt *lower_begin_for(Lower *l, Var *v) {
     Stmt *s = ARENA_NEW(l->arena, Stmt);
     *s = (Stmt){.kind = ST_FOR, .dst = i, .nargs = 1, .args = arena_copy(l->arena, &n, sizeof n), .span = l->span};
     bool maybe_empty = lower_maybe_empty(l, v);
+    join_wishes(l, s, v);
     scope_open(l);
     l->temp_depth.data[i] = l->scope->depth; // it has no value outside
     l->scope->loop = true;
@@ -351,6 +364,7 @@ static void emit_group(Lower *l, Var *v, Members *group) {
         Var *w = loop_var(t);
         tasks[i] = inside(l, t);
         if (w == v) continue;
+        join_wishes(l, loop, w);
         Node *from = ir_var(w), *to = ir_var(v);
         tasks[i].e = ir_subst1(l->ir, tasks[i].e, from, to);
         Node **last = tasks[i].nidx > t->nidx ? &tasks[i].idx[t->nidx] : NULL; // earlier ones speak of outer loops

@@ -17,6 +17,7 @@ typedef struct LaneOptions {
     bool precise;  // sums keep their order
     bool always;   // all loops that may have lanes, the outermost of each nest, whether or not that pays
     int registers; // of the machine, for vectors
+    int width;     // how many lanes one has
 } LaneOptions;
 
 // Says which loops of the tree run several iterations at once (Stmt.lanes). (lanes.c)

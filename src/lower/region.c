@@ -32,12 +32,12 @@ static Var *narrowed(Ir *m, Var *const *v, int n, const bool *fixed, int k, Node
         *by = ir_add(m, ir_var(w), lo);
         c[nc] = rest == one ? ir_bool(m, true) : rest->op == OP_bracket ? rest->args[0] : ir_bool(m, false);
         if (!poly_nonneg(m, poly_of(m, w->extent))) {
-            Var *x = ir_index(m, w->name, ir_trips(m, w->extent));
+            Var *x = ir_index_like(m, w, ir_trips(m, w->extent));
             *by = ir_subst1(m, *by, ir_var(w), ir_var(x)), c[nc] = ir_subst1(m, c[nc], ir_var(w), ir_var(x)), w = x;
         }
         return w;
     }
-    w = ir_index(m, v[k]->name, v[k]->extent);
+    w = ir_index_like(m, v[k], v[k]->extent);
     *by = ir_var(w);
     c[nc] = ir_subst1(m, mine, ir_var(v[k]), *by);
     return w;

@@ -14,7 +14,7 @@ int lower_split_scatter(Lower *l, const Task *t, Task **out) {
     Task *parts = ARENA_ARRAY(l->arena, Task, terms + 1);
     w = ARENA_ARRAY(l->arena, Var *, n);
     for (int k = 0; k < n && terms; k++) {
-        w[k] = ir_index(m, v[k]->name, v[k]->extent);
+        w[k] = ir_index_like(m, v[k], v[k]->extent);
         from[k] = ir_var(v[k]), to[k] = ir_var(w[k]);
     }
     for (int i = 0; i < terms; i++) {

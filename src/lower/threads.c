@@ -105,7 +105,7 @@ static bool find_cut(Threads *z, Block *block, Stmt *s) {
 static void find(Threads *z, Block *block, bool in_loop) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_FOR && find_cut(z, block, s)) continue;
+        if (s->kind == ST_FOR && !stmt_wish(s, WISH_sequential) && find_cut(z, block, s)) continue;
         if (!in_loop && (s->kind == ST_FILL || s->kind == ST_COPY) && s->buf->rank) {
             Cut *c = ARENA_NEW(z->arena, Cut);
             *c = (Cut){.block = block, .was = s};

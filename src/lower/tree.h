@@ -84,6 +84,7 @@ struct Stmt {
     bool shifted; // ST_FOR: only the first statement of the body, j = low + dst, uses dst (lower/shift.c)
     bool rows; // ST_FOR in one with lanes: copies neighbouring elements of each lane's row (lower/stage.c)
     bool together; // ST_FOR in one with lanes, shifted: the lanes run over j together
+    const Wishes *wishes; // ST_FOR: what attributes ask of it; NULL: nothing
     Block *body, *other;
     Span span; // of the source, for line tables; {NULL, 0, 0}: nowhere
     union {
@@ -111,6 +112,8 @@ typedef struct Counts {
     int64_t iterations, loads, stores; // of loops; of array elements (ST_ADDTO is one load and one store)
     int64_t bytes;                     // the most memory held by ST_NEW buffers at any moment
 } Counts;
+
+static inline Wish *stmt_wish(const Stmt *s, WishKind k) { return s->wishes ? s->wishes->of[k] : NULL; }
 
 // A statement with a copy of its args, and one put into a block. (tree.c)
 Stmt *tree_stmt(Arena *arena, StmtKind kind, Temp dst, int n, const Temp *args, Span span);

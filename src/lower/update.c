@@ -211,7 +211,7 @@ static void read(Reads *r, Node *e) {
         first = 1;
     }
     if (ir_is_binder(e)) {
-        Var *w = ir_index(m, e->u.var->name, e->u.var->extent);
+        Var *w = ir_index_like(m, e->u.var, e->u.var->extent);
         vec_push(&r->inner, w);
         read(r, ir_subst1(m, e->args[0], ir_var(e->u.var), ir_var(w)));
         r->inner.len--;

@@ -422,7 +422,7 @@ static void run(const Job *j, Run r, Node **x, Node **out, Node **tape) {
     Ir *m = j->m;
     int n = j->u.state.len, nvars = 0;
     const Loop *like = ir_loop(j->u.loop);
-    Loop l = {.index = ir_index(m, like->index->name, r.count), .nout = tape ? j->out.len : 0, .block = true};
+    Loop l = {.index = ir_index_like(m, like->index, r.count), .nout = tape ? j->out.len : 0, .block = true};
     l.state = ARENA_ARRAY(m->arena, Var *, n + 1);
     Node **init = ARENA_ARRAY(m->arena, Node *, n), **step = ARENA_ARRAY(m->arena, Node *, n);
     Node **from = ARENA_ARRAY(m->arena, Node *, n + 1), **to = ARENA_ARRAY(m->arena, Node *, n + 1);

@@ -64,6 +64,35 @@ static Node *element(Ir *m, Node *g, Node *read) {
     return rule(m, RULE_fuse) ? ir_subst(m, g, n, from, read->args + 1) : NULL;
 }
 
+// Does an attribute say that it is?
+static bool is_stored(Ir *m, const Node *g) {
+    Wish *wish = g->u.var->wishes.of[WISH_materialise];
+    if (!wish) return false;
+    wish_follow(wish);
+    explain(m->explain, EXPLAIN_LOOPS, g->span, "fuse: %s is stored: `#[materialise]` says so", ir_quote(m, g));
+    return true;
+}
+
+// Loops that take over those of g have its wishes, too: gives a loop around `read` a variable of its own for this. False if
+// there is nothing to do.
+static bool pass_on(Func *f, const Users *u, const Node *g, Node *read) {
+    enum { MAX_LOOPS = 64 };
+    for (int k = 1; k < read->nargs && g->op == OP_gen; k++, g = g->args[0]) {
+        Var *v = read->args[k]->u.var;
+        Wishes both = v->wishes;
+        wishes_pass_on(&both, &g->u.var->wishes);
+        Node *loop[MAX_LOOPS];
+        if (wishes_agree(&both, &v->wishes) || !users_binders(u, v, read, loop, MAX_LOOPS)) continue;
+        if (!ir_is_binder(loop[0])) continue;
+        Var *w = ir_index_like(f->ir, v, v->extent);
+        w->wishes = both;
+        Node *body = ir_subst1(f->ir, loop[0]->args[0], ir_var(v), ir_var(w));
+        ir_replace_in(f->ir, f->noutputs, f->outputs, loop[0], ir_binder_plain(f->ir, loop[0]->op, w, body));
+        return true;
+    }
+    return false;
+}
+
 static bool fuse_one(Func *f) {
     Nodes n;
     Users u;
@@ -73,10 +102,11 @@ static bool fuse_one(Func *f) {
     bool changed = false;
     for (int i = n.all.len; i-- > 0 && !changed;) {
         Node *g = n.all.data[i];
-        if (g->op != OP_gen || ir_has_scatter(f->ir, g)) continue;
+        if (g->op != OP_gen || is_stored(f->ir, g) || ir_has_scatter(f->ir, g)) continue;
         Node *read = single_read(&u, g, f);
         if (!read || !reads_each_once(&u, r, g, read)) continue;
-        Node *e = element(f->ir, g, read);
+        changed = pass_on(f, &u, g, read);
+        Node *e = changed ? NULL : element(f->ir, g, read);
         if (!e) continue;
         ir_replace_in(f->ir, f->noutputs, f->outputs, read, e);
         explain(f->ir->explain, EXPLAIN_LOOPS, g->span, "fuse: %s is not stored: its elements are read in one place, once",

@@ -97,7 +97,7 @@ static bool widen(Ir *m, Summand *s, Var *const *k, int n) {
     if (fixed.n == extent.n) return true;
     Node *whole = poly_node(m, fixed), *a = ir_sub(m, whole, s->v->extent);
     if (!a->nonneg && !poly_nonneg(m, poly_of(m, a))) return false;
-    Var *p = ir_index(m, s->v->name, whole);
+    Var *p = ir_index_like(m, s->v, whole);
     Node *i = ir_sub(m, ir_var(p), a);
     s->e = ir_bracket(m, ir_le(m, a, ir_var(p)), ir_subst1(m, s->e, ir_var(s->v), i));
     s->v = p;
@@ -130,7 +130,7 @@ static bool may_fail(const Node *array, bool guarded, int count, int n) { return
 // [guard] (NULL: none), which goes inside with it; `guarded`: and under others, which do not.
 static Node *outer_sum(Interchange *x, Node *guard, bool guarded, Node *sum, Var *const *k, int n) {
     // a variable of its own: the sum's may be one of the array's, which it does not mean
-    Var *own = ir_index(x->m, sum->u.var->name, sum->u.var->extent);
+    Var *own = ir_index_like(x->m, sum->u.var, sum->u.var->extent);
     Summand s = {own, ir_subst1(x->m, sum->args[0], ir_var(sum->u.var), ir_var(own))};
     if (guard) s.e = ir_bracket(x->m, guard, s.e);
     Node *fixed[MAX_RANK], *idx[MAX_RANK];

@@ -66,7 +66,7 @@ int iteration_inner(const Iteration *x, const Node *e, Var **w) {
 
 Node *iteration_array(Ir *m, Node *e, int n, Var *const *w) {
     while (n-- > 0) {
-        Var *v = ir_index(m, w[n]->name, ir_trips(m, w[n]->extent));
+        Var *v = ir_index_like(m, w[n], ir_trips(m, w[n]->extent));
         e = ir_gen(m, v, ir_subst1(m, e, ir_var(w[n]), ir_var(v)));
     }
     return e;

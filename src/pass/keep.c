@@ -69,7 +69,7 @@ static Node *array_of(Keeper *k, Node *e, int n, Var *const *w) {
         Over o = {.n = n};
         Node *from[PART_RANK], *to[PART_RANK];
         for (int d = 0; d < n; d++) {
-            o.w[d] = w[d], o.v[d] = ir_index(m, w[d]->name, ir_trips(m, w[d]->extent));
+            o.w[d] = w[d], o.v[d] = ir_index_like(m, w[d], ir_trips(m, w[d]->extent));
             from[d] = ir_var(w[d]), to[d] = ir_var(o.v[d]);
         }
         o.renaming = ir_substituting(m, n, from, to);

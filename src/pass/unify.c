@@ -1,4 +1,4 @@
-// One variable per extent and depth: a binder over extent n takes the first variable of that extent that is not free in
+// One variable per extent, depth and wishes: a binder over extent n takes the first variable of that extent that is not free in
 // it. Loops that can be shared thus have the same variable, and what they both
 // compute is one node.
 #include "pass/pass.h"
@@ -14,9 +14,11 @@ typedef struct Unify {
 static Var *canonical(Unify *u, const Var *like, Node *binder) {
     for (int i = 0; i < u->vars.len; i++) {
         Var *v = u->vars.data[i];
-        if (v->extent == like->extent && !node_has_var(binder, v)) return v;
+        if (v->extent != like->extent || !wishes_agree(&v->wishes, &like->wishes) || node_has_var(binder, v)) continue;
+        wishes_join(&v->wishes, &like->wishes);
+        return v;
     }
-    Var *v = ir_index(u->m, like->name, like->extent);
+    Var *v = ir_index_like(u->m, like, like->extent);
     vec_push(&u->vars, v);
     return v;
 }

@@ -13,6 +13,8 @@ typedef struct Unroll {
 } Unroll;
 
 static bool small(const Var *v, int64_t *n) {
+    const Wishes *w = &v->wishes; // which need a loop, or an array
+    if (w->of[WISH_lane] || w->of[WISH_block] || w->of[WISH_materialise]) return false;
     return ir_is_int_lit(v->extent, n) && *n >= 1 && *n <= MAX_EXTENT;
 }
 
