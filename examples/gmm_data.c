@@ -1,36 +1,10 @@
 // Writes a Gaussian-mixture fitting problem in ADBench's file format: gmm_data d K n seed > file
 // alphas, icf and x are N(0,1), means are U(0,1), gamma is 1 and m is 0; six decimals.
+#include "random.h"
+
 #include <errno.h>
-#include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-typedef struct Random {
-    uint64_t state;
-    double spare; // the second normal number of a Box-Muller pair
-    int has_spare;
-} Random;
-
-// SplitMix64 (Steele, Lea, Flood 2014), as a number in (0, 1).
-static double uniform(Random *r) {
-    uint64_t z = r->state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    return ((double)(z >> 11) + 0.5) * 0x1p-53;
-}
-
-static double normal(Random *r) {
-    if (r->has_spare) {
-        r->has_spare = 0;
-        return r->spare;
-    }
-    double radius = sqrt(-2.0 * log(uniform(r))), angle = 2.0 * 3.14159265358979323846 * uniform(r);
-    r->spare = radius * sin(angle);
-    r->has_spare = 1;
-    return radius * cos(angle);
-}
 
 static void write_rows(Random *r, double (*draw)(Random *), long rows, long columns) {
     for (long i = 0; i < rows; i++)

@@ -1,0 +1,185 @@
+// fsmc-adbench: ADBench's problems by what fsmc makes of them, and by other tools (docs/benchmarks.md).
+#define _POSIX_C_SOURCE 200809L
+#include "directions.h"
+#include "run.h"
+#include "runner.h"
+#include "text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: fsmc-adbench list [NAME...]\n"
+    "       fsmc-adbench generate FOLDER NAME...\n"
+    "       fsmc-adbench run [OPTION...] --out=FOLDER [NAME...]\n"
+    "       fsmc-adbench table --out=FOLDER [--tool=TOOL...] [NAME...]\n"
+    "       fsmc-adbench check [--tool=TOOL] [--reference=TOOL] [--gradbench] [--tolerance=X] TYPE INPUT [EXPECTED]\n"
+    "       fsmc-adbench compare [--tolerance=X] FILE REFERENCE\n"
+    "       fsmc-adbench TYPE MODULE INPUT OUT_PREFIX MINIMUM NRUNS_F NRUNS_J TIME_LIMIT [-rep]\n"
+    "NAME is an instance such as gmm/1k/gmm_d10_K25, a pattern as of the shell, or all; without one, what ADBench runs.\n"
+    "TOOL is fsmc, manual-gcc, manual-clang, or NAME=HOW: a shared object (.so) or a program.\n"
+    "Options of run: --data=FOLDER (of ADBench's files; else $FSMC_ADBENCH/data; others are generated), --tool=TOOL\n"
+    "(may be repeated), --again, --minimum=SECONDS, --samples=N, --derivative-samples=N, --limit=SECONDS,\n"
+    "--timeout=SECONDS, --tolerance=X\n";
+
+typedef struct Options {
+    Plan plan;
+    const char *reference;
+    bool gradbench;
+    char **words; // those that are no options
+    int nwords;
+} Options;
+
+static double number(const char *name, const char *word) {
+    char *end;
+    double value = strtod(word, &end);
+    if (end == word || *end || !(value >= 0)) fail(STATUS_USAGE, "%s: expected a number from 0, found \"%s\"", name, word);
+    return value;
+}
+
+// The text after NAME= if the word begins so.
+static const char *value_of(const char *word, const char *name) {
+    size_t length = strlen(name);
+    return !strncmp(word, name, length) && word[length] == '=' ? word + length + 1 : NULL;
+}
+
+static bool take_option(Options *o, const char *word) {
+    Plan *p = &o->plan;
+    const char *value;
+    if ((value = value_of(word, "--out"))) p->out = value;
+    else if ((value = value_of(word, "--data"))) p->data = value;
+    else if ((value = value_of(word, "--tool"))) add_peer(p, value);
+    else if ((value = value_of(word, "--reference"))) o->reference = value;
+    else if ((value = value_of(word, "--minimum"))) number("--minimum", p->minimum = value);
+    else if ((value = value_of(word, "--limit"))) number("--limit", p->limit = value);
+    else if ((value = value_of(word, "--samples"))) count_of("--samples", p->samples = value);
+    else if ((value = value_of(word, "--derivative-samples"))) count_of("--derivative-samples", p->derivative_samples = value);
+    else if ((value = value_of(word, "--timeout"))) p->timeout = number("--timeout", value);
+    else if ((value = value_of(word, "--tolerance"))) p->tolerance = number("--tolerance", value);
+    else if (!strcmp(word, "--again")) p->again = true;
+    else if (!strcmp(word, "--gradbench")) o->gradbench = true;
+    else return false;
+    return true;
+}
+
+static Options parse(int argc, char **argv) {
+    Options o = {.plan = {.minimum = "0.5", .samples = "10", .derivative_samples = "10", .limit = "10", .timeout = 300}};
+    o.plan.tolerance = -1;
+    const char *adbench = getenv("FSMC_ADBENCH");
+    if (adbench && *adbench) o.plan.data = strdup(text("%s/data", adbench));
+    o.words = argv;
+    for (int i = 0; i < argc; i++) {
+        if (strncmp(argv[i], "--", 2) != 0) o.words[o.nwords++] = argv[i];
+        else if (!take_option(&o, argv[i])) fail(STATUS_USAGE, "there is no option %s\n%s", argv[i], usage);
+    }
+    return o;
+}
+
+static int list(Options *o) {
+    Instance *instances;
+    int64_t count = select_instances(o->words, o->nwords, &instances);
+    for (int64_t i = 0; i < count; i++) puts(instances[i].name);
+    return 0;
+}
+
+static int generate_all(Options *o) {
+    if (o->nwords < 2) fail(STATUS_USAGE, "expected a folder and names\n%s", usage);
+    Instance *instances;
+    int64_t count = select_instances(o->words + 1, o->nwords - 1, &instances);
+    for (int64_t i = 0; i < count; i++) generate(o->words[0], instances[i].name);
+    return 0;
+}
+
+static int run(Options *o, int how(const Plan *)) {
+    if (!o->plan.out) fail(STATUS_USAGE, "--out=FOLDER is missing\n%s", usage);
+    if (o->plan.tolerance < 0) o->plan.tolerance = 1e-8;
+    if (!o->plan.npeers) add_usual_peers(&o->plan);
+    o->plan.count = select_instances(o->words, o->nwords, &o->plan.instances);
+    return how(&o->plan);
+}
+
+static int compare(Options *o) {
+    if (o->nwords != 2) fail(STATUS_USAGE, "expected two files\n%s", usage);
+    Comparison c = compare_files(o->words[0], o->words[1], o->plan.tolerance < 0 ? 1e-8 : o->plan.tolerance);
+    printf("%lld numbers compared, %lld too different, the largest difference %.1e%s\n", (long long)c.compared,
+           (long long)c.violations, c.largest, c.shape ? "; the files have different shapes" : "");
+    return c.shape || c.violations ? STATUS_DIFFERS : 0;
+}
+
+// All numbers of two tools' results.
+static double largest_difference(const Results *a, const Results *b) {
+    double worst = 0;
+    for (int64_t i = 0; i < a->values; i++) worst = fmax(worst, difference(a->value[i], b->value[i]));
+    for (int64_t i = 0; i < a->derivatives; i++) worst = fmax(worst, difference(a->derivative[i], b->derivative[i]));
+    for (int64_t i = 0; a->starts && i <= a->rows; i++)
+        if (a->starts[i] != b->starts[i]) return INFINITY;
+    for (int64_t i = 0; a->places && i < a->derivatives; i++)
+        if (a->places[i] != b->places[i]) return INFINITY;
+    return worst;
+}
+
+static double compare_tools(const Tool *other, const Problem *q, const Results *r) {
+    Results theirs = results_new(q, true);
+    void *state = other->prepare(q);
+    check_tool(other, state, &theirs);
+    double worst = largest_difference(r, &theirs);
+    other->release(state);
+    results_free(&theirs);
+    return worst;
+}
+
+static const Tool *tool_of(const Peer *p) {
+    if (!p->module) fail(STATUS_USAGE, "%s: expected a module", p->name);
+    return tool_named(p->module);
+}
+
+static int check(Options *o) {
+    if (o->nwords < 2 || o->nwords > 3) fail(STATUS_USAGE, "expected a type, a file, and perhaps one of expected values\n%s", usage);
+    Kind kind = kind_named(o->words[0]);
+    if (kind == KINDS) fail(STATUS_USAGE, "there is no type %s: GMM, BA, LSTM, HAND or HAND-COMPLICATED", o->words[0]);
+    if (!o->plan.npeers) add_peer(&o->plan, fsmc_tool.name);
+    const Tool *tool = tool_of(&o->plan.peers[0]), *other = NULL;
+    if (o->reference) {
+        add_peer(&o->plan, o->reference);
+        other = tool_of(&o->plan.peers[o->plan.npeers - 1]);
+    }
+    Problem q = read_problem(kind, o->words[1], false);
+    if (o->gradbench) q.gmm.sign = -1;
+    Results r = results_new(&q, true);
+    void *state = tool->prepare(&q);
+    check_tool(tool, state, &r);
+    bool expected = o->nwords == 3, differences = !expected && !other;
+    double worst = expected ? compare_expected(o->words[2], &q, &r)
+                   : other  ? compare_tools(other, &q, &r)
+                            : difference_of_direction(&q, tool, state, &r);
+    double tolerance = o->plan.tolerance >= 0 ? o->plan.tolerance : differences ? 1e-6 : 1e-10;
+    printf("%s by %s: the largest difference from %s is %s\n", problem_text(&q), tool->name,
+           expected ? "expected values" : other ? other->name : "differences",
+           worst <= tolerance ? text("at most %g", tolerance) : text("%.1e", worst));
+    tool->release(state);
+    results_free(&r);
+    problem_free(&q);
+    return worst <= tolerance ? 0 : STATUS_DIFFERS;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        fputs(usage, stderr);
+        return STATUS_USAGE;
+    }
+    if (kind_named(argv[1]) != KINDS) return run_module(argc - 1, argv + 1);
+    const char *command = argv[1];
+    if (!strcmp(command, "--help")) {
+        fputs(usage, stdout);
+        return 0;
+    }
+    Options o = parse(argc - 2, argv + 2);
+    if (!strcmp(command, "list")) return list(&o);
+    if (!strcmp(command, "generate")) return generate_all(&o);
+    if (!strcmp(command, "run")) return run(&o, run_plan);
+    if (!strcmp(command, "table")) return run(&o, print_table);
+    if (!strcmp(command, "check")) return check(&o);
+    if (!strcmp(command, "compare")) return compare(&o);
+    fail(STATUS_USAGE, "there is no command %s\n%s", command, usage);
+}

@@ -1,0 +1,217 @@
+// Runs instances by tools, each in a process of its own, and keeps what they write in ADBench's folders.
+#define _GNU_SOURCE
+#include "run.h"
+
+#include "text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+// ADBench's path of what a tool says of an instance.
+static const char *result_path(const Plan *plan, const Instance *i, const Peer *p, const char *what, const char *suffix) {
+    const char *base = strrchr(i->name, '/') + 1;
+    return text("%s/Release/%.*s%s/%s_%s_%s%s", plan->out, (int)(base - i->name), i->name, p->name, base, what, p->name,
+                suffix);
+}
+
+static bool same_set(const Instance *a, const Instance *b) {
+    size_t length = (size_t)(strrchr(a->name, '/') - a->name) + 1;
+    return !strncmp(a->name, b->name, length) && !strchr(b->name + length, '/');
+}
+
+static const char *input_of(const Plan *plan, const Instance *i) {
+    const char *given = plan->data ? text("%s/%s.txt", plan->data, i->name) : NULL;
+    if (given && exists(given)) return given;
+    const char *folder = text("%s/data", plan->out), *made = text("%s/%s.txt", folder, i->name);
+    if (!exists(made)) {
+        fprintf(stderr, "  generating %s\n", made);
+        generate(folder, i->name);
+    }
+    return made;
+}
+
+// ---- processes
+
+enum { MOST_WORDS = 64 };
+
+static void start(const Plan *plan, const Instance *i, const Peer *p, const char *input, const char *prefix) {
+    char *words[MOST_WORDS + 16];
+    int n = 0;
+    if (p->command)
+        for (char *word = strtok(strdup(p->command), " "); word && n < MOST_WORDS; word = strtok(NULL, " ")) words[n++] = word;
+    else
+        words[n++] = (char *)"/proc/self/exe";
+    const char *rest[] = {kind_names[i->kind], p->module ? p->module : p->name, input,       prefix, plan->minimum,
+                          plan->samples,       plan->derivative_samples,        plan->limit, i->replicate ? "-rep" : NULL, NULL};
+    for (int k = 0; k < 10; k++) words[n++] = (char *)rest[k];
+    execvp(words[0], words);
+    fprintf(stderr, "fsmc-adbench: %s: %s\n", words[0], strerror(errno));
+    _exit(127);
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// The exit status, or -1 if the time was out.
+static int wait_for(pid_t child, double timeout) {
+    int status;
+    for (double begin = now(); waitpid(child, &status, WNOHANG) == 0;) {
+        if (now() - begin > timeout) {
+            kill(child, SIGKILL);
+            waitpid(child, &status, 0);
+            return -1;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int run_peer(const Plan *plan, const Instance *i, const Peer *p, const char *times) {
+    const char *base = strrchr(i->name, '/') + 1;
+    const char *prefix = text("%.*s", (int)(strlen(times) - strlen(text("%s_times_%s.txt", base, p->name))), times);
+    const char *input = input_of(plan, i);
+    make_folders(times);
+    unlink(times);
+    pid_t child = fork();
+    if (child < 0) fail(STATUS_TOOL, "no new process: %s", strerror(errno));
+    if (!child) start(plan, i, p, input, prefix);
+    return wait_for(child, plan->timeout);
+}
+
+// ---- results
+
+static bool read_times(const char *file, double times[2]) {
+    FILE *f = fopen(file, "r");
+    if (!f) return false;
+    bool whole = fscanf(f, "%lf %lf", &times[0], &times[1]) == 2;
+    fclose(f);
+    return whole;
+}
+
+// Whether the tool, at a size of the same set before this one, was out of time.
+static bool hopeless(const Plan *plan, int64_t at, const Peer *p) {
+    double times[2];
+    for (int64_t k = 0; k < at; k++)
+        if (same_set(&plan->instances[at], &plan->instances[k]) &&
+            read_times(result_path(plan, &plan->instances[k], p, "times", ".txt"), times) && isinf(times[0]))
+            return true;
+    return false;
+}
+
+// The other tools' derivatives are compared with those of the first whose name begins with manual.
+static const Peer *reference_of(const Plan *plan) {
+    for (int t = 0; t < plan->npeers; t++)
+        if (!strncmp(plan->peers[t].name, "manual", 6)) return &plan->peers[t];
+    return NULL;
+}
+
+static bool compare_with_reference(const Plan *plan, const Instance *i, const Peer *p) {
+    const Peer *reference = reference_of(plan);
+    if (!reference || reference == p) return true;
+    static const char *const parts[] = {"F", "J"};
+    for (int k = 0; k < 2; k++) {
+        const char *file = result_path(plan, i, p, parts[k], ".txt"), *with = result_path(plan, i, reference, parts[k], ".txt");
+        if (!exists(file) || !exists(with)) continue;
+        Comparison c = compare_files(file, with, plan->tolerance);
+        if (k) write_comparison(result_path(plan, i, p, "correctness", ".txt"), file, with, plan->tolerance, &c);
+        if (!c.shape && !c.violations) continue;
+        fprintf(stderr, "  %s: %s differs from that of %s: %lld of %lld numbers%s, the largest difference is %.1e\n", p->name,
+                file, reference->name, (long long)c.violations, (long long)c.compared,
+                c.shape ? ", and the files have different shapes" : "", c.largest);
+        return false;
+    }
+    return true;
+}
+
+static void say_times(const Peer *p, const double times[2], const char *more) {
+    if (isinf(times[0]))
+        fprintf(stderr, "  %s: out of time%s\n", p->name, more);
+    else
+        fprintf(stderr, "  %s: %.6g ms, derivative %.6g ms%s\n", p->name, 1e3 * times[0], 1e3 * times[1], more);
+}
+
+static bool run_one(const Plan *plan, int64_t at, const Peer *p) {
+    const Instance *i = &plan->instances[at];
+    const char *times_file = strdup(result_path(plan, i, p, "times", ".txt"));
+    double times[2];
+    if (!plan->again && read_times(times_file, times)) {
+        say_times(p, times, " (from before)");
+        return true;
+    }
+    if (hopeless(plan, at, p)) {
+        fprintf(stderr, "  %s: not run, a smaller size took too long\n", p->name);
+        write_times(times_file, INFINITY, INFINITY);
+        return true;
+    }
+    int status = run_peer(plan, i, p, times_file);
+    if (status < 0) {
+        fprintf(stderr, "  %s: longer than %g s\n", p->name, plan->timeout);
+        write_times(times_file, INFINITY, INFINITY);
+        return true;
+    }
+    if (status || !read_times(times_file, times)) {
+        fprintf(stderr, "  %s: failed, exit status %d\n", p->name, status);
+        return false;
+    }
+    say_times(p, times, "");
+    return true;
+}
+
+int run_plan(const Plan *plan) {
+    bool good = true;
+    for (int64_t at = 0; at < plan->count; at++) {
+        const Instance *i = &plan->instances[at];
+        fprintf(stderr, "[%lld/%lld] %s\n", (long long)at + 1, (long long)plan->count, i->name);
+        for (int t = 0; t < plan->npeers; t++) good &= run_one(plan, at, &plan->peers[t]);
+        for (int t = 0; t < plan->npeers; t++) good &= compare_with_reference(plan, i, &plan->peers[t]);
+    }
+    return good ? 0 : STATUS_DIFFERS;
+}
+
+// ---- the table
+
+static void print_time(double seconds) {
+    if (isinf(seconds))
+        printf(" out of time |");
+    else
+        printf(" %.3g |", 1e3 * seconds);
+}
+
+int print_table(const Plan *plan) {
+    const Peer *own = &plan->peers[0];
+    printf("| instance | %s: objective | derivative | ratio | best peer | objective | derivative | speed-up |\n"
+           "|---|---|---|---|---|---|---|---|\n", own->name);
+    for (int64_t at = 0; at < plan->count; at++) {
+        const Instance *i = &plan->instances[at];
+        double times[2], peers[2] = {INFINITY, INFINITY};
+        if (!read_times(result_path(plan, i, own, "times", ".txt"), times)) continue;
+        const Peer *best = NULL;
+        for (int t = 1; t < plan->npeers; t++) {
+            double its[2];
+            if (!read_times(result_path(plan, i, &plan->peers[t], "times", ".txt"), its)) continue;
+            if (!best || its[1] < peers[1]) best = &plan->peers[t], memcpy(peers, its, sizeof its);
+        }
+        printf("| %s |", i->name);
+        print_time(times[0]);
+        print_time(times[1]);
+        printf(" %.2f | %s |", times[1] / times[0], best ? best->name : "");
+        if (best) {
+            print_time(peers[0]);
+            print_time(peers[1]);
+            printf(" %.2f |\n", peers[1] / times[1]);
+        } else {
+            printf(" | | |\n");
+        }
+    }
+    return 0;
+}

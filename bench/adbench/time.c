@@ -1,0 +1,35 @@
+// ADBench's way of timing: as many calls in a row as take longer than the least time that can be measured, and the least of
+// some such samples.
+#define _POSIX_C_SOURCE 200809L
+#include "adbench.h"
+#include "text.h"
+
+#include <time.h>
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double run_of(int64_t repeats, const char *(*call)(void *, Results *), void *state, Results *results) {
+    double start = now();
+    for (int64_t i = 0; i < repeats; i++) {
+        const char *error = call(state, results);
+        if (error) fail(STATUS_TOOL, "%s", error);
+    }
+    return now() - start;
+}
+
+double time_calls(const Timing *timing, const char *(*call)(void *, Results *), void *state, Results *results) {
+    int64_t repeats = 1;
+    double run = run_of(repeats, call, state, results);
+    while (run <= timing->minimum) run = run_of(repeats *= 2, call, state, results);
+    double least = run, total = run;
+    for (int64_t samples = 1; samples < timing->samples && total < timing->limit; samples++) {
+        run = run_of(repeats, call, state, results);
+        if (run < least) least = run;
+        total += run;
+    }
+    return least / (double)repeats;
+}

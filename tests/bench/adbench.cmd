@@ -1,0 +1,27 @@
+# Small instances of each problem: generated, run, compared with another run's files, and run again only if asked to.
+unset FSMC_ADBENCH
+. ./adbench.sh
+names='gmm/20/gmm_d3_K4 ba/ba1_n3_m4_p9 lstm/lstm_l2_c6_b3 hand/simple_small/hand1_t26_c5 hand/complicated_small/hand1_t26_c4'
+type_of() {
+    case $1 in gmm*) echo GMM ;; ba*) echo BA ;; lstm*) echo LSTM ;; hand/simple*) echo HAND ;; *) echo HAND-COMPLICATED ;; esac
+}
+$adbench generate one $names && $adbench generate two $names && diff -r one two && find one -type f | sort
+for name in $names; do $adbench check $(type_of $name) one/$name.txt; done
+run() { $adbench run --out=out --minimum=0.0001 --samples=2 --derivative-samples=2 --tool=fsmc "$@" 2>&1 | sed 's/[0-9.e-]* ms/_ ms/g'; }
+run $names
+run --again $names >log
+run gmm/20/gmm_d3_K4 ba/ba1_n3_m4_p9
+find out/Release -type f | sort
+shape() { awk '{ print NF }' "$1" | uniq -c; }
+shape out/Release/hand/complicated_small/fsmc/hand1_t26_c4_J_fsmc.txt
+shape out/Release/ba/fsmc/ba1_n3_m4_p9_J_fsmc.txt
+shape out/Release/ba/fsmc/ba1_n3_m4_p9_F_fsmc.txt
+$adbench table --tool=fsmc --out=out $names | sed 's/ [0-9][0-9.e-]* |/ _ |/g'
+# The runner's own command line, and ADBench's comparison of files.
+$adbench GMM fsmc one/gmm/20/gmm_d3_K4.txt here/ 0 1 1 1
+cd here && ls
+awk '{ print NR == 7 ? $1 + 1e-6 : $1 }' CONVFMT=%.17g OFMT=%.17g gmm_d3_K4_J_fsmc.txt >other
+sed 8d gmm_d3_K4_J_fsmc.txt >shorter
+sed 's/^.*$/nan/' gmm_d3_K4_J_fsmc.txt >nan
+for file in gmm_d3_K4_J_fsmc.txt other shorter nan; do $adbench compare $file gmm_d3_K4_J_fsmc.txt; echo "exit $?"; done
+$adbench compare --tolerance=1e-5 other gmm_d3_K4_J_fsmc.txt

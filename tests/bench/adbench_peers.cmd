@@ -1,0 +1,24 @@
+# Tools that are programs: one that is too slow, which is not run at larger sizes, one that fails, and one that differs.
+unset FSMC_ADBENCH
+. ./adbench.sh
+cat >slow.sh <<'END'
+exec sleep 30
+END
+cat >wrong.sh <<'END'
+# TYPE MODULE INPUT OUT_PREFIX …
+base=$4$(basename "$3" .txt)
+"$ADBENCH" "$1" fsmc "$3" "$4" 0 1 1 1
+for what in F times; do mv "${base}_${what}_fsmc.txt" "${base}_${what}_$2.txt"; done
+sed '2s/^-*/9/' "${base}_J_fsmc.txt" >"${base}_J_$2.txt"
+END
+export ADBENCH=$adbench
+names='lstm/lstm_l2_c6_b3 lstm/lstm_l2_c9_b3'
+run() {
+    $adbench run --out=out --minimum=0 --samples=1 --derivative-samples=1 --timeout=2 "$@" 2>&1 >/dev/null; echo "exit $?"
+}
+run --tool=fsmc --tool='slow=sh slow.sh' $names | sed 's/[0-9.e-]* ms/_ ms/g'
+cat out/Release/lstm/slow/*
+run --tool='slow=sh slow.sh' --tool='failing=false' --tool='absent=./absent' lstm/lstm_l2_c6_b3
+run --tool='manual=sh wrong.sh' --tool=fsmc lstm/lstm_l2_c6_b3 | sed 's/[0-9.e-]* ms/_ ms/g; s/difference is .*/difference is …/'
+sed 's/Difference": [0-9].*/Difference": …/' out/Release/lstm/fsmc/*correctness*
+$adbench table --out=out --tool=fsmc --tool='slow=x' --tool='manual=x' $names | sed 's/ [0-9][0-9.e-]* |/ _ |/g'
