@@ -21,6 +21,7 @@ typedef struct CpuOptions {
     bool debug;       // line tables
     int lanes;        // of loops that may have some: 2, 4 or 8; 0: none; -1: as many as the processor's vectors hold
     int threads;      // of calls whose context does not say how many; 0: one for each processor
+    int64_t cache;    // bytes that a processor has for itself
 } CpuOptions;
 
 // How many registers for vectors a processor (CpuOptions.cpu) has.

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { PRIVATE_BYTES = 512 * 1024, SHORT_RUN = 8, FEW = 12, MASKED = 4 };
+enum { SHORT_RUN = 8, FEW = 12, MASKED = 4 };
 
 static const TempInfo *info(const Body *p, Temp t) { return &p->tree->temps.data[t]; }
 static bool linear(const Body *p, Temp t) { return info(p, t)->varies && info(p, t)->step != STEP_ANY; }
@@ -667,7 +667,7 @@ static void begin_sums(LaneLoop *z, const Stmt *s, LLVMValueRef n) {
     p->copied = LLVMBuildICmp(b, LLVMIntSGE, n, emit_int(p->e, SHORT_RUN * p->e->width), "");
     p->copied = LLVMBuildAnd(b, p->copied, z->enough, "");
     for (int i = 0; i < s->nin; i++) {
-        int64_t most = PRIVATE_BYTES / ((int64_t)kind_size(s->in[i]->kind) * lanes_of_vector(p));
+        int64_t most = p->e->opt->cache / 2 / ((int64_t)kind_size(s->in[i]->kind) * lanes_of_vector(p));
         count[i] = body_count(p, s->in[i]);
         p->copied = LLVMBuildAnd(b, p->copied, LLVMBuildICmp(b, LLVMIntSLE, count[i], emit_int(p->e, most), ""), "");
     }

@@ -53,7 +53,7 @@ void compile_print_stages(const Compilation *c, Str *out) {
 Compilation *compile_new(const Options *opt) {
     Arena *a = arena_new();
     Compilation *c = ARENA_NEW(a, Compilation);
-    *c = (Compilation){.opt = opt, .arena = a, .diag = diag_new(a)};
+    *c = (Compilation){.opt = opt, .arena = a, .diag = diag_new(a), .machine = machine_default};
     if (opt->explain) c->explain = explain_new(a, opt->explain);
     bool noting = explain_wants(c->explain, EXPLAIN_RULES), limited = opt->fuel >= 0;
     for (int k = 0; k < RULE_COUNT; k++) limited |= opt->rules_off[k];
@@ -245,7 +245,7 @@ static const char *target_cpu(const Options *o) { return o->cpu ? o->cpu : o->co
 static void schedule(Compilation *c, Tree *t, const LaneOptions *lanes) {
     const Options *o = c->opt;
     if (o->lanes) lanes_choose(c->arena, t, lanes);
-    if (o->threads >= 0) threads_cut(c->arena, t, lanes->precise, o->threads_always);
+    if (o->threads >= 0) threads_cut(c->arena, t, lanes, o->threads_always);
 }
 
 // Attributes of loops that were not followed.
@@ -261,7 +261,7 @@ static void warn_wishes(Compilation *c, const Ir *m) {
 Tree **compile_trees(Compilation *c, FuncList funcs) {
     const Options *o = c->opt;
     Tree **trees = ARENA_ARRAY(c->arena, Tree *, funcs.n + 1);
-    LaneOptions how = {.precise = o->fp == CPU_FP_PRECISE, .always = o->lanes_always};
+    LaneOptions how = {.precise = o->fp == CPU_FP_PRECISE, .always = o->lanes_always, .machine = &c->machine};
     if (o->level >= 2 && o->lanes) {
         how.registers = cpu_registers(target_cpu(o));
         how.width = o->lanes > 0 ? o->lanes : cpu_width(target_cpu(o));
@@ -286,7 +286,7 @@ CpuModule *compile_module(Compilation *c, FuncList funcs, Tree *const *trees, bo
     compile_stage(c, "emit");
     CpuOptions cpu = {
         .level = o->level, .cpu = target_cpu(o), .fp = o->fp, .name = file_base(c->src->name), .callable = callable, .debug = o->debug,
-        .lanes = o->lanes, .threads = o->threads};
+        .lanes = o->lanes, .threads = o->threads, .cache = (int64_t)c->machine.cache};
     return cpu_emit(c->arena, c->diag, funcs.n, trees, &cpu);
 }
 

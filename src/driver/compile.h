@@ -4,6 +4,7 @@
 
 #include "cpu/cpu.h"
 #include "driver/options.h"
+#include "lower/machine.h"
 #include "front/core.h"
 #include "front/module.h"
 #include "lower/tree.h"
@@ -28,6 +29,7 @@ typedef struct Compilation {
     VEC(Stage) stages; // --time-passes
     double started;    // the stage that is running
     bool keep_customs; // see Ir
+    Machine machine;   // for the schedule
 } Compilation;
 
 typedef struct FuncList {

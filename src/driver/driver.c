@@ -116,8 +116,16 @@ static bool colored(const Options *opt) {
     return isatty(STDERR_FILENO) && !(no_color && *no_color) && term && strcmp(term, "dumb");
 }
 
+// What the schedule assumes of the machine.
+static bool load_machine(Compilation *c) {
+    const char *named = getenv("FSMC_MACHINE"), *file = c->opt->machine ? c->opt->machine : named && *named ? named : NULL;
+    const Source *src = file ? file_read(c->arena, c->diag, file) : NULL;
+    return !file || (src && machine_read(&c->machine, c->diag, src));
+}
+
 static int work(void *data) {
     Compilation *c = data;
+    if (!load_machine(c)) return EXIT_USER;
     switch (c->opt->command) {
     case COMMAND_COMPILE: command_compile(c); break;
     case COMMAND_RUN: command_run(c); break;

@@ -315,6 +315,7 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
         return true;
     case OPTION_DEBUG_NAN: return o->debug_nan = true;
     case OPTION_TAPE_LIMIT: return read_bytes(r, row, value, &o->tape_limit);
+    case OPTION_MACHINE: o->machine = value; return true;
     case OPTION_LANES: return read_lanes(r, row, value, &o->lanes);
     case OPTION_THREADS: return read_threads(r, row, value, &o->threads);
     case OPTION_STRICT_NAN: return o->strict_nan = true;

@@ -126,8 +126,9 @@ Stmt *tree_clone_with(Arena *arena, Tree *tree, const Stmt *s, Map *temps, Map *
 void lanes_peel(Arena *arena, Tree *tree);
 // Makes loops over what starts elsewhere say so: Stmt.shifted. (shift.c)
 void lanes_shift(Arena *arena, Tree *tree);
-// Gives a loop with lanes, which is in the block, copies of the rows that pay; def: what makes each temp. (stage.c)
-void lanes_stage(Arena *arena, Tree *tree, Stmt *const *def, Block *block, Stmt *loop);
+// Gives a loop with lanes, which is in the block, copies of the rows that pay; def: what makes each temp. long_row: of machine.def.
+// (stage.c)
+void lanes_stage(Arena *arena, Tree *tree, Stmt *const *def, Block *block, Stmt *loop, int64_t long_row);
 // Lets iterations of loops in the block share their inner loops: as far as the registers reach, if it is that of a loop with blocks
 // of so many vectors, else (0) where attributes say so; def: what makes each of the first `known` temps. (jam.c)
 void lanes_jam(Arena *arena, Tree *tree, int known, Stmt *const *def, Block *block, int vectors, const LaneOptions *opt);

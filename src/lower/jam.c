@@ -11,9 +11,17 @@
 
 enum { MOST = 4, MOST_WISHED = 16, UNEQUAL = 2, MOST_STATEMENTS = 60, UNKNOWN = 1000 };
 
+// Of the inner loop: moves of vectors that iterations share, vectors that each of them keeps in registers, and the time of what
+// they do not share.
+typedef struct Gain {
+    int shared, kept;
+    double other;
+} Gain;
+
 typedef struct Jammer {
     Arena *arena;
     Tree *tree;
+    const Machine *machine;
     bool precise; // additions keep their order
     int vectors;  // registers for vectors, in units of a block of lanes; 0: only attributes count
     const char *why; // an attribute cannot be followed
@@ -23,6 +31,7 @@ typedef struct Jammer {
     Stmt *loop, *inner;
     Map made;               // Temp + 1 -> what is made in an iteration
     VEC(const Buf *) changed; // in an iteration
+    Gain gain;
     int copies;             // taken at a time
     int grows;              // by how much the inner loop is longer from one to the next
     Map number;             // a temp's number + 1 -> which of those made it is, from 1 on; the loop's index is 0
@@ -119,11 +128,6 @@ static bool any_depends(const Jammer *z, int n, const Temp *t) {
     return false;
 }
 
-// Of the inner loop: moves of vectors that iterations share, and vectors that each of them keeps in registers.
-typedef struct Gain {
-    int shared, kept;
-} Gain;
-
 static void count_kept(const Jammer *z, const Stmt *s, Map *seen, Gain *g) {
     for (int k = 0; k < s->nargs; k++) {
         Temp t = s->args[k];
@@ -137,9 +141,19 @@ static void count_kept(const Jammer *z, const Stmt *s, Map *seen, Gain *g) {
     }
 }
 
+static double time_of_block(const Jammer *z, const Block *b) {
+    double sum = 0;
+    for (int i = 0; i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        bool free = s->kind == ST_LIT || s->kind == ST_GET || s->kind == ST_SET; // cells are in registers
+        sum += s->kind == ST_OP ? machine_op(z->machine, s->op) : s->kind == ST_ADDTO ? 2 : !free;
+    }
+    return sum;
+}
+
 static Gain gain_of(const Jammer *z) {
     const Block *b = z->inner->body;
-    Gain g = {0, 0};
+    Gain g = {0};
     Map seen = {0};
     for (int i = 0; i < b->stmts.len; i++) {
         const Stmt *s = b->stmts.data[i];
@@ -149,6 +163,7 @@ static Gain gain_of(const Jammer *z) {
         else if (s->kind != ST_GET) count_kept(z, s, &seen, &g);
     }
     map_free(&seen);
+    g.other = time_of_block(z, b) - g.shared;
     return g;
 }
 
@@ -169,19 +184,23 @@ static int64_t trips(const Jammer *z, Temp t) {
     return s && s->kind == ST_LIT ? s->u.num : -1;
 }
 
+static bool has_room(const Jammer *z, int n) { return n * z->gain.kept < z->vectors; }
+
+// Of an iteration of the inner loop, which n of the loop share: what they share is moved once.
+static double time_of(const Jammer *z, int n) { return z->gain.other + (double)z->gain.shared / n; }
+
 // How many iterations to take at a time; 0 or 1: that does not pay.
 static int copies(Jammer *z, int64_t trips) {
-    Gain g = gain_of(z);
+    const Gain g = z->gain = gain_of(z);
     const Wish *wish = stmt_wish(z->loop, WISH_block);
     z->grows = growth(z, z->inner->args[0]);
     if (z->grows < -1 || z->grows > 1) return 0;
     if (wish) return wish->number > MOST_WISHED ? MOST_WISHED : (int)wish->number;
     if (!g.shared || !z->vectors) return 0;
-    int most = MOST;
-    if (g.kept) most = (z->vectors - 1) / g.kept;
-    if (most > MOST) most = MOST;
-    if (trips >= 0 && most > trips) most = (int)trips;
-    return z->grows && most > UNEQUAL ? UNEQUAL : most;
+    int best = 1, most = z->grows ? UNEQUAL : MOST;
+    for (int n = 2; n <= most && (trips < 0 || n <= trips); n++)
+        if (has_room(z, n) && time_of(z, n) < time_of(z, best)) best = n;
+    return best;
 }
 
 // ---- the copies
@@ -368,9 +387,13 @@ static bool fits(Jammer *z, Stmt *loop) {
 static void explain_jam(const Jammer *z, const Wish *wish) {
     Explain *x = z->tree->func->ir->explain;
     const char *name = info(z, z->loop->dst)->name;
-    if (explain_wants(x, EXPLAIN_SCHEDULE))
-        explain(x, EXPLAIN_SCHEDULE, z->loop->span, "loop over `%s`: %d iterations share an inner loop%s", name ? name : "i",
-                z->copies, wish ? ": `#[block]` says so" : "");
+    if (!explain_wants(x, EXPLAIN_SCHEDULE)) return;
+    Str s = {0};
+    for (int n = 1; n <= MOST; n++)
+        str_printf(&s, "%s%.3g with %d%s", n > 1 ? ", " : "", time_of(z, n), n, n == 1 || !z->vectors || has_room(z, n) ? "" : " (no room)");
+    explain(x, EXPLAIN_SCHEDULE, z->loop->span, "loop over `%s`: %d iterations share an inner loop: %san iteration of it takes about %s",
+            name ? name : "i", z->copies, wish ? "`#[block]` says so; " : "", str_text(&s));
+    str_free(&s);
 }
 
 // Are iterations of the loop to be taken several at a time?
@@ -399,7 +422,7 @@ static void jam(Jammer *z, Block *block) {
 }
 
 void lanes_jam(Arena *arena, Tree *tree, int known, Stmt *const *def, Block *block, int vectors, const LaneOptions *opt) {
-    Jammer z = {.arena = arena, .tree = tree, .precise = opt->precise, .vectors = vectors ? opt->registers / vectors : 0};
+    Jammer z = {.arena = arena, .tree = tree, .machine = opt->machine, .precise = opt->precise, .vectors = vectors ? opt->registers / vectors : 0};
     z.def = def, z.known = known;
     jam(&z, block);
     map_free(&z.made), map_free(&z.number);

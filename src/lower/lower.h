@@ -2,6 +2,7 @@
 #ifndef LOWER_LOWER_H
 #define LOWER_LOWER_H
 
+#include "lower/machine.h"
 #include "lower/tree.h"
 
 // The loop tree of f. Values are placed late, in the outermost loop that binds their free variables, unless that would
@@ -16,7 +17,8 @@ Tree *lower_func(Arena *arena, const Func *f, const Func *positive);
 typedef struct LaneOptions {
     bool precise;  // sums keep their order
     bool always;   // all loops that may have lanes, the outermost of each nest, whether or not that pays
-    int registers; // of the machine, for vectors
+    const Machine *machine; // what is assumed of it
+    int registers; // for vectors
     int width;     // how many lanes one has
 } LaneOptions;
 
@@ -25,7 +27,7 @@ void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt);
 
 // Cuts loops whose iterations can be shared out to threads into chunks (Stmt.threads), after lanes have been chosen. always: chunks of a
 // few iterations, for tests. (threads.c)
-void threads_cut(Arena *arena, Tree *tree, bool precise, bool always);
+void threads_cut(Arena *arena, Tree *tree, const LaneOptions *opt, bool always);
 
 // The function with f's inputs that gives the extents of its outputs, as Int scalars in order; NULL if there are none.
 Func *lower_size_query(Arena *arena, const Func *f);

@@ -24,10 +24,8 @@ typedef struct Stager {
     VEC(Row) rows;
     VEC(const Buf *) again; // whose rows pay, since loops come back to them or take long for each element
     VEC(const Buf *) once;  // whose rows are gone over once
+    int64_t long_row;       // up to so many elements such a row is worth a copy; longer ones make vectors by themselves
 } Stager;
-
-// Up to so many elements a row that is gone over once is worth a copy; longer ones make vectors by themselves.
-enum { LONG_ROW = 64 };
 
 static bool mentions(const Stmt *move, Temp index) {
     for (int d = 0; d < move->buf->rank; d++)
@@ -219,14 +217,14 @@ static Temp doubtful_length(const Stager *z, const Buf *b) {
         if (z->again.data[i] == b) return -1;
     Temp length = b->extent[b->rank - 1];
     const Stmt *def = z->def[length];
-    return def && def->kind == ST_LIT && def->u.num <= LONG_ROW ? -1 : length;
+    return def && def->kind == ST_LIT && def->u.num <= z->long_row ? -1 : length;
 }
 
 // Are all rows that are gone over once short? Emits that; -1 if there are none.
 static Temp emit_all_short(Stager *z, Block *to) {
     Temp limit = new_temp(z, KIND_INT, false), all = -1;
     vec_push(&to->stmts, statement(z, ST_LIT, limit, 0, NULL));
-    vec_last(&to->stmts)->u.num = LONG_ROW;
+    vec_last(&to->stmts)->u.num = z->long_row;
     for (int i = 0; i < z->once.len; i++) {
         Temp length = doubtful_length(z, z->once.data[i]);
         bool seen = length < 0;
@@ -258,10 +256,10 @@ static void choose_by_length(Stager *z) {
     vec_free(&before.stmts);
 }
 
-void lanes_stage(Arena *arena, Tree *tree, Stmt *const *def, Block *block, Stmt *loop) {
-    Stager z = {.arena = arena, .tree = tree, .def = def, .block = block, .loop = loop};
+void lanes_stage(Arena *arena, Tree *tree, Stmt *const *def, Block *block, Stmt *loop, int64_t long_row) {
+    Stager z = {.arena = arena, .tree = tree, .def = def, .block = block, .loop = loop, .long_row = long_row};
     find(&z, loop->body);
-    choose_by_length(&z);
+    if (!stmt_wish(loop, WISH_lane)) choose_by_length(&z);
     for (int i = 0; i < z.moves.len; i++) {
         Stmt *move = z.moves.data[i];
         if (move->buf->lanes) continue; // it has been redirected

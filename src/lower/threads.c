@@ -21,11 +21,10 @@
 
 #include <string.h>
 
-// What the estimate assumes: trips of loops whose lengths are not known before, what lanes, or LLVM's own vectors, leave of the time, the
-// time of an iteration itself, how often a branch is taken, what copying an element costs in additions, and more of it if each lane has
-// a copy, too. A loop of less than LEAST_TRIPS iterations is not worth cutting.
-enum { UNKNOWN_TRIPS = 16, LEAST_TRIPS = 8, COPY = 4, LANES_COPY = 12, BLOCK = 8, DEEP = 8, CALL = 20, LARGEST_TREE = 100000 };
-static const double BY_LANES = 0.125, BY_ITSELF = 0.25, TRIP = 0.5, TAKEN = 0.6;
+// What the estimate assumes besides machine.def: what LLVM's own vectors leave of the time, and how many times dearer a copy is if
+// each lane has one, too. A loop of less than LEAST_TRIPS iterations is not worth cutting.
+enum { LEAST_TRIPS = 8, COPIES = 3, BLOCK = 8, DEEP = 8, LARGEST_TREE = 100000 };
+static const double BY_ITSELF = 0.25;
 
 typedef struct Sum { // a cell from outside
     Temp cell;
@@ -49,6 +48,7 @@ typedef struct Cut {
 typedef struct Threads {
     Arena *arena;
     Tree *tree;
+    const Machine *machine;
     bool always; // loops are cut whether or not that pays
     Iterations it;
     int known; // temps that it knows of
@@ -237,13 +237,13 @@ static Cost number(Threads *z, Temp t, int depth) {
         put(z, ST_CONV, real, 1, &t);
         return (Cost){0, real};
     }
-    if (depth == DEEP) return cost_of(UNKNOWN_TRIPS);
+    if (depth == DEEP) return cost_of(z->machine->short_trips);
     if (s->kind == ST_FOR) return times(z, cost_of(0.5), number(z, s->args[0], depth + 1));
-    if (s->kind != ST_OP || s->nargs != 2) return cost_of(UNKNOWN_TRIPS);
+    if (s->kind != ST_OP || s->nargs != 2) return cost_of(z->machine->short_trips);
     bool known = s->op == OP_add || s->op == OP_sub || s->op == OP_mul || s->op == OP_min || s->op == OP_max || s->op == OP_idiv;
-    if (!known) return cost_of(UNKNOWN_TRIPS);
+    if (!known) return cost_of(z->machine->short_trips);
     Cost a = number(z, s->args[0], depth + 1), b = number(z, s->args[1], depth + 1);
-    if (s->op == OP_idiv) return b.t < 0 && b.lit > 0 ? times(z, cost_of(1 / b.lit), a) : cost_of(UNKNOWN_TRIPS);
+    if (s->op == OP_idiv) return b.t < 0 && b.lit > 0 ? times(z, cost_of(1 / b.lit), a) : cost_of(z->machine->short_trips);
     if (s->op == OP_add) return plus(z, a, b);
     if (s->op == OP_sub) return plus(z, a, times(z, cost_of(-1), b));
     if (s->op == OP_mul) return times(z, a, b);
@@ -257,11 +257,11 @@ static Cost elements(Threads *z, const Buf *b) {
 }
 
 // What vectors leave of the time of an iteration; inside of a loop with lanes, that has been counted.
-static double by_vectors(const Stmt *loop, bool in_lanes) {
-    if (loop->lanes || in_lanes) return in_lanes ? 1 : BY_LANES;
+static double by_vectors(const Threads *z, const Stmt *loop, bool in_lanes) {
+    if (loop->lanes || in_lanes) return in_lanes ? 1 : 1 / z->machine->lanes;
     for (int i = 0; i < loop->body->stmts.len; i++) {
         const Stmt *s = loop->body->stmts.data[i];
-        if (s->body || s->kind == ST_CHECK || (s->kind == ST_OP && op_info[s->op].cost >= CALL)) return 1;
+        if (s->body || s->kind == ST_CHECK || (s->kind == ST_OP && op_info[s->op].cost >= op_info[OP_exp].cost)) return 1;
     }
     return BY_ITSELF;
 }
@@ -272,18 +272,18 @@ static Cost work(Threads *z, const Block *block, bool in_lanes) {
         const Stmt *s = block->stmts.data[i];
         switch (s->kind) {
         case ST_LIT: break;
-        case ST_OP: sum.lit += op_info[s->op].cost; break;
+        case ST_OP: sum.lit += machine_op(z->machine, s->op); break;
         case ST_ADDTO: sum.lit += 2; break;
         case ST_FILL:
         case ST_COPY: sum = plus(z, sum, elements(z, s->buf)); break;
         case ST_FOR: {
-            Cost each = times(z, cost_of(by_vectors(s, in_lanes)), plus(z, cost_of(TRIP), work(z, s->body, in_lanes || s->lanes)));
+            Cost each = times(z, cost_of(by_vectors(z, s, in_lanes)), plus(z, cost_of(z->machine->trip), work(z, s->body, in_lanes || s->lanes)));
             sum = plus(z, sum, times(z, each, number(z, s->args[0], 0)));
             break;
         }
-        case ST_LOOP: sum = plus(z, sum, times(z, cost_of(UNKNOWN_TRIPS), work(z, s->body, in_lanes))); break;
+        case ST_LOOP: sum = plus(z, sum, times(z, cost_of(z->machine->short_trips), work(z, s->body, in_lanes))); break;
         case ST_IF:
-            sum = plus(z, sum, times(z, cost_of(TAKEN), plus(z, work(z, s->body, in_lanes), work(z, s->other, in_lanes))));
+            sum = plus(z, sum, times(z, cost_of(z->machine->taken), plus(z, work(z, s->body, in_lanes), work(z, s->other, in_lanes))));
             break;
         default: sum.lit += 1; break;
         }
@@ -294,7 +294,7 @@ static Cost work(Threads *z, const Block *block, bool in_lanes) {
 static int64_t block_of(const Cut *c) { return c->loop->lanes ? BLOCK * c->loop->lanes : 1; }
 
 static Cost iteration(Threads *z, const Cut *c) {
-    return times(z, cost_of(by_vectors(c->loop, false)), plus(z, cost_of(TRIP), work(z, c->loop->body, c->loop->lanes)));
+    return times(z, cost_of(by_vectors(z, c->loop, false)), plus(z, cost_of(z->machine->trip), work(z, c->loop->body, c->loop->lanes)));
 }
 
 // What a chunk copies, weighted.
@@ -302,9 +302,9 @@ static Cost copies(Threads *z, const Cut *c) {
     const Stmt *loop = c->loop;
     Cost sum = cost_of((double)c->sums.len);
     for (int i = 0; i < c->copies.len; i++) {
-        double factor = COPY;
+        double factor = z->machine->copy;
         for (int k = 0; k < loop->nin; k++)
-            if (loop->in[k] == c->copies.data[i].of) factor = LANES_COPY;
+            if (loop->in[k] == c->copies.data[i].of) factor = COPIES * z->machine->copy;
         sum = plus(z, sum, times(z, cost_of(factor), elements(z, c->copies.data[i].of)));
     }
     return sum;
@@ -464,8 +464,8 @@ static Temp compare(Threads *z, Op o, Temp a, Temp b) {
 
 // Would there be one chunk?
 static Temp is_little(Threads *z, const Cut *c, Cost all, Cost copied) {
-    Temp least = real_of(z, KIND_DOUBLE, 2.0 * FSM_CHUNK_WORK);
-    if (copied.t >= 0 || copied.lit > FSM_CHUNK_WORK / FSM_COPY_WORK)
+    Temp least = real_of(z, KIND_DOUBLE, 2 * z->machine->chunk);
+    if (copied.t >= 0 || copied.lit > z->machine->chunk / FSM_COPY_WORK)
         least = op(z, OP_max, least, temp_of(z, times(z, cost_of(2.0 * FSM_COPY_WORK), copied)));
     Temp little = compare(z, OP_lt, temp_of(z, all), least);
     if (block_of(c) == 1) return little;
@@ -477,8 +477,9 @@ static Temp is_little(Threads *z, const Cut *c, Cost all, Cost copied) {
 static bool put_either(Threads *z, Cut *c) {
     Temp n = trips(z, c->loop), size = new_temp(z, KIND_INT, "size");
     Cost one = iteration(z, c), all = times(z, number(z, c->loop->args[0], 0), one), copy = copies(z, c);
-    if (all.t < 0 && all.lit < 2.0 * FSM_CHUNK_WORK) return false;
-    Temp each = temp_of(z, one), copied = temp_of(z, copy), little = is_little(z, c, all, copy);
+    if (all.t < 0 && all.lit < 2 * z->machine->chunk) return false;
+    Cost scale = cost_of(FSM_CHUNK_WORK / z->machine->chunk); // for fsm_chunk, which knows one measure of work
+    Temp each = temp_of(z, times(z, scale, one)), copied = temp_of(z, times(z, scale, copy)), little = is_little(z, c, all, copy);
     Block *outer = z->into;
     Stmt *either = put(z, ST_IF, -1, 1, &little);
     either->body = ARENA_NEW(z->arena, Block);
@@ -491,11 +492,22 @@ static bool put_either(Threads *z, Cut *c) {
     return true;
 }
 
-static void explain_cut(const Threads *z, const Stmt *loop) {
+// What a cut needs to be worth it, and what an iteration is estimated to take, if that is known.
+static void explain_cut(Threads *z, const Cut *c, bool done) {
     Explain *x = z->tree->func->ir->explain;
+    const Stmt *loop = c->loop;
     const char *name = z->tree->temps.data[loop->dst].name;
-    if (explain_wants(x, EXPLAIN_SCHEDULE))
-        explain(x, EXPLAIN_SCHEDULE, loop->span, "loop over `%s`: cut into chunks for threads where they have enough to do", name ? name : "i");
+    if (!explain_wants(x, EXPLAIN_SCHEDULE)) return;
+    Block *outer = z->into, scratch = {0};
+    z->into = &scratch; // of an estimate that is not known, its statements
+    int known = z->tree->temps.len;
+    Cost each = iteration(z, c);
+    z->into = outer, z->tree->temps.len = known;
+    vec_free(&scratch.stmts);
+    explain(x, EXPLAIN_SCHEDULE, loop->span, "loop over `%s`: %s: %s, from about %.3g on", name ? name : "i",
+            done ? "cut into chunks for threads where they have enough to do" : "not cut into chunks: there is too little to do",
+            each.t < 0 ? arena_printf(z->arena, "an iteration takes about %.3g", each.lit) : "what an iteration takes depends on sizes",
+            2 * z->machine->chunk);
 }
 
 // A loop that does what a fill or a copy does.
@@ -532,9 +544,10 @@ static void cut(Threads *z, Cut *c) {
     else if (!put_either(z, c)) {
         vec_free(&with->stmts);
         if (c->loop != c->was) block_free(c->loop->body);
+        else explain_cut(z, c, false);
         return;
     }
-    if (c->was == c->loop) explain_cut(z, c->loop);
+    if (c->was == c->loop) explain_cut(z, c, true);
     *block = (Block){0};
     for (int i = 0; i < old.stmts.len; i++) {
         if (old.stmts.data[i] != c->was) vec_push(&block->stmts, old.stmts.data[i]);
@@ -546,11 +559,11 @@ static void cut(Threads *z, Cut *c) {
     if (c->loop != c->was || z->always) block_free(c->loop->body); // only copies of it are in the tree
 }
 
-void threads_cut(Arena *arena, Tree *tree, bool precise, bool always) {
+void threads_cut(Arena *arena, Tree *tree, const LaneOptions *opt, bool always) {
     if (tree->temps.len > LARGEST_TREE || !tree->temps.len) return;
     Threads *z = ARENA_NEW(arena, Threads);
-    *z = (Threads){.arena = arena, .tree = tree, .always = always, .known = tree->temps.len};
-    iter_init(&z->it, arena, tree, precise);
+    *z = (Threads){.arena = arena, .tree = tree, .always = always, .machine = opt->machine, .known = tree->temps.len};
+    iter_init(&z->it, arena, tree, opt->precise);
     find_all(z);
     for (int i = 0; i < z->cuts.len; i++) {
         cut(z, z->cuts.data[i]);

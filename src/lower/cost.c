@@ -1,0 +1,178 @@
+// The cost model of the schedule: how long a loop takes one iteration after the other, and several at once. Times are in additions;
+// what is assumed of the machine is in machine.def, of operations in ops.def.
+#include "lower/cost.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static double trips(const Model *p, const Stmt *s, bool outermost) {
+    int64_t n;
+    return iter_literal(&p->it, s->args[0], &n) ? (double)(n > 0 ? n : 0) : outermost ? p->machine->long_trips : p->machine->short_trips;
+}
+
+// Of an access, or of an addition, which is two.
+static double move_cost(const Model *p, const Stmt *s, int vectors) {
+    const Buf *b = s->buf;
+    const Temp *index = stmt_index(s);
+    int k = iter_apart(&p->it, b, index);
+    double moves = s->kind == ST_ADDTO ? 2 : 1;
+    if (iter_all_agree(&p->it, b, index)) return moves / p->machine->lanes / vectors;
+    for (int j = 0; j < b->rank; j++)
+        if (j != k && iter_varies(&p->it, index[j])) return moves * p->machine->move;
+    if (iter_is_own(&p->it, b)) return moves * p->machine->move;
+    if (k == b->rank - 1 && iter_info(&p->it, index[k])->step == 1) return moves / p->machine->lanes;
+    bool again, row = lanes_row(p->it.loop, p->inner.len, p->inner.data, s, &again) >= 0;
+    return row ? moves / p->machine->lanes + p->machine->row / (again ? p->machine->short_trips : 1) : moves * p->machine->move;
+}
+
+double model_lanes(Model *p, const Block *block, int vectors) {
+    const double lanes = p->machine->lanes;
+    double sum = 0;
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        Stmt *s = block->stmts.data[i];
+        double cost = 1;
+        switch (s->kind) {
+        case ST_LIT: continue;
+        case ST_OP: cost = machine_op(p->machine, s->op) / (!iter_varies(&p->it, s->dst) || op_info[s->op].lanes ? lanes : 1.0); break;
+        case ST_LOAD:
+        case ST_STORE:
+        case ST_ADDTO: cost = move_cost(p, s, vectors); break;
+        case ST_FOR:
+            vec_push(&p->inner, s);
+            cost = (trips(p, s, false) + (s->together ? lanes : 0)) * (p->machine->trip / lanes / vectors + model_lanes(p, s->body, vectors));
+            p->inner.len--;
+            break;
+        case ST_IF: cost = 1 / lanes + model_lanes(p, s->body, vectors) + model_lanes(p, s->other, vectors); break;
+        case ST_EXTERN: cost = p->machine->call; break;
+        default: cost = 1 / lanes; break;
+        }
+        sum += cost;
+    }
+    return sum;
+}
+
+// Elements of small structures, with fixed places in them, LLVM loads well.
+static bool is_fixed_place(const Model *p, const Stmt *s, int from) {
+    int64_t c;
+    for (int k = from; k < s->buf->rank; k++)
+        if (!iter_literal(&p->it, stmt_index(s)[k], &c) || !iter_literal(&p->it, s->buf->extent[k], &c)) return false;
+    return true;
+}
+
+// Is there nothing in it that LLVM would not turn into vectors by itself?
+static bool is_plain(const Model *p, const Block *block, Temp index) {
+    for (int i = 0; i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->body || s->other || s->kind == ST_CHECK || s->kind == ST_EXTERN || s->kind == ST_BREAK) return false;
+        if (s->kind == ST_OP && op_info[s->op].cost >= op_info[OP_exp].cost) return false;
+        if (s->kind == ST_SET && p->it.def[s->args[0]] && iter_is_extreme(p->it.def[s->args[0]])) return false;
+        if (s->kind == ST_LOAD || s->kind == ST_STORE || s->kind == ST_ADDTO) {
+            const Temp *at = stmt_index(s);
+            for (int k = 0; k < s->buf->rank - 1; k++)
+                if (at[k] == index && !is_fixed_place(p, s, k + 1)) return false;
+        }
+    }
+    return true;
+}
+
+// The least time of a block, its loops being treated as is best for each of them.
+static double plain_cost(Model *p, const Block *block) {
+    double sum = 0;
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        Stmt *s = block->stmts.data[i];
+        bool lanes;
+        switch (s->kind) {
+        case ST_LIT: break;
+        case ST_OP: sum += machine_op(p->machine, s->op); break;
+        case ST_ADDTO: sum += 2; break;
+        case ST_FOR: sum += model_best(p, s, &lanes); break;
+        case ST_LOOP: sum += p->machine->short_trips * plain_cost(p, s->body); break;
+        case ST_IF: sum += 1 + p->machine->taken * (plain_cost(p, s->body) + plain_cost(p, s->other)); break;
+        case ST_EXTERN: sum += p->machine->call; break;
+        default: sum += 1; break;
+        }
+    }
+    return sum;
+}
+
+bool model_wished(const Model *p, const Stmt *loop) { return map_get(&p->wished, loop); }
+
+static bool has_wished(const Model *p, const Block *block) {
+    for (int i = 0; p->wished.len && block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (model_wished(p, s) || has_wished(p, s->body) || has_wished(p, s->other)) return true;
+    }
+    return false;
+}
+
+static bool long_enough(const Model *p, const Stmt *loop) {
+    int64_t n;
+    return !iter_literal(&p->it, loop->args[0], &n) || n >= (p->always || model_wished(p, loop) ? 2 : p->machine->lanes);
+}
+
+// The time with lanes; DBL_MAX if it cannot have any. each: the time of an iteration without.
+static double with_lanes(Model *p, Stmt *loop, double n, double each) {
+    const Machine *m = p->machine;
+    if (p->never || !long_enough(p, loop)) return DBL_MAX;
+    double time = DBL_MAX, left = n < m->long_trips ? floor((m->lanes - 1) / 2) * each : 0; // over, done one by one
+    if (iter_look(&p->it, loop, true))
+        time = n * (1 / m->lanes + model_lanes(p, loop->body, 1)) + left + m->reduce * p->it.added.len;
+    iter_forget(&p->it);
+    return time;
+}
+
+// ---- what is said of it
+
+static const char *name_of(const Model *p, const Stmt *loop) {
+    const char *name = iter_info(&p->it, loop->dst)->name;
+    return name ? name : "i";
+}
+
+// "0.5 without", or, where loops inside have lanes, "0.5 with lanes over `j` inside, 2 without any".
+static const char *alternatives(Model *p, Stmt *loop, double plain) {
+    Str s = {0};
+    bool lanes;
+    str_printf(&s, "%.3g with", plain);
+    p->taken.len = 0, p->noting = true;
+    plain_cost(p, loop->body);
+    p->noting = false, p->never = true;
+    for (int i = 0; i < p->taken.len; i++) {
+        bool again = false;
+        for (int k = 0; k < i; k++) again |= !strcmp(name_of(p, p->taken.data[k]), name_of(p, p->taken.data[i]));
+        if (!again) str_printf(&s, "%s `%s`", i ? "," : " lanes over", name_of(p, p->taken.data[i]));
+    }
+    if (p->taken.len) str_printf(&s, " inside, %.3g without any", model_best(p, loop, &lanes));
+    else str_puts(&s, "out");
+    p->never = false;
+    const char *text = arena_strdup(p->it.arena, str_text(&s));
+    str_free(&s);
+    return text;
+}
+
+static void explain_choice(Model *p, Stmt *loop, double plain, double laned, const char *attribute, bool lanes) {
+    Explain *x = p->it.tree->func->ir->explain;
+    if (p->silent || !explain_wants(x, EXPLAIN_SCHEDULE)) return;
+    const char *choice = lanes ? "several iterations at once" : "one iteration after the other", *name = name_of(p, loop);
+    p->silent = true;
+    if (attribute) explain(x, EXPLAIN_SCHEDULE, loop->span, "loop over `%s`: %s: `#[%s]` says so", name, choice, attribute);
+    else if (laned == DBL_MAX) explain(x, EXPLAIN_SCHEDULE, loop->span, "loop over `%s`: %s: it cannot have lanes", name, choice);
+    else explain(x, EXPLAIN_SCHEDULE, loop->span, "loop over `%s`: %s: about %.3g with lanes, %s", name, choice, laned, alternatives(p, loop, plain));
+    p->silent = false;
+}
+
+double model_best(Model *p, Stmt *loop, bool *lanes) {
+    bool outermost = p->depth++ == 0, wished = model_wished(p, loop), simple = !wished && is_plain(p, loop->body, loop->dst);
+    const char *attribute = wished || has_wished(p, loop->body) ? "lane" : stmt_wish(loop, WISH_sequential) ? "sequential" : NULL;
+    bool silent = p->silent;
+    p->silent = true;
+    double n = trips(p, loop, outermost), each = 1 + plain_cost(p, loop->body), laned = DBL_MAX;
+    double plain = n * each / (!simple ? 1 : outermost ? p->machine->plain_long : p->machine->plain_short);
+    p->silent = silent;
+    p->depth--;
+    if (wished || (!attribute && (p->always || !simple))) laned = with_lanes(p, loop, n, each);
+    *lanes = p->always || wished ? laned < DBL_MAX : laned * p->machine->worth < plain;
+    if (!simple || attribute) explain_choice(p, loop, plain, laned, attribute, *lanes);
+    if (*lanes && p->noting) vec_push(&p->taken, loop);
+    return *lanes ? laned : plain;
+}

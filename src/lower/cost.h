@@ -1,0 +1,27 @@
+// The cost model of the schedule (cost.c).
+#ifndef LOWER_COST_H
+#define LOWER_COST_H
+
+#include "lower/independent.h"
+#include "lower/internal.h"
+
+typedef struct Model {
+    Iterations it;
+    const Machine *machine;
+    bool always;       // lanes wherever that is possible
+    bool never;        // nowhere
+    bool silent;       // about choices in loops inside, which are asked for again
+    bool noting;       // in `taken`
+    VEC(Stmt *) taken; // loops that had better have lanes
+    Map wished;        // loops that have lanes because an attribute says so
+    VEC(Stmt *) inner; // loops inside the loop that is looked at, around the statement
+    int depth;         // of loops around it
+} Model;
+
+// The least time of the loop, those inside being treated as is best for each of them, and whether it is with lanes.
+double model_best(Model *p, Stmt *loop, bool *lanes);
+// In a loop with lanes that was looked at: the time of one iteration in a block of so many vectors.
+double model_lanes(Model *p, const Block *block, int vectors);
+bool model_wished(const Model *p, const Stmt *loop);
+
+#endif
