@@ -157,6 +157,7 @@ static void move_rows(Body *p, const Stmt *loop, const RowCopy *z, LLVMValueRef 
         body_emit(p, loop->body);
         return;
     }
+    body_emit_range(p, loop->body, 0, loop->body->stmts.len - 2); // where the row is
     for (int lane = 0; lane < p->lanes; lane += lanes_of_vector(p)) {
         if (z->of == z->load) rows_in(p, z, lane, size);
         else rows_out(p, z, lane, size);
@@ -183,7 +184,8 @@ static void copy_short(Body *p, const Stmt *loop, const RowCopy *z, int64_t n) {
 // Where some lanes are not at work, elements are moved one by one.
 bool lanes_rows(Body *p, const Stmt *s) {
     LLVMBuilderRef b = p->e->builder;
-    RowCopy z = {.load = s->body->stmts.data[0], .store = s->body->stmts.data[1]};
+    const int last = s->body->stmts.len - 1;
+    RowCopy z = {.load = s->body->stmts.data[last - 1], .store = s->body->stmts.data[last]};
     int64_t known = 0;
     z.of = lanes_own(z.load->buf) ? z.store : z.load;
     if (p->mask || lanes_of_vector(p) < 4 || z.of->buf->kind == KIND_BOOL) return false;
@@ -194,6 +196,8 @@ bool lanes_rows(Body *p, const Stmt *s) {
     }
     const bool fixed = literal(p, s->args[0], &known);
     LLVMValueRef n = body_value(p, s->args[0]), done = emit_int(p->e, 0);
+    p->temp[s->dst] = done;
+    body_emit_range(p, s->body, 0, last - 1);
     z.apart = lanes_stride(p, z.of->buf, stmt_index(z.of));
     int size = lanes_of_vector(p);
     if (!fixed || known >= size) {

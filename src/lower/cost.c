@@ -22,6 +22,8 @@ static double move_cost(const Model *p, const Stmt *s, int vectors) {
         if (j != k && iter_varies(&p->it, index[j])) return moves * p->machine->move;
     if (iter_is_own(&p->it, b)) return moves * p->machine->move;
     if (k == b->rank - 1 && iter_info(&p->it, index[k])->step == 1) return moves / p->machine->lanes;
+    for (int i = 0; i < p->runs; i++)
+        if (p->run[i].store == s && p->run[i].length > 1) return moves / p->machine->lanes + p->machine->row;
     bool again, row = lanes_row(p->it.loop, p->inner.len, p->inner.data, s, &again) >= 0;
     return row ? moves / p->machine->lanes + p->machine->row / (again ? p->machine->short_trips : 1) : moves * p->machine->move;
 }
@@ -111,12 +113,18 @@ static bool long_enough(const Model *p, const Stmt *loop) {
     return !iter_literal(&p->it, loop->args[0], &n) || n >= (p->always || model_wished(p, loop) ? 2 : p->machine->lanes);
 }
 
+bool model_look(Model *p, Stmt *loop) {
+    if (!iter_look(&p->it, loop, true)) return false;
+    p->runs = lanes_runs(p->it.arena, p->it.tree, loop, p->it.def, p->it.tree->temps.len, &p->run);
+    return true;
+}
+
 // The time with lanes; DBL_MAX if it cannot have any. each: the time of an iteration without.
 static double with_lanes(Model *p, Stmt *loop, double n, double each) {
     const Machine *m = p->machine;
     if (p->never || !long_enough(p, loop)) return DBL_MAX;
     double time = DBL_MAX, left = n < m->long_trips ? floor((m->lanes - 1) / 2) * each : 0; // over, done one by one
-    if (iter_look(&p->it, loop, true))
+    if (model_look(p, loop))
         time = n * (1 / m->lanes + model_lanes(p, loop->body, 1)) + left + m->reduce * p->it.added.len;
     iter_forget(&p->it);
     return time;

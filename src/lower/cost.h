@@ -15,11 +15,15 @@ typedef struct Model {
     VEC(Stmt *) taken; // loops that had better have lanes
     Map wished;        // loops that have lanes because an attribute says so
     VEC(Stmt *) inner; // loops inside the loop that is looked at, around the statement
+    RunStore *run;     // of the loop that is looked at (runs.c)
+    int runs;
     int depth;         // of loops around it
 } Model;
 
 // The least time of the loop, those inside being treated as is best for each of them, and whether it is with lanes.
 double model_best(Model *p, Stmt *loop, bool *lanes);
+// Looks at a loop as one with lanes; false if it cannot be one.
+bool model_look(Model *p, Stmt *loop);
 // In a loop with lanes that was looked at: the time of one iteration in a block of so many vectors.
 double model_lanes(Model *p, const Block *block, int vectors);
 bool model_wished(const Model *p, const Stmt *loop);

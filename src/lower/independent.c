@@ -251,6 +251,16 @@ static bool check_block(Iterations *p, const Block *block) {
     return true;
 }
 
+// Is every access a store to an element to which no other iteration stores? (A loop around the loop may store again to what
+// its body fills: then the index does not say in which iteration.)
+static bool stores_once(const Iterations *p, const Buf *b) {
+    for (int i = 0; i < p->outside.len; i++) {
+        const Stmt *s = p->outside.data[i];
+        if (s->buf == b && !(s->kind == ST_STORE && s->once && keeps_apart(p, b, s->args + 1))) return false;
+    }
+    return true;
+}
+
 // Is a dimension of every access the loop's own index?
 static bool at_own_index(const Iterations *p, const Buf *b) {
     for (int k = 0; k < b->rank; k++) {
@@ -276,7 +286,7 @@ static bool check_outside(const Iterations *p) {
             if (o->buf == s->buf && j != i) others += o->kind == ST_STORE || s->kind == ST_STORE, reads += o->kind == ST_LOAD;
         }
         bool alone = !others && !reads && (s->kind == ST_ADDTO || keeps_apart(p, s->buf, s->args + 1));
-        if (!alone && !at_own_index(p, s->buf)) return false;
+        if (!alone && !at_own_index(p, s->buf) && !stores_once(p, s->buf)) return false;
     }
     return true;
 }
@@ -290,7 +300,7 @@ bool iter_shares(const Iterations *p, const Buf *b) {
         n++;
         shares |= s->kind == ST_ADDTO && !keeps_apart(p, b, s->args + 1);
     }
-    return (shares || n > 1) && !at_own_index(p, b);
+    return (shares || n > 1) && !at_own_index(p, b) && !stores_once(p, b);
 }
 
 bool iter_look(Iterations *p, Stmt *loop, bool lanes) {

@@ -27,6 +27,8 @@ typedef struct Task {
     struct Region *region; // e is added in all of it; NULL: e is in terms of the scope
     int after; // a task of the scope that comes before it, which fills the array; 0: none, else its number + 1
     bool first, stored; // such a task; it has been done
+    Node *place; // TASK_SCATTER: e is a sum, each term of which is stored here, in terms of its variable (cover.c); or NULL
+    bool once;   // nothing else writes to these elements
 } Task;
 
 // What may share a loop. Where there are thousands, most of them cannot while others are being emitted.
@@ -60,6 +62,7 @@ typedef struct Scope {
     Map in_arms;    // Node: several such arms may need it
     Map demanded;   // Node: evaluated whenever this scope is entered
     Map checked;    // Node: a condition that was checked
+    Map holds;      // Temp + 1: the same, by what holds it
     VEC(Node *) arms;     // what may not be evaluated of branches that are
     int arms_seen;        // so many of them are in `in_arm`
     VEC(Candidate) loops; // sums and arrays whose home this is and that its tasks need: candidates for sharing a loop
@@ -117,6 +120,16 @@ typedef struct Lower {
 // If the access, in loops around[] inside of `loop`, is to the elements of one row of an array for each iteration of `loop`:
 // the dimension whose index is that of `loop`; otherwise -1. *again: some loop comes back to the same elements. (stage.c)
 int lanes_row(const Stmt *loop, int n, Stmt *const *around, const Stmt *move, bool *again);
+// A store that each iteration of a loop with lanes makes: one of a run of `length` to elements one after the other.
+typedef struct RunStore {
+    Stmt *store;
+    Temp root;      // its last index is root + offset; -1: offset
+    int64_t offset;
+    int length, at; // it is number `at` of the run
+} RunStore;
+// Those to arrays in memory whose lanes are apart by fixed steps, and that could wait for the end of an iteration, run by run;
+// how many. def: what makes each of the first `known` temps. (runs.c)
+int lanes_runs(Arena *arena, const Tree *tree, const Stmt *loop, Stmt *const *def, int known, RunStore **out);
 // A copy of a statement, with temps and buffers of its own for what is made inside. (clone.c)
 Stmt *tree_clone(Arena *arena, Tree *tree, const Stmt *s);
 // The same, where other temps (a key is a number + 1, and so is what it stands for) and buffers stand for some, too; what is
@@ -126,9 +139,9 @@ Stmt *tree_clone_with(Arena *arena, Tree *tree, const Stmt *s, Map *temps, Map *
 void lanes_peel(Arena *arena, Tree *tree);
 // Makes loops over what starts elsewhere say so: Stmt.shifted. (shift.c)
 void lanes_shift(Arena *arena, Tree *tree);
-// Gives a loop with lanes, which is in the block, copies of the rows that pay; def: what makes each temp. long_row: of machine.def.
-// (stage.c)
-void lanes_stage(Arena *arena, Tree *tree, Stmt *const *def, Block *block, Stmt *loop, int64_t long_row);
+// Gives a loop with lanes, which is in the block, copies of the rows that pay; def: what makes each of the first `known` temps.
+// long_row: of machine.def. (stage.c)
+void lanes_stage(Arena *arena, Tree *tree, Stmt *const *def, int known, Block *block, Stmt *loop, int64_t long_row);
 // Lets iterations of loops in the block share their inner loops: as far as the registers reach, if it is that of a loop with blocks
 // of so many vectors, else (0) where attributes say so; def: what makes each of the first `known` temps. (jam.c)
 void lanes_jam(Arena *arena, Tree *tree, int known, Stmt *const *def, Block *block, int vectors, const LaneOptions *opt);
@@ -238,6 +251,9 @@ Buf *lower_new_array(Lower *l, Node *e);
 // If the array of a task has terms that scatter (ir_scatters): how many tasks it is, one for the dense rest and one for each
 // such term; else 0. (scatter.c)
 int lower_split_scatter(Lower *l, const Task *t, Task **out);
+// If scattered terms of an array with index v come to each element of its beginning once: the tasks that store them, after
+// one for the rest of the array's dense terms, and before the scattered terms that are left; else 0. (cover.c)
+int lower_cover(Lower *l, const Task *t, Var *v, Node *dense, int n, const Task *terms, Task **out);
 // A scattered term waits for the loop over its sum, if it is one; else it becomes an addition, or false if it is zero.
 bool lower_open_scatter(Lower *l, Task *t);
 void lower_zero(Lower *l, Task *t); // stores zeros everywhere in the task's place (loops.c)

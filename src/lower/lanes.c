@@ -100,7 +100,7 @@ static int vectors(Planner *p, const Stmt *loop) {
 }
 
 static void settle(Planner *p, Stmt *loop) {
-    iter_look(&p->m.it, loop, true);
+    model_look(&p->m, loop);
     loop->lanes = vectors(p, loop);
     loop->in = ARENA_ARRAY(p->m.it.arena, Buf *, p->m.it.added.len + 1);
     for (int i = 0; i < p->m.it.added.len; i++) {
@@ -163,7 +163,7 @@ void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     int known = tree->temps.len;
     for (int i = 0; i < p.chosen.len; i++) {
         Stmt *loop = p.chosen.data[i].loop;
-        lanes_stage(arena, tree, p.m.it.def, p.chosen.data[i].block, loop, (int64_t)machine->long_row);
+        lanes_stage(arena, tree, p.m.it.def, known, p.chosen.data[i].block, loop, (int64_t)machine->long_row);
         if (loop->lanes > 1) lanes_jam(arena, tree, known, p.m.it.def, loop->body, loop->lanes, opt);
     }
     lanes_jam(arena, tree, known, p.m.it.def, tree->body, 0, opt);

@@ -139,7 +139,8 @@ static Task inside(Lower *l, const Task *t) {
         Node *i = ir_var(t->e->u.var);
         return with_index(l, t, t->shift ? ir_add(l->ir, i, t->shift) : i, t->e->args[0]);
     }
-    Task u = *t;
+    Task u = t->place ? with_index(l, t, t->place, t->e) : *t;
+    if (t->place) u.kind = TASK_STORE, u.place = NULL;
     u.e = t->e->args[0];
     return u;
 }
@@ -160,7 +161,8 @@ static void emit_scalar_task(Lower *l, Task *t) {
         lower_stmt(l, ST_OUT, -1, 1, args)->u.num = t->buf->number;
         return;
     }
-    lower_stmt(l, t->kind == TASK_ADD ? ST_ADDTO : ST_STORE, -1, t->nidx + 1, args)->buf = t->buf;
+    Stmt *s = lower_stmt(l, t->kind == TASK_ADD ? ST_ADDTO : ST_STORE, -1, t->nidx + 1, args);
+    s->buf = t->buf, s->once = t->once;
 }
 
 // A whole array that is in memory already.
@@ -453,7 +455,7 @@ static bool all_zero(const Node *e) {
 }
 
 static void emit_task(Lower *l, Task *t) {
-    if (t->first && all_zero(t->e)) {
+    if (t->first && !t->shift && all_zero(t->e)) {
         lower_zero(l, t);
         return;
     }
@@ -477,7 +479,7 @@ void lower_task(Lower *l, Task *t) {
 
 // The form in which a task waits for its turn; false if there is nothing to do.
 static bool prepare(Lower *l, Task *t) {
-    if (t->kind == TASK_SCATTER && !lower_open_scatter(l, t)) return false;
+    if (t->kind == TASK_SCATTER && !t->place && !lower_open_scatter(l, t)) return false;
     if (t->kind == TASK_SCATTER || t->region) return true;
     if (t->e->rank && t->e->op != OP_gen && t->e->op != OP_sum && t->e->op != OP_pack && (t->nidx || t->kind == TASK_ADD))
         t->e = as_gen(l->ir, t->e); // only a whole array can be copied
@@ -495,7 +497,7 @@ static void add_task(Lower *l, const Task *task) {
     for (int i = 0; i < (n ? n : 1); i++) {
         Task t = part[i];
         t.done = t.stored = false;
-        t.after = n && i && part[0].kind != TASK_SCATTER ? first : 0;
+        t.after = n && i && !t.place && part[0].kind != TASK_SCATTER ? first : 0;
         t.first = n > 1 && !i && t.kind != TASK_SCATTER;
         if (prepare(l, &t)) vec_push(&s->tasks, t);
     }
@@ -541,7 +543,7 @@ static void emit_under_guard(Lower *l, int i, int end) {
 
 // An element of the result that is dear where a condition holds, and else zero.
 static bool is_guarded_result(Lower *l, const Task *t) {
-    return t->kind == TASK_STORE && t->buf->where == BUF_OUTPUT && !t->done && !t->guard && !t->region && t->e->rank == 0 &&
+    return t->kind == TASK_STORE && t->buf->where == BUF_OUTPUT && !t->once && !t->done && !t->guard && !t->region && t->e->rank == 0 &&
            t->e->op == OP_bracket && lower_dear(l, t->e->args[1]);
 }
 
@@ -568,7 +570,7 @@ static void join_guarded(Lower *l, int first) {
 // Zeros for which others wait come first; what is done under a condition last, when much of what it needs may be known.
 enum { TURN_ZEROS, TURN_ALWAYS, TURN_GUARDED, TURNS };
 
-static int turn(const Task *t) { return t->first && all_zero(t->e) ? TURN_ZEROS : t->guard ? TURN_GUARDED : TURN_ALWAYS; }
+static int turn(const Task *t) { return t->first && !t->shift && all_zero(t->e) ? TURN_ZEROS : t->guard ? TURN_GUARDED : TURN_ALWAYS; }
 
 void lower_tasks(Lower *l, int n, Task *tasks) {
     Scope *s = l->scope;

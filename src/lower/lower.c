@@ -88,6 +88,10 @@ Buf *lower_buf(Lower *l, BufKind where, Kind kind, int rank, Temp *extent, const
 }
 
 void lower_check(Lower *l, Temp cond, int code, const char *text, Span span, int nvalues, const Temp *values) {
+    void *key = (void *)((intptr_t)cond + 1);
+    for (Scope *s = l->scope; s; s = s->outer)
+        if (map_get(&s->holds, key)) return;
+    map_put(&l->scope->holds, key, key);
     Temp *args = ARENA_ARRAY(l->arena, Temp, nvalues + 1);
     args[0] = cond;
     if (nvalues) memcpy(args + 1, values, sizeof *args * (size_t)nvalues);
@@ -127,7 +131,7 @@ Block *scope_close(Lower *l) {
     vec_free(&s->rebound);
     lower_forget_lazy(s);
     map_free(&s->values), map_free(&s->arrays), map_free(&s->demanded), map_free(&s->lazy);
-    map_free(&s->in_arm), map_free(&s->in_arms), map_free(&s->checked);
+    map_free(&s->in_arm), map_free(&s->in_arms), map_free(&s->checked), map_free(&s->holds);
     vec_free(&s->arms), vec_free(&s->loops), vec_free(&s->folds), vec_free(&s->tasks);
     return s->block;
 }

@@ -28,6 +28,10 @@ int lower_split_scatter(Lower *l, const Task *t, Task **out) {
         u->e = ir_subst(m, term[i], n, from, to), u->v = w, u->nv = n;
     }
     if (!count) return 0;
+    if (n == 1 && t->kind == TASK_STORE && !t->nidx && !t->shift) {
+        int covering = lower_cover(l, t, w[0], ir_subst1(m, dense, from[0], to[0]), count, parts + 1, out);
+        if (covering) return covering;
+    }
     parts[0] = *t;
     parts[0].e = dense;
     for (int k = n; k-- > 0;) parts[0].e = ir_binder_plain(m, OP_gen, v[k], parts[0].e);

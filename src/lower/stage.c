@@ -1,7 +1,8 @@
 // Rows for lanes. Where lanes access the elements x[i, j] of neighbouring rows i, these do not lie together, and every
 // access takes as many moves as there are lanes. If inner loops run over a row, an iteration of the loop with lanes begins
 // with a copy of it, which the lanes keep side by side; if it changes the row, it ends with a copy back. Copies move blocks of
-// elements and turn them over in registers (cpu/rows.c).
+// elements and turn them over in registers (cpu/rows.c). Single elements of a row that an iteration stores, at fixed places,
+// are kept like that, too (lower/runs.c).
 #include "lower/internal.h"
 
 #include <string.h>
@@ -256,10 +257,77 @@ static void choose_by_length(Stager *z) {
     vec_free(&before.stmts);
 }
 
-void lanes_stage(Arena *arena, Tree *tree, Stmt *const *def, Block *block, Stmt *loop, int64_t long_row) {
+// ---- runs
+
+static void before_loop(Stager *z, Stmt *s) {
+    int place = 0;
+    while (z->block->stmts.data[place] != z->loop) place++;
+    block_insert(z->block, place, s);
+}
+
+static Temp literal_before(Stager *z, int64_t value) {
+    Temp t = new_temp(z, KIND_INT, false);
+    Stmt *s = statement(z, ST_LIT, t, 0, NULL);
+    s->u.num = value;
+    before_loop(z, s);
+    return t;
+}
+
+static Temp add_to(Stager *z, Block *to, Temp a, Temp b) {
+    Temp t = emit_op(z, to, KIND_INT, OP_add, a, b);
+    TempInfo *sum = &z->tree->temps.data[t];
+    const TempInfo *of = &z->tree->temps.data[a]; // b is the same in all lanes
+    sum->varies = of->varies, sum->step = of->step;
+    return t;
+}
+
+// for j < length: out[…, root + offset + j] = row[j]
+static Stmt *copy_run(Stager *z, const RunStore *run, Buf *row) {
+    const Stmt *store = run->store;
+    Temp j = new_temp(z, KIND_INT, false), value = new_temp(z, row->kind, true), *args;
+    Stmt *loop = statement(z, ST_FOR, j, 1, row->extent);
+    loop->rows = true, loop->body = ARENA_NEW(z->arena, Block);
+    Temp at = run->offset ? add_to(z, loop->body, j, literal_before(z, run->offset)) : j;
+    if (run->root >= 0) at = add_to(z, loop->body, run->root, at);
+    args = arena_copy(z->arena, store->args, sizeof *args * (size_t)store->nargs);
+    args[0] = value, args[store->nargs - 1] = at;
+    vec_push(&loop->body->stmts, statement(z, ST_LOAD, value, 1, &j));
+    vec_last(&loop->body->stmts)->buf = row;
+    vec_push(&loop->body->stmts, statement(z, ST_STORE, -1, store->nargs, args));
+    vec_last(&loop->body->stmts)->buf = store->buf, vec_last(&loop->body->stmts)->once = store->once;
+    return loop;
+}
+
+static void stage_run(Stager *z, const RunStore *run) {
+    Temp length = literal_before(z, run->length);
+    Buf *row = ARENA_NEW(z->arena, Buf);
+    *row = (Buf){.id = z->tree->bufs.len, .where = BUF_TEMP, .kind = run->store->buf->kind, .rank = 1};
+    row->home = z->loop->body, row->lanes = z->loop->lanes;
+    row->extent = arena_copy(z->arena, &length, sizeof length);
+    vec_push(&z->tree->bufs, row);
+    Stmt *make = statement(z, ST_NEW, -1, 0, NULL);
+    make->buf = row;
+    before_loop(z, make);
+    vec_push(&z->loop->body->stmts, copy_run(z, run, row));
+    for (int k = 0; k < run->length; k++) {
+        Stmt *s = run[k].store;
+        Temp args[] = {s->args[0], literal_before(z, k)};
+        s->args = arena_copy(z->arena, args, sizeof args), s->nargs = 2, s->buf = row, s->once = false;
+    }
+}
+
+static void stage_runs(Stager *z, int known) {
+    RunStore *run;
+    int n = lanes_runs(z->arena, z->tree, z->loop, z->def, known, &run);
+    for (int i = 0; i < n; i += run[i].length)
+        if (run[i].length > 1) stage_run(z, run + i);
+}
+
+void lanes_stage(Arena *arena, Tree *tree, Stmt *const *def, int known, Block *block, Stmt *loop, int64_t long_row) {
     Stager z = {.arena = arena, .tree = tree, .def = def, .block = block, .loop = loop, .long_row = long_row};
     find(&z, loop->body);
     if (!stmt_wish(loop, WISH_lane)) choose_by_length(&z);
+    stage_runs(&z, known);
     for (int i = 0; i < z.moves.len; i++) {
         Stmt *move = z.moves.data[i];
         if (move->buf->lanes) continue; // it has been redirected

@@ -82,6 +82,7 @@ struct Stmt {
     bool threads; // ST_FOR: each iteration may run in a thread of its own; they share only what they do not change, and parts
                   // of arrays that only one of them accesses (lower/threads.c)
     bool shifted; // ST_FOR: only the first statement of the body, j = low + dst, uses dst (lower/shift.c)
+    bool once; // ST_STORE: each time that its loops run, no other statement or iteration writes to the same elements (lower/cover.c)
     bool rows; // ST_FOR in one with lanes: copies neighbouring elements of each lane's row (lower/stage.c)
     bool together; // ST_FOR in one with lanes, shifted: the lanes run over j together
     const Wishes *wishes; // ST_FOR: what attributes ask of it; NULL: nothing

@@ -1,0 +1,31 @@
+# The same with any number of lanes, for counts with and without a rest, and the same error.
+. ./engines.sh
+numbers() { awk -v p="$1" 'BEGIN { for (o = 0; o < p; o++) printf "%s%s", o ? "," : "[", o * 0.37 - 2; print p ? "]" : "[]" }'; }
+pairs() { awk -v p="$1" -v bad="$2" 'BEGIN { for (o = 0; o < p; o++) printf "%s[%d,%d]", o ? "," : "[", o == bad ? 9 : o * 7 % 3, o % 4; print "]" }'; }
+cams='cams=[[0.1,0.2,0.3,1,2],[0,0,0.4,3,4],[-0.3,0.1,2,5,6]]'
+points='points=[[1,2],[3,-1],[0.5,0.25],[-2,0.125]]'
+try() { # HOW... -- ENTRY NAME=VALUE...
+    ways=
+    while [ "$1" != -- ]; do ways="$ways $1"; shift; done
+    shift
+    want=$(fsmc run --interp runs.fsm "$@" 2>&1 | rounded)
+    for how in $ways; do
+        got=$(fsmc run $(echo $how | tr + ' ') runs.fsm "$@" 2>&1 | rounded)
+        [ "$got" = "$want" ] || echo "$how $1: $got, not $want"
+    done
+}
+for p in 0 1 2 3 4 5 7 8 9 13 16 17; do
+    try --lanes=4 --lanes=8 -- rows "x=$(numbers $p)"
+    try --lanes=4 --lanes=8 -- covered "x=$(numbers $p)"
+done
+all='--lanes=0 --lanes=2 --lanes=4+--fp=precise --lanes=8+--fp=fast --lanes=8+--threads=2 --exec'
+try $all -- rows "x=$(numbers 11)"
+try $all -- covered "x=$(numbers 11)"
+try $all -- added "x=$(numbers 11)" k=3
+try $all --lanes=8 -- sparse "$cams" "$points" "obs=$(pairs 11 -1)"
+try --lanes=4 --lanes=8 -- sparse "$cams" "$points" "obs=$(pairs 8 -1)"
+for bad in 0 12; do
+    for how in --lanes=0 --lanes=8 --exec; do fsmc run $how runs.fsm sparse "$cams" "$points" "obs=$(pairs 17 $bad)" 2>&1; done
+done | sort | uniq -c | sed 's/^ *//'
+fsmc run runs.fsm covered "x=$(numbers 3)"
+fsmc --emit=loops -o - runs.fsm | awk '/^loops/ { on = /covered|added|sparse/ && !/otherwise/ } on' | grep -E '^loops|for |out.*='
