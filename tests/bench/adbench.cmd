@@ -25,3 +25,9 @@ sed 8d gmm_d3_K4_J_fsmc.txt >shorter
 sed 's/^.*$/nan/' gmm_d3_K4_J_fsmc.txt >nan
 for file in gmm_d3_K4_J_fsmc.txt other shorter nan; do $adbench compare $file gmm_d3_K4_J_fsmc.txt; echo "exit $?"; done
 $adbench compare --tolerance=1e-5 other gmm_d3_K4_J_fsmc.txt
+cd ..
+# What is written by hand in C says the same.
+for tool in manual-gcc manual-clang; do
+    [ -e "${adbench%/*}/$tool.so" ] || continue
+    for name in $names; do $adbench check --tool=$tool --reference=fsmc $(type_of $name) one/$name.txt; done
+done | sort -u | sed 's/ by manual-[a-z]*//' | uniq
