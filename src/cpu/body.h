@@ -128,5 +128,8 @@ void threads_for(Body *p, const Stmt *s);
 void lanes_for(Body *p, const Stmt *s);
 // In a loop with lanes: emits s if it is not the same for all lanes, and returns true.
 bool lanes_stmt(Body *p, const Stmt *s);
+// Of n statements that follow one another, emits the first ones if they add sums over the lanes to elements that these share;
+// how many it were. (sums.c)
+int lanes_sums(Body *p, int n, Stmt *const *s);
 
 #endif

@@ -629,8 +629,16 @@ static void emit_stmt(Body *p, const Stmt *s) {
     }
 }
 
+static void emit_stmts(Body *p, const Block *block, int begin, int end) {
+    for (int i = begin; i < end;) {
+        int sums = p->lanes ? lanes_sums(p, end - i, block->stmts.data + i) : 0;
+        if (sums) i += sums;
+        else emit_stmt(p, block->stmts.data[i++]);
+    }
+}
+
 void body_emit_range(Body *p, const Block *block, int begin, int end) {
-    for (int i = begin; i < end; i++) emit_stmt(p, block->stmts.data[i]);
+    emit_stmts(p, block, begin, end);
     for (int i = begin; i < end; i++) {
         const Stmt *s = block->stmts.data[i];
         if (s->kind == ST_NEW && p->on_stack[s->buf->id]) emit_lifetime(p, s->buf, "llvm.lifetime.end");
@@ -640,7 +648,7 @@ void body_emit_range(Body *p, const Block *block, int begin, int end) {
 // The statements from number `begin` on.
 static void emit_from(Body *p, const Block *block, int begin) {
     for (Part *part = map_get(&p->parts, block); part; part = part->next) {
-        for (int i = begin; i < part->begin; i++) emit_stmt(p, block->stmts.data[i]);
+        emit_stmts(p, block, begin, part->begin);
         parts_emit(p, part);
         begin = part->end;
     }

@@ -39,29 +39,19 @@ static LLVMValueRef insert(Body *p, LLVMValueRef v, LLVMValueRef x, int lane) {
 }
 
 // The value of a temp in all lanes.
-static LLVMValueRef all_lanes(Body *p, Temp t) {
+LLVMValueRef lanes_value(Body *p, Temp t) {
     LLVMValueRef v = body_value(p, t);
     if (info(p, t)->varies && info(p, t)->step == STEP_ANY) return v;
     LLVMValueRef all = splat(p, v);
     return linear(p, t) ? LLVMBuildNSWAdd(p->e->builder, all, constant_lanes(p, 0, info(p, t)->step), "") : all;
 }
 
-static LLVMValueRef reduce(Body *p, const char *name, LLVMValueRef v) {
+LLVMValueRef lanes_reduce(Body *p, const char *name, LLVMValueRef v) {
     LLVMTypeRef type = LLVMTypeOf(v);
     return emit_intrinsic(p->e, name, 1, &type, 1, &v);
 }
 
-// The sum over the lanes.
-static LLVMValueRef sum_of(Body *p, Kind kind, LLVMValueRef v) {
-    if (!kind_is_float(kind)) return reduce(p, "llvm.vector.reduce.add", v);
-    LLVMTypeRef type = LLVMTypeOf(v);
-    LLVMValueRef args[] = {LLVMConstReal(emit_type(p->e, kind), -0.0), v};
-    LLVMValueRef r = emit_intrinsic(p->e, "llvm.vector.reduce.fadd", 1, &type, 2, args);
-    LLVMSetFastMathFlags(r, LLVMFastMathAllowReassoc);
-    return r;
-}
-
-static LLVMValueRef any(Body *p, LLVMValueRef mask) { return reduce(p, "llvm.vector.reduce.or", mask); }
+static LLVMValueRef any(Body *p, LLVMValueRef mask) { return lanes_reduce(p, "llvm.vector.reduce.or", mask); }
 
 static LLVMValueRef both(Body *p, LLVMValueRef x, LLVMValueRef mask) {
     return mask ? LLVMBuildAnd(p->e->builder, x, mask, "") : x;
@@ -132,7 +122,7 @@ static LLVMValueRef numbers(Body *p, const Buf *b, const Temp *index) {
     LLVMBuilderRef build = p->e->builder;
     LLVMValueRef at = NULL;
     for (int k = 0; k < b->rank; k++) {
-        LLVMValueRef i = all_lanes(p, index[k]);
+        LLVMValueRef i = lanes_value(p, index[k]);
         if (at) i = LLVMBuildNSWAdd(build, LLVMBuildNSWMul(build, at, splat(p, body_value(p, b->extent[k])), ""), i, "");
         at = i;
     }
@@ -271,14 +261,9 @@ static LLVMValueRef lanes_load(Body *p, const Stmt *s) {
 }
 
 static void lanes_store(Body *p, const Stmt *s) {
-    LLVMValueRef v = all_lanes(p, s->args[0]);
+    LLVMValueRef v = lanes_value(p, s->args[0]);
     if (layout(p, s->buf, s->args + 1) == LIE_TOGETHER) store_together(p, s->buf, together(p, s->buf, s->args + 1), v);
     else scatter(p, s->buf, s->args + 1, v);
-}
-
-// What lanes that are not at work add: nothing.
-static LLVMValueRef masked_term(Body *p, LLVMValueRef v) {
-    return p->mask ? LLVMBuildSelect(p->e->builder, p->mask, v, LLVMConstNull(LLVMTypeOf(v)), "") : v;
 }
 
 // Lane by lane, since some may add to the same element.
@@ -299,63 +284,17 @@ static void add_one_by_one(Body *p, const Buf *b, const Places *at, LLVMValueRef
     }
 }
 
-static LLVMValueRef vector_sum(Body *p, Kind kind, LLVMValueRef x, LLVMValueRef y) {
-    p->e->lanes = (int)LLVMGetVectorSize(LLVMTypeOf(x));
-    LLVMValueRef sum = emit_accumulate(p->e, kind, x, y, false);
-    p->e->lanes = 0;
-    return sum;
-}
-
-// The sum of the machine's vectors that a block of lanes takes.
-static LLVMValueRef folded(Body *p, Kind kind, LLVMValueRef v) {
-    for (int n = p->lanes; n > lanes_of_vector(p); n /= 2)
-        v = vector_sum(p, kind, lanes_part(p, v, 0, n / 2), lanes_part(p, v, n / 2, n / 2));
-    return v;
-}
-
-// To the copies of the lanes of one vector: v is the sum of all vectors.
-static void add_to_copies(Body *p, const Buf *b, LLVMValueRef number, LLVMValueRef v) {
-    LLVMBuilderRef build = p->e->builder;
-    LLVMTypeRef type = emit_memory_type(p->e, b->kind);
-    unsigned align = lanes_aligned(b->kind, lanes_of_vector(p));
-    LLVMValueRef n = LLVMBuildNSWMul(build, number, emit_int(p->e, lanes_of_vector(p)), "");
-    LLVMValueRef at = LLVMBuildInBoundsGEP2(build, type, p->sums[b->id], &n, 1, "");
-    LLVMValueRef old = LLVMBuildLoad2(build, LLVMTypeOf(v), at, "");
-    LLVMSetAlignment(old, align);
-    LLVMSetAlignment(LLVMBuildStore(build, vector_sum(p, b->kind, old, v), at), align);
-}
-
-// To an element that all lanes share: to their copies, or if there are none (begin_sums) the sum over the lanes.
-static void add_to_shared(Body *p, const Buf *b, const Temp *index, LLVMValueRef v) {
-    LLVMBuilderRef build = p->e->builder;
-    LLVMValueRef number = lanes_first_number(p, b, index);
-    v = folded(p, b->kind, masked_term(p, v));
-    LLVMBasicBlockRef join = NULL;
-    if (p->sums[b->id]) {
-        LLVMBasicBlockRef copies = body_new_block(p, "copies"), shared = body_new_block(p, "shared");
-        join = body_new_block(p, "added");
-        LLVMBuildCondBr(build, p->copied, copies, shared);
-        body_go_on(p, copies);
-        add_to_copies(p, b, number, v);
-        LLVMBuildBr(build, join);
-        body_go_on(p, shared);
-    }
-    LLVMValueRef at = lanes_address(p, b, number), term = sum_of(p, b->kind, v);
-    body_store(p, b->kind, emit_accumulate(p->e, b->kind, body_load(p, b->kind, at), term, false), at);
-    if (join) LLVMBuildBr(build, join), body_go_on(p, join);
-}
-
 static void lanes_addto(Body *p, const Stmt *s) {
     const Buf *b = s->buf;
     const Temp *index = s->args + 1;
-    LLVMValueRef v = all_lanes(p, s->args[0]);
+    LLVMValueRef v = lanes_value(p, s->args[0]);
     switch (layout(p, b, index)) {
     case LIE_TOGETHER: {
         LLVMValueRef at = together(p, b, index);
-        store_together(p, b, at, vector_sum(p, b->kind, load_together(p, b, at), v));
+        store_together(p, b, at, lanes_plus(p, b->kind, load_together(p, b, at), v));
         return;
     }
-    case LIE_SHARED: add_to_shared(p, b, index, v); return;
+    case LIE_SHARED: fatal_bug("%s: an addition that lanes share is on its own", p->func->name); // sums.c
     case LIE_APART:
     case LIE_ANYWHERE: {
         Places at = places(p, b, index);
@@ -407,7 +346,7 @@ static LLVMValueRef lane_by_lane(Body *p, const Stmt *s) {
     Emitter *e = p->e;
     Kind kind = body_kind(p, s->dst), of = kind == KIND_BOOL ? body_kind(p, s->args[0]) : kind;
     LLVMValueRef *args = ARENA_ARRAY(e->arena, LLVMValueRef, s->nargs + 1), *lane = ARENA_ARRAY(e->arena, LLVMValueRef, s->nargs + 2);
-    for (int k = 0; k < s->nargs; k++) args[k] = all_lanes(p, s->args[k]);
+    for (int k = 0; k < s->nargs; k++) args[k] = lanes_value(p, s->args[k]);
     LLVMValueRef v = LLVMGetPoison(vector_type(p, emit_type(e, kind)));
     for (int l = 0; l < p->lanes; l++) {
         for (int k = 0; k < s->nargs; k++) lane[k] = extract(p, args[k], l);
@@ -421,7 +360,7 @@ static LLVMValueRef lane_by_lane(Body *p, const Stmt *s) {
 static LLVMValueRef lanes_operation(Body *p, const Stmt *s) {
     Emitter *e = p->e;
     Kind kind = body_kind(p, s->dst), of = kind == KIND_BOOL ? body_kind(p, s->args[0]) : kind;
-    LLVMValueRef args[2] = {all_lanes(p, s->args[0]), s->nargs > 1 ? all_lanes(p, s->args[1]) : NULL};
+    LLVMValueRef args[2] = {lanes_value(p, s->args[0]), s->nargs > 1 ? lanes_value(p, s->args[1]) : NULL};
     const char *name = kind == KIND_DOUBLE ? vector_function(p, s->op) : NULL;
     if (name) return call_vector(p, s->op, name, s->nargs, args);
     bool literal_power = s->op == OP_powi && p->def[s->args[1]] && p->def[s->args[1]]->kind == ST_LIT;
@@ -438,7 +377,7 @@ static LLVMValueRef lanes_operation(Body *p, const Stmt *s) {
 }
 
 static LLVMValueRef lanes_conversion(Body *p, const Stmt *s) {
-    LLVMValueRef x = all_lanes(p, s->args[0]);
+    LLVMValueRef x = lanes_value(p, s->args[0]);
     p->e->lanes = p->lanes;
     LLVMValueRef v = emit_conv(p->e, body_kind(p, s->dst), body_kind(p, s->args[0]), x);
     p->e->lanes = 0;
@@ -446,8 +385,8 @@ static LLVMValueRef lanes_conversion(Body *p, const Stmt *s) {
 }
 
 static LLVMValueRef lanes_select(Body *p, const Stmt *s) {
-    LLVMValueRef cond = info(p, s->args[0])->varies ? all_lanes(p, s->args[0]) : body_value(p, s->args[0]);
-    return LLVMBuildSelect(p->e->builder, cond, all_lanes(p, s->args[1]), all_lanes(p, s->args[2]), "");
+    LLVMValueRef cond = info(p, s->args[0])->varies ? lanes_value(p, s->args[0]) : body_value(p, s->args[0]);
+    return LLVMBuildSelect(p->e->builder, cond, lanes_value(p, s->args[1]), lanes_value(p, s->args[2]), "");
 }
 
 static LLVMValueRef lanes_definition(Body *p, const Stmt *s) {
@@ -463,7 +402,7 @@ static LLVMValueRef lanes_definition(Body *p, const Stmt *s) {
     case ST_LOAD: return lanes_load(p, s);
     case ST_CELL: {
         LLVMValueRef slot = body_slot(p, type, info(p, s->dst)->name);
-        LLVMBuildStore(e->builder, all_lanes(p, s->args[0]), slot);
+        LLVMBuildStore(e->builder, lanes_value(p, s->args[0]), slot);
         return slot;
     }
     default: fatal_bug("%s: statement %d has no lanes", p->func->name, (int)s->kind);
@@ -471,7 +410,7 @@ static LLVMValueRef lanes_definition(Body *p, const Stmt *s) {
 }
 
 static void lanes_set(Body *p, const Stmt *s) {
-    LLVMValueRef slot = body_value(p, s->dst), v = all_lanes(p, s->args[0]);
+    LLVMValueRef slot = body_value(p, s->dst), v = lanes_value(p, s->args[0]);
     if (p->mask) {
         LLVMValueRef old = LLVMBuildLoad2(p->e->builder, LLVMTypeOf(v), slot, "");
         v = LLVMBuildSelect(p->e->builder, p->mask, v, old, "");
@@ -484,7 +423,7 @@ static void lanes_set(Body *p, const Stmt *s) {
 static void lanes_check(Body *p, const Stmt *s) {
     Emitter *e = p->e;
     LLVMBuilderRef b = e->builder;
-    LLVMValueRef bad = both(p, LLVMBuildNot(b, all_lanes(p, s->args[0]), ""), p->mask);
+    LLVMValueRef bad = both(p, LLVMBuildNot(b, lanes_value(p, s->args[0]), ""), p->mask);
     LLVMBasicBlockRef rest = body_split_failure(p, LLVMBuildNot(b, any(p, bad), ""));
     LLVMTypeRef bits = LLVMIntTypeInContext(e->context, (unsigned)p->lanes);
     LLVMValueRef args[] = {LLVMBuildBitCast(b, bad, bits, ""), LLVMConstInt(e->type_i1, 1, false)};
@@ -495,7 +434,7 @@ static void lanes_check(Body *p, const Stmt *s) {
     for (int i = 0; i < n; i++) {
         Temp t = s->args[1 + i];
         kinds[i] = body_kind(p, t);
-        values[i] = info(p, t)->varies ? LLVMBuildExtractElement(b, all_lanes(p, t), lane, "") : body_value(p, t);
+        values[i] = info(p, t)->varies ? LLVMBuildExtractElement(b, lanes_value(p, t), lane, "") : body_value(p, t);
     }
     body_fail(p, s->u.check, n, kinds, values);
     body_go_on(p, rest);
@@ -543,14 +482,14 @@ static void branch(Body *p, const Block *block, LLVMValueRef mask) {
 }
 
 static void lanes_if(Body *p, const Stmt *s) {
-    LLVMValueRef cond = all_lanes(p, s->args[0]);
+    LLVMValueRef cond = lanes_value(p, s->args[0]);
     branch(p, s->body, both(p, cond, p->mask));
     if (s->other && s->other->stmts.len) branch(p, s->other, both(p, LLVMBuildNot(p->e->builder, cond, ""), p->mask));
 }
 
 static LLVMValueRef among(Body *p, const char *extreme, LLVMValueRef v, int64_t other) {
     if (p->mask) v = LLVMBuildSelect(p->e->builder, p->mask, v, splat(p, emit_int(p->e, other)), "");
-    return reduce(p, extreme, v);
+    return lanes_reduce(p, extreme, v);
 }
 
 // The passes of a loop inside, each lane being at work where the index is in its range: over i from the least to the greatest;
@@ -558,12 +497,12 @@ static LLVMValueRef among(Body *p, const char *extreme, LLVMValueRef v, int64_t 
 static void inner_for(Body *p, const Stmt *s) {
     LLVMBuilderRef b = p->e->builder;
     const Stmt *first = s->together ? s->body->stmts.data[0] : NULL;
-    LLVMValueRef end = all_lanes(p, s->args[0]), low = NULL, from = emit_int(p->e, 0), outer = p->mask;
+    LLVMValueRef end = lanes_value(p, s->args[0]), low = NULL, from = emit_int(p->e, 0), outer = p->mask;
     if (first) {
-        low = all_lanes(p, first->args[first->args[0] == s->dst]);
+        low = lanes_value(p, first->args[first->args[0] == s->dst]);
         end = LLVMBuildAdd(b, end, low, "");
     } else if (s->nargs > 1) {
-        low = all_lanes(p, s->args[1]);
+        low = lanes_value(p, s->args[1]);
     }
     if (low) from = among(p, "llvm.vector.reduce.smin", low, INT64_MAX);
     LLVMValueRef to = among(p, "llvm.vector.reduce.smax", end, low ? INT64_MIN : 0);
@@ -594,7 +533,7 @@ bool lanes_stmt(Body *p, const Stmt *s) {
         lanes_addto(p, s);
         return true;
     case ST_FILL:
-        fill(p, s->buf, all_lanes(p, s->args[0]), NULL);
+        fill(p, s->buf, lanes_value(p, s->args[0]), NULL);
         return true;
     case ST_COPY:
         fill(p, s->buf, NULL, s->src);
@@ -693,7 +632,7 @@ static void end_sums(LaneLoop *z, const Stmt *s) {
         LLVMValueRef k = LLVMBuildNSWMul(b, c.index, emit_int(p->e, lanes_of_vector(p)), "");
         LLVMValueRef at = LLVMBuildInBoundsGEP2(b, type, p->sums[buf->id], &k, 1, "");
         LLVMValueRef v = LLVMBuildLoad2(b, LLVMVectorType(type, (unsigned)lanes_of_vector(p)), at, ""), to = lanes_address(p, buf, c.index);
-        LLVMValueRef sum = emit_accumulate(p->e, buf->kind, body_load(p, buf->kind, to), sum_of(p, buf->kind, v), false);
+        LLVMValueRef sum = emit_accumulate(p->e, buf->kind, body_load(p, buf->kind, to), lanes_sum(p, buf->kind, v), false);
         body_store(p, buf->kind, sum, to);
         body_end_for(p, &c);
         p->sums[buf->id] = NULL;
@@ -732,7 +671,7 @@ static void end_cells(LaneLoop *z) {
         LLVMValueRef v = LLVMBuildLoad2(p->e->builder, vector_type(p, type), p->temp[s->cell], "");
         if (s->by == OP_add) {
             LLVMValueRef old = LLVMBuildLoad2(p->e->builder, type, s->outer, "");
-            v = emit_accumulate(p->e, kind, old, sum_of(p, kind, v), false);
+            v = emit_accumulate(p->e, kind, old, lanes_sum(p, kind, v), false);
         } else {
             v = extreme_of(p, s->by, kind, v);
         }
@@ -755,7 +694,7 @@ static LLVMValueRef run(LaneLoop *z, const Stmt *s, LLVMValueRef first, LLVMValu
     end = LLVMBuildSelect(b, LLVMBuildAnd(b, some, z->enough, ""), end, first, "");
     Counted c = body_begin_for(p, first, end, lanes, info(p, s->dst)->name);
     p->temp[s->dst] = c.index;
-    if (masked) p->mask = LLVMBuildICmp(b, LLVMIntSLT, all_lanes(p, s->dst), splat(p, n), "");
+    if (masked) p->mask = LLVMBuildICmp(b, LLVMIntSLT, lanes_value(p, s->dst), splat(p, n), "");
     body_poll(p);
     LLVMValueRef inner = body_allocates(p, s->body, false) ? body_mark(p) : NULL;
     p->depth++;

@@ -16,6 +16,14 @@ LLVMValueRef lanes_stride(Body *p, const Buf *b, const Temp *index);
 LLVMValueRef lanes_address(Body *p, const Buf *b, LLVMValueRef number);
 unsigned lanes_aligned(Kind kind, int lanes); // the alignment of a vector, if buffers begin at ALIGNMENT
 
+LLVMValueRef lanes_value(Body *p, Temp t); // in all lanes
+LLVMValueRef lanes_reduce(Body *p, const char *name, LLVMValueRef v); // by an intrinsic
+
+// ---- sums over lanes (sums.c)
+
+LLVMValueRef lanes_sum(Body *p, Kind kind, LLVMValueRef v); // of a vector
+LLVMValueRef lanes_plus(Body *p, Kind kind, LLVMValueRef x, LLVMValueRef y); // of two vectors
+
 // If lanes load the same element of neighbouring short rows of fixed length: sets *v. (rows.c)
 bool lanes_load_apart(Body *p, const Buf *b, const Temp *index, LLVMValueRef *v);
 // Emits a loop that copies rows (Stmt.rows), or says that it is an ordinary loop. (rows.c)

@@ -145,6 +145,8 @@ void lanes_stage(Arena *arena, Tree *tree, Stmt *const *def, int known, Block *b
 // Lets iterations of loops in the block share their inner loops: as far as the registers reach, if it is that of a loop with blocks
 // of so many vectors, else (0) where attributes say so; def: what makes each of the first `known` temps. (jam.c)
 void lanes_jam(Arena *arena, Tree *tree, int known, Stmt *const *def, Block *block, int vectors, const LaneOptions *opt);
+// Lets innermost loops in a loop with blocks of lanes make several sums over the lanes at once, where arrays are large. (jam.c)
+void lanes_group(Arena *arena, Tree *tree, int known, Stmt *const *def, Stmt *loop);
 
 // ---- statements (lower.c)
 Temp lower_temp(Lower *l, Kind kind, const char *name);

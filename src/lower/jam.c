@@ -5,11 +5,15 @@
 //     for r < n { c = 0; for k < m { c += x[k] * y[r, k] }; z[r] = c }
 //
 // becomes, two at a time, for s < n / 2 { c = d = 0; for k < m { c += x[k] * y[2 s, k]; d += x[k] * y[2 s + 1, k] }; … }.
+//
+// Then innermost loops that add to neighbouring elements what is a sum over the lanes take a few iterations at a time, too:
+// the sums over the lanes of several vectors at once are cheaper than one after the other (cpu/sums.c). Small arrays, of which
+// each lane may have a copy, are left alone.
 #include "lower/internal.h"
 
 #include <stdlib.h>
 
-enum { MOST = 4, MOST_WISHED = 16, UNEQUAL = 2, MOST_STATEMENTS = 60, UNKNOWN = 1000 };
+enum { MOST = 4, MOST_WISHED = 16, UNEQUAL = 2, MOST_STATEMENTS = 60, UNKNOWN = 1000, SUMS = 8, SMALL = 8192 };
 
 // Of the inner loop: moves of vectors that iterations share, vectors that each of them keeps in registers, and the time of what
 // they do not share.
@@ -28,7 +32,7 @@ typedef struct Jammer {
     Stmt *const *def; // by temp, of the first `known`: what makes it
     int known;
     // Of the loop that is looked at:
-    Stmt *loop, *inner;
+    Stmt *loop, *inner; // inner: NULL if there is none
     Map made;               // Temp + 1 -> what is made in an iteration
     VEC(const Buf *) changed; // in an iteration
     Gain gain;
@@ -115,7 +119,7 @@ static bool may_share(const Jammer *z, const Block *block, bool after) {
 static bool depends(const Jammer *z, Temp t) {
     const Stmt *s = map_get(&z->made, (void *)((intptr_t)t + 1));
     if (t == z->loop->dst) return true;
-    if (!s || t == z->inner->dst) return false;
+    if (!s || (z->inner && t == z->inner->dst)) return false;
     if (s->kind == ST_GET || s->kind == ST_CELL) return true;
     for (int k = 0; k < s->nargs; k++)
         if (depends(z, s->args[k])) return true;
@@ -317,8 +321,8 @@ static void copy_body(Jammer *z, Block *to, Temp first) {
     for (int copy = 1; copy < z->copies; copy++)
         *place(z, copy, z->loop->dst) = emit_int_op(z, to, OP_add, first, emit_literal(z, to, copy));
     int at = 0;
-    for (; body->stmts.data[at] != z->inner; at++) copy_all(z, to, body->stmts.data[at]);
-    copy_loop(z, to);
+    for (; at < body->stmts.len && body->stmts.data[at] != z->inner; at++) copy_all(z, to, body->stmts.data[at]);
+    if (z->inner) copy_loop(z, to);
     for (int copy = 0; copy < z->copies; copy++)
         for (int i = at + 1; i < body->stmts.len; i++) copy_stmt(z, to, copy, body->stmts.data[i]);
 }
@@ -367,13 +371,17 @@ static void replace(Jammer *z, Block *block, int at) {
     vec_free(&out.stmts);
 }
 
-static bool fits(Jammer *z, Stmt *loop) {
-    z->loop = loop, z->inner = only_loop(loop->body);
-    z->why = "there is not just one innermost loop in it, which iterations could share";
+static void look_at(Jammer *z, Stmt *loop, Stmt *inner) {
+    z->loop = loop, z->inner = inner;
     z->changed.len = 0;
     map_free(&z->made), map_free(&z->number);
     z->made = z->number = (Map){0};
     z->nmade = 0;
+}
+
+static bool fits(Jammer *z, Stmt *loop) {
+    look_at(z, loop, only_loop(loop->body));
+    z->why = "there is not just one innermost loop in it, which iterations could share";
     if (!z->inner || loop->together || loop->nargs != 1) return false;
     z->why = "there is too much in it";
     if (loop->body->stmts.len + z->inner->body->stmts.len > MOST_STATEMENTS) return false;
@@ -421,10 +429,106 @@ static void jam(Jammer *z, Block *block) {
     }
 }
 
+// ---- sums over the lanes
+
+// How many sums over the lanes an iteration adds to elements that follow one another in iterations.
+static int neighbours(const Jammer *z) {
+    int n = 0;
+    for (int i = 0; i < z->loop->body->stmts.len; i++) {
+        const Stmt *s = z->loop->body->stmts.data[i];
+        bool sum = s->kind == ST_ADDTO && !s->buf->lanes && info(z, s->args[0])->varies && kind_is_float(s->buf->kind);
+        for (int k = 1; sum && k < s->nargs; k++) sum = !info(z, s->args[k])->varies && growth(z, s->args[k]) == (k == s->nargs - 1);
+        n += sum;
+    }
+    return n;
+}
+
+static bool adds_up(Jammer *z, Stmt *loop) {
+    look_at(z, loop, NULL);
+    if (loop->together || loop->nargs != 1 || loop->rows || loop->lanes || loop->wishes || info(z, loop->args[0])->varies) return false;
+    for (int i = 0; i < loop->body->stmts.len; i++)
+        if (loop->body->stmts.data[i]->body) return false;
+    if (!survey(z, loop->body) || !may_share(z, loop->body, false)) return false;
+    int64_t n = trips(z, loop->args[0]);
+    int sums = neighbours(z);
+    z->copies = sums ? SUMS / sums : 0, z->grows = 0;
+    if (n >= 0 && z->copies > n) z->copies = (int)n;
+    return z->copies > 1 && z->copies * loop->body->stmts.len <= 2 * MOST_STATEMENTS;
+}
+
+// Lets what is in the block add up several sums at a time.
+static void group_sums(Jammer *z, Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        Stmt *s = block->stmts.data[i];
+        if (s->kind == ST_FOR && adds_up(z, s)) {
+            int before = block->stmts.len;
+            replace(z, block, i);
+            i += block->stmts.len - before;
+        } else {
+            group_sums(z, s->body);
+            group_sums(z, s->other);
+        }
+    }
+}
+
+static bool has_sums(Jammer *z, Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        Stmt *s = block->stmts.data[i];
+        if ((s->kind == ST_FOR && adds_up(z, s)) || has_sums(z, s->body) || has_sums(z, s->other)) return true;
+    }
+    return false;
+}
+
+// Is one of the arrays that all lanes add to large, so that the lanes have no copies of it? -1: all are known to be small.
+static Temp emit_large(Jammer *z, Block *to, const Stmt *lanes) {
+    Temp any = -1;
+    for (int i = 0; i < lanes->nin; i++) {
+        const Buf *b = lanes->in[i];
+        Temp count = -1;
+        int64_t known = 1;
+        for (int k = 0; k < b->rank; k++) {
+            int64_t n = trips(z, b->extent[k]);
+            known = known < 0 || n < 0 ? -1 : n > SMALL ? SMALL + 1 : known * n;
+            count = count < 0 ? b->extent[k] : emit_int_op(z, to, OP_mul, count, b->extent[k]);
+        }
+        if (count < 0 || (known >= 0 && known <= SMALL)) continue;
+        Temp large = emit_op(z, to, OP_lt, emit_literal(z, to, SMALL), count, (TempInfo){.kind = KIND_BOOL});
+        any = any < 0 ? large : emit_op(z, to, OP_or, any, large, (TempInfo){.kind = KIND_BOOL});
+    }
+    return any;
+}
+
+// Loops in the loop with lanes that add up several sums at a time, or not, if the arrays are small.
+static void sums_of(Jammer *z, Stmt *lanes) {
+    Block *body = lanes->body, before = {0};
+    z->loop = lanes;
+    Temp large = emit_large(z, &before, lanes);
+    for (int i = 0; large >= 0 && i < body->stmts.len; i++) {
+        Stmt *s = body->stmts.data[i];
+        Block one = {{&s, 1, 1}};
+        if (s->kind != ST_FOR || !has_sums(z, &one)) continue;
+        Stmt *branch = tree_stmt(z->arena, ST_IF, -1, 1, &large, s->span);
+        branch->body = ARENA_NEW(z->arena, Block), branch->other = ARENA_NEW(z->arena, Block);
+        vec_push(&branch->other->stmts, tree_clone(z->arena, z->tree, s));
+        vec_push(&branch->body->stmts, s);
+        group_sums(z, branch->body);
+        body->stmts.data[i] = branch;
+    }
+    for (int i = 0; i < before.stmts.len; i++) block_insert(body, i, before.stmts.data[i]);
+    vec_free(&before.stmts);
+}
+
 void lanes_jam(Arena *arena, Tree *tree, int known, Stmt *const *def, Block *block, int vectors, const LaneOptions *opt) {
     Jammer z = {.arena = arena, .tree = tree, .machine = opt->machine, .precise = opt->precise, .vectors = vectors ? opt->registers / vectors : 0};
     z.def = def, z.known = known;
     jam(&z, block);
+    map_free(&z.made), map_free(&z.number);
+    vec_free(&z.changed);
+}
+
+void lanes_group(Arena *arena, Tree *tree, int known, Stmt *const *def, Stmt *loop) {
+    Jammer z = {.arena = arena, .tree = tree, .def = def, .known = known};
+    sums_of(&z, loop);
     map_free(&z.made), map_free(&z.number);
     vec_free(&z.changed);
 }

@@ -167,6 +167,8 @@ void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
         if (loop->lanes > 1) lanes_jam(arena, tree, known, p.m.it.def, loop->body, loop->lanes, opt);
     }
     lanes_jam(arena, tree, known, p.m.it.def, tree->body, 0, opt);
+    for (int i = 0; i < p.chosen.len; i++)
+        if (p.chosen.data[i].loop->lanes > 1) lanes_group(arena, tree, known, p.m.it.def, p.chosen.data[i].loop);
     map_free(&p.m.wished);
     vec_free(&p.chosen);
     vec_free(&p.m.inner);
