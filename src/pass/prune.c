@@ -24,13 +24,14 @@ static void find_finals(Node *e, void *data) {
     if (e->op == OP_final) map_put(&x->used, e, e);
 }
 
-// The loop whose states that only the next iteration reads have the steps of an iteration that is not the last.
+// The loop whose states that only the next iteration reads have the steps of an iteration that is not the last. What the
+// condition reads decides whether there is one.
 static Node *going(Ir *m, const Finals *x, Node *loop) {
     Loop *l = ir_loop(loop);
     Node **steps = arena_copy(m->arena, loop->args + loop_steps(loop), sizeof *steps * (size_t)(l->n + l->nout));
     bool changed = false;
     for (int k = 0; k < l->n; k++) {
-        bool read = l->nout > 0 || loop_step(loop, k)->op != OP_select;
+        bool read = l->nout > 0 || loop_step(loop, k)->op != OP_select || node_has_var(loop_cond(loop), l->state[k]);
         for (size_t i = 0; i < x->used.cap && !read; i++) {
             const Node *e = x->used.key[i];
             read = e && e->args[0] == loop && e->u.num == k;
