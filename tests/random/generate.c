@@ -334,6 +334,12 @@ static Piece *gen_fold(Gen *g, const Sort *t) {
         declare(g, s, t, NULL), declare(g, i, &integer, NULL);
         Piece *more = gen_bool(g), *step = gen(g, t);
         g->nnames = names;
+        if (chance(g, 50)) // the step sets a flag
+            return piece(g, t,
+                         TEXT("(fst (whileLoop (fun (%s, (%s, %s)) -> %s && %s < 3)"
+                              " (fun (%s, (%s, %s)) -> ($2, (%s + 1, if %s = 0 then %s else $1))) ($0, (0, true))))",
+                              s, i, d, d, i, s, i, d, i, i, d),
+                         3, init, more, step);
         return piece(g, t,
                      TEXT("(fst (whileLoop (fun (%s, %s) -> %s < 3 && $1) (fun (%s, %s) -> ($2, %s + 1)) ($0, 0)))", s,
                           i, i, s, i, i),
