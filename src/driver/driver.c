@@ -134,6 +134,7 @@ static int work(void *data) {
     case COMMAND_PARSE: command_parse(c); break;
     case COMMAND_GRADCHECK: command_gradcheck(c); break;
     case COMMAND_BENCH: command_bench(c); break;
+    case COMMAND_TUNE: command_tune(c); break;
     case COMMAND_REPL: command_repl(c); break;
     case COMMAND_FMT: command_fmt(c); break;
     default: fatal_bug("command %d", (int)c->opt->command);

@@ -23,5 +23,6 @@ void command_repl(Compilation *c);
 void command_fmt(Compilation *c);
 void command_gradcheck(Compilation *c);
 void command_bench(Compilation *c);
+void command_tune(Compilation *c);
 
 #endif

@@ -93,6 +93,7 @@ bool machine_read(Machine *m, Diag *diag, const Source *src) {
 void machine_write(Str *out, const Machine *m) {
     for (int i = 0; i < machine_nrows; i++) {
         Machine copy = *m;
-        str_printf(out, "%-12s %-10.4g # %s\n", machine_rows[i].name, *machine_value(&copy, &machine_rows[i]), machine_rows[i].help);
+        double x = *machine_value(&copy, &machine_rows[i]);
+        str_printf(out, x == floor(x) ? "%-12s %-10.0f # %s\n" : "%-12s %-10.4g # %s\n", machine_rows[i].name, x, machine_rows[i].help);
     }
 }

@@ -1,6 +1,5 @@
 // fsmc bench: how long calls of an entry take. Calls are timed in batches that are long against the clock; the figures
 // are over batches, so that one disturbance moves neither median nor minimum.
-#define _POSIX_C_SOURCE 200809L
 #include "driver/args.h"
 #include "driver/driver.h"
 #include "driver/file.h"
@@ -9,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static const Span nowhere = {NULL, 0, 0};
 
@@ -26,12 +24,6 @@ typedef struct Subject {
     double *seconds; // per call, by batch
 } Subject;
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 // ---- preparing
 
 // Compiles the entry alone, so that its time is its own.
@@ -43,11 +35,11 @@ static bool compile(Subject *s, Compilation *c, const char *entry) {
     one->entries.data = name, one->entries.len = one->entries.cap = 1;
     *s = (Subject){.c = c};
     c->opt = one;
-    double start = now();
+    double start = timer_now();
     bool ok = compile_load(c, c->src) && compile_funcs(c, false, &funcs) && caller_open(&s->caller, c, funcs);
     // the first lookup makes the machine code
     if (ok && !cpu_jit_symbol(s->caller.jit, cpu_c_name(c->arena, entry))) fatal_bug("no code for `%s`", entry);
-    s->compile_s = now() - start;
+    s->compile_s = timer_now() - start;
     c->opt = all;
     if (ok) s->f = funcs.f[0];
     return ok;
@@ -66,27 +58,7 @@ static bool prepare(Subject *s, Compilation *c, const char *entry) {
     return false;
 }
 
-// ---- timing
-
-static double time_batch(const Subject *s) {
-    const char *error;
-    double start = now();
-    for (int64_t i = 0; i < s->batch; i++) cpu_invoke(&s->call, &error);
-    return (now() - start) / (double)s->batch;
-}
-
-// Warms up, and finds how many calls last as long as a batch should.
-static void calibrate(Subject *s, double batch_s) {
-    s->batch = 1;
-    for (double spent = 0; spent < batch_s;) {
-        double each = time_batch(s), wanted = batch_s / fmax(each, 1e-9);
-        spent = each * (double)s->batch;
-        if (spent < batch_s / 2) s->batch = (int64_t)fmin(fmax(wanted, (double)s->batch * 2), 1e9);
-        else break;
-    }
-    double each = time_batch(s);
-    s->batch = (int64_t)fmax(1, fmin(batch_s / fmax(each, 1e-9), 1e9));
-}
+// ---- figures
 
 static int ascending(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -164,10 +136,10 @@ static void measure(Subject *s, int n) {
     const Options *o = s[0].c->opt;
     for (int k = 0; k < n; k++) {
         s[k].seconds = ARENA_ARRAY(s[k].c->arena, double, o->runs);
-        calibrate(&s[k], o->min_time / o->runs);
+        s[k].batch = timer_calibrate(&s[k].call, o->min_time / o->runs);
     }
     for (int i = 0; i < o->runs; i++) // alternately, so that what changes with time meets both
-        for (int k = 0; k < n; k++) s[k].seconds[i] = time_batch(&s[k]);
+        for (int k = 0; k < n; k++) s[k].seconds[i] = timer_batch(&s[k].call, s[k].batch);
 }
 
 static void report(Compilation *c, const Subject *s, int n) {

@@ -1,6 +1,10 @@
+#define _POSIX_C_SOURCE 200809L
 #include "tools/engine.h"
 
 #include "lower/exec.h"
+
+#include <math.h>
+#include <time.h>
 
 bool caller_open(Caller *x, Compilation *c, FuncList funcs) {
     *x = (Caller){.c = c, .funcs = funcs};
@@ -26,4 +30,28 @@ int caller_call(const Caller *x, Arena *a, int i, const Tensor *inputs, Tensor *
     if (x->jit) return cpu_call(a, x->jit, f, inputs, outputs, error);
     if (x->trees) return tree_exec(a, x->trees[i], inputs, outputs, NULL, error);
     return interp_run(a, f, inputs, outputs, NULL, error);
+}
+
+double timer_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+double timer_batch(const CpuCall *call, int64_t calls) {
+    const char *error;
+    double start = timer_now();
+    for (int64_t i = 0; i < calls; i++) cpu_invoke(call, &error);
+    return (timer_now() - start) / (double)calls;
+}
+
+int64_t timer_calibrate(const CpuCall *call, double batch_s) {
+    int64_t batch = 1;
+    for (double spent = 0; spent < batch_s;) {
+        double each = timer_batch(call, batch), wanted = batch_s / fmax(each, 1e-9);
+        spent = each * (double)batch;
+        if (spent >= batch_s / 2) break;
+        batch = (int64_t)fmin(fmax(wanted, (double)batch * 2), 1e9);
+    }
+    return (int64_t)fmax(1, fmin(batch_s / fmax(timer_batch(call, batch), 1e-9), 1e9));
 }

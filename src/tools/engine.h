@@ -17,4 +17,12 @@ void caller_close(Caller *x);
 // Calls function i. Returns 0, or an error code with *error set; the outputs are in the arena.
 int caller_call(const Caller *x, Arena *a, int i, const Tensor *inputs, Tensor *outputs, const char **error);
 
+// ---- the time of calls
+
+double timer_now(void); // in seconds
+// Of one of so many calls of compiled code.
+double timer_batch(const CpuCall *call, int64_t calls);
+// Warms up, and finds how many calls last as long as a batch should.
+int64_t timer_calibrate(const CpuCall *call, double batch_s);
+
 #endif
