@@ -285,9 +285,10 @@ static void idle(Infer *in, const Expr *e, const Core *c, const char *what) {
 }
 
 static void wish(Infer *in, const Expr *e, Core *c, WishKind kind) {
-    bool array = kind == WISH_materialise, loop = c && (c->kind == CORE_BUILD || c->kind == CORE_SUM || c->kind == CORE_FOLD);
-    if (array ? !c || c->kind != CORE_BUILD : !loop) {
-        idle(in, e, c, array ? "`build`" : "`build`, `sum` or `ifold`");
+    bool array = c && c->kind == CORE_BUILD, number = c && (c->kind == CORE_SUM || c->kind == CORE_FOLD);
+    bool of_array = kind != WISH_reassociate, of_number = kind != WISH_materialise;
+    if (!(array && of_array) && !(number && of_number)) {
+        idle(in, e, c, !of_array ? "`sum` or `ifold`" : !of_number ? "`build`" : "`build`, `sum` or `ifold`");
         return;
     }
     c->wish[kind].number = e->nattr_args ? e->attr_args[0]->ival : 1;

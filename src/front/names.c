@@ -248,9 +248,8 @@ static const struct {
     const char *name;
     int least; // of its argument; -1: it has none
     const char *what;
-    bool effect;
 } attributes[] = {
-#define ATTRIBUTE(name, least, what, effect) {#name, least, what, effect},
+#define ATTRIBUTE(name, least, what) {#name, least, what},
 #include "front/attributes.def"
 };
 
@@ -267,8 +266,6 @@ static void check_attribute(Names *c, const Expr *e) {
             diag_error(c->u->diag, arg ? arg->span : e->op_span,
                        "the attribute `%s` has one argument: %s, a literal of at least %d", e->name,
                        attributes[i].what, least);
-        else if (!attributes[i].effect)
-            diag_warning(c->u->diag, WARN_IDLE_ATTRIBUTE, e->op_span, "the attribute `%s` has no effect yet", e->name);
         return;
     }
     diag_warning(c->u->diag, WARN_UNKNOWN_ATTRIBUTE, e->op_span, "there is no attribute `%s`: this has no effect", e->name);

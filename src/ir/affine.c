@@ -6,7 +6,7 @@
 // So have while loops, in terms of the number of their iterations ([CO] Fig. 6): for differentiation, which takes that as it
 // is. All but the last iteration know that the loop goes on.
 //
-// Powers round differently, and terms of different signs can cancel: so this is for Ir.fast.
+// Powers round differently, and terms of different signs can cancel: so this is for Ir.fast, and for loops of which an attribute says so.
 #include "ir/internal.h"
 #include "ir/rule.h"
 
@@ -94,7 +94,10 @@ static bool is_affine(Ir *m, Node *step, const Loop *l, int k, Affine *f) {
     return !f->b || (is_fixed(f->b, l) && !ir_is_lit(f->a, 1));
 }
 
-static bool applies(const Ir *m, const Node *z) { return m->fast && !m->raw && !z->rank && kind_is_float(z->kind); }
+// wish: that of the loop, or NULL.
+static bool applies(const Ir *m, const Node *z, const Wish *wish) {
+    return (m->fast || wish) && !m->raw && !z->rank && kind_is_float(z->kind);
+}
 
 enum { FEW = 8 };
 
@@ -102,8 +105,10 @@ Node *rule_affine(Ir *m, Node *loop, int k) {
     Node *z = loop_init(loop, k), *n = ir_count(m, loop);
     Affine f;
     int64_t count;
-    if (!applies(m, z) || (ir_is_int_lit(n, &count) && count <= FEW)) return NULL;
+    Wish *wish = ir_loop(loop)->index ? ir_loop(loop)->index->wishes.of[WISH_reassociate] : NULL;
+    if (!applies(m, z, wish) || (ir_is_int_lit(n, &count) && count <= FEW)) return NULL;
     if (!is_affine(m, loop_step(loop, k), ir_loop(loop), k, &f) || !rule(m, RULE_fold_affine)) return NULL;
+    if (wish) wish_follow(wish);
     return repeated(m, &f, z, n);
 }
 
@@ -155,7 +160,7 @@ Node *ir_while_closed(Ir *m, Node *loop, int k) {
     Node *z = loop_init(loop, k);
     Steps s;
     Affine f;
-    if (!applies(m, z) || !steps_of(m, loop, k, &s) || !is_affine(m, s.going, l, k, &f)) return NULL;
+    if (!applies(m, z, NULL) || !steps_of(m, loop, k, &s) || !is_affine(m, s.going, l, k, &f)) return NULL;
     for (int j = 0; j < l->n; j++)
         if (j != k && node_has_var(s.last, l->state[j])) return NULL;
     if (!rule(m, RULE_while_affine)) return NULL;

@@ -238,7 +238,7 @@ void ir_delete(Ir *m); // frees the tables; nodes live in the arena
 // ---- wishes (wish.c)
 Wish *wish_new(Ir *m, WishKind kind, int64_t number, Span span);
 void wishes_join(Wishes *to, const Wishes *from); // two loops have become one
-// The work of a loop has gone to another; whether its array is stored stays with the array.
+// The work of a loop has gone to another; what is said of its value stays with the value.
 void wishes_pass_on(Wishes *to, const Wishes *from);
 bool wishes_agree(const Wishes *a, const Wishes *b);
 bool wishes_any(const Wishes *w);

@@ -43,7 +43,7 @@ void wishes_join(Wishes *to, const Wishes *from) {
 
 void wishes_pass_on(Wishes *to, const Wishes *from) {
     for (int k = 0; k < WISH_COUNT; k++)
-        if (k != WISH_materialise) inherit(&to->of[k], from->of[k]);
+        if (k != WISH_materialise && k != WISH_reassociate) inherit(&to->of[k], from->of[k]);
 }
 
 bool wishes_agree(const Wishes *a, const Wishes *b) {

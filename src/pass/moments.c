@@ -4,7 +4,8 @@
 //   fold s in … sum i (x[i] * (y[i] - x[i] * s)) …
 //   is  fold s in … (a - b * s) …  where a = sum i (x[i] * y[i]), b = sum i (x[i] * x[i])
 //
-// n records and m iterations cost n + m instead of n * m. Terms that nearly cancel lose digits, so this is for Ir.fast.
+// n records and m iterations cost n + m instead of n * m. Terms that nearly cancel lose digits, so this is for Ir.fast, and for sums of which an
+// attribute says so.
 #include "pass/pass.h"
 
 #include "ir/rule.h"
@@ -229,7 +230,9 @@ static Node *by_moments(Ir *m, Moments *x, Node *sum) {
 }
 
 static Node *change(Ir *m, Node *e, void *data) {
-    Node *by = e->op == OP_sum ? by_moments(m, data, e) : NULL;
+    Wish *wish = e->op == OP_sum ? e->u.var->wishes.of[WISH_reassociate] : NULL;
+    Node *by = e->op == OP_sum && (m->fast || wish) ? by_moments(m, data, e) : NULL;
+    if (by && wish) wish_follow(wish);
     return by ? by : e;
 }
 
@@ -239,7 +242,7 @@ static void note_states(Node *e, void *data) {
 }
 
 void pass_moments(Func *f) {
-    if (!f->ir->fast) return;
+    if (!f->ir->fast && !f->ir->wishes) return;
     Moments x = {.m = f->ir};
     ir_walk(f->noutputs, f->outputs, note_states, &x.loop_of);
     for (int i = 0; i < f->noutputs; i++) f->outputs[i] = ir_change(f->ir, f->outputs[i], change, &x);
