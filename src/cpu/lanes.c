@@ -118,7 +118,7 @@ LLVMValueRef lanes_stride(Body *p, const Buf *b, const Temp *index) {
 }
 
 // The numbers of the elements in all lanes.
-static LLVMValueRef numbers(Body *p, const Buf *b, const Temp *index) {
+LLVMValueRef lanes_numbers(Body *p, const Buf *b, const Temp *index) {
     LLVMBuilderRef build = p->e->builder;
     LLVMValueRef at = NULL;
     for (int k = 0; k < b->rank; k++) {
@@ -196,7 +196,7 @@ typedef struct Places {
 
 static Places places(Body *p, const Buf *b, const Temp *index) {
     if (layout(p, b, index) == LIE_APART) return (Places){lanes_first_number(p, b, index), lanes_stride(p, b, index), NULL};
-    return (Places){NULL, NULL, numbers(p, b, index)};
+    return (Places){NULL, NULL, lanes_numbers(p, b, index)};
 }
 
 static LLVMValueRef place_of(Body *p, const Buf *b, const Places *at, int lane) {

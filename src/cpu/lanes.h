@@ -11,6 +11,7 @@ LLVMValueRef lanes_index(const Body *p, int lane); // as an operand of vector in
 LLVMValueRef lanes_part(Body *p, LLVMValueRef v, int first, int n); // lanes first … first + n - 1 of a vector
 LLVMValueRef lanes_joined(Body *p, LLVMValueRef a, LLVMValueRef b); // two vectors one after the other
 LLVMValueRef lanes_first_number(Body *p, const Buf *b, const Temp *index); // of the element in the first lane (or in all)
+LLVMValueRef lanes_numbers(Body *p, const Buf *b, const Temp *index); // of the elements in all lanes
 // By how many elements neighbouring lanes are apart, if they are so by fixed steps.
 LLVMValueRef lanes_stride(Body *p, const Buf *b, const Temp *index);
 LLVMValueRef lanes_address(Body *p, const Buf *b, LLVMValueRef number);

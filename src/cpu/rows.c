@@ -83,7 +83,8 @@ bool lanes_load_apart(Body *p, const Buf *b, const Temp *index, LLVMValueRef *v)
 typedef struct RowCopy {
     const Stmt *load, *store; // one of which is of the row buffer
     const Stmt *of;           // the other one
-    LLVMValueRef apart;       // elements between neighbouring rows
+    LLVMValueRef apart;       // elements between neighbouring rows; NULL: they lie anywhere, and …
+    LLVMValueRef row[64];     // … these are the numbers of their first elements
 } RowCopy;
 
 // Exchanges the halves of pairs of vectors, then their quarters, and so on: v[k] gets element k of every `size` elements.
@@ -104,9 +105,11 @@ static void turn(Body *p, LLVMValueRef *v, int size) {
     }
 }
 
-// The address of elements from j on, which p->temp has, in the row of a lane; or in all lanes of the row buffer.
-static LLVMValueRef row_at(Body *p, const RowCopy *z, LLVMValueRef first, int lane) {
+// The address of elements from j on, which p->temp has, in the row of a lane (first: in that of the first one); or in all lanes of
+// the row buffer.
+static LLVMValueRef row_at(Body *p, const RowCopy *z, const Stmt *loop, LLVMValueRef first, int lane) {
     LLVMBuilderRef b = p->e->builder;
+    if (!z->apart) return lanes_address(p, z->of->buf, LLVMBuildNSWAdd(b, z->row[lane], p->temp[loop->dst], ""));
     return lanes_address(p, z->of->buf, LLVMBuildNSWAdd(b, first, LLVMBuildNSWMul(b, z->apart, emit_int(p->e, lane), ""), ""));
 }
 
@@ -116,13 +119,17 @@ static LLVMValueRef element_at(Body *p, const Stmt *move, int64_t j, int lane) {
     return lanes_address(p, move->buf, LLVMBuildNSWAdd(b, n, emit_int(p->e, j * p->lanes + lane), ""));
 }
 
-static void rows_in(Body *p, const RowCopy *z, int lane, int size) {
+static LLVMValueRef first_of(Body *p, const RowCopy *z) {
+    return z->apart ? lanes_first_number(p, z->of->buf, stmt_index(z->of)) : NULL;
+}
+
+static void rows_in(Body *p, const RowCopy *z, const Stmt *loop, int lane, int size) {
     LLVMBuilderRef b = p->e->builder;
     LLVMTypeRef piece = LLVMVectorType(emit_memory_type(p->e, z->of->buf->kind), (unsigned)size);
-    LLVMValueRef v[64], part[64], first = lanes_first_number(p, z->of->buf, stmt_index(z->of));
+    LLVMValueRef v[64], part[64], first = first_of(p, z);
     int n = lanes_of_vector(p);
     for (int l = 0; l < n; l++) {
-        v[l] = LLVMBuildLoad2(b, piece, row_at(p, z, first, lane + l), "");
+        v[l] = LLVMBuildLoad2(b, piece, row_at(p, z, loop, first, lane + l), "");
         LLVMSetAlignment(v[l], body_alignment(z->of->buf->kind));
     }
     for (int k = 0; k < size; k++) { // v[k] becomes rows k, k + size, k + 2 size, …
@@ -134,11 +141,11 @@ static void rows_in(Body *p, const RowCopy *z, int lane, int size) {
         LLVMSetAlignment(LLVMBuildStore(b, v[k], element_at(p, z->store, k, lane)), lanes_aligned(z->of->buf->kind, n));
 }
 
-static void rows_out(Body *p, const RowCopy *z, int lane, int size) {
+static void rows_out(Body *p, const RowCopy *z, const Stmt *loop, int lane, int size) {
     LLVMBuilderRef b = p->e->builder;
     int n = lanes_of_vector(p);
     LLVMTypeRef type = LLVMVectorType(emit_memory_type(p->e, z->of->buf->kind), (unsigned)n);
-    LLVMValueRef v[64], first = lanes_first_number(p, z->of->buf, stmt_index(z->of));
+    LLVMValueRef v[64], first = first_of(p, z);
     for (int k = 0; k < size; k++) {
         v[k] = LLVMBuildLoad2(b, type, element_at(p, z->load, k, lane), "");
         LLVMSetAlignment(v[k], lanes_aligned(z->of->buf->kind, n));
@@ -146,7 +153,7 @@ static void rows_out(Body *p, const RowCopy *z, int lane, int size) {
     turn(p, v, size);
     for (int l = 0; l < n; l++) {
         LLVMValueRef part = size == n ? v[l] : lanes_part(p, v[l % size], l / size * size, size);
-        LLVMSetAlignment(LLVMBuildStore(b, part, row_at(p, z, first, lane + l)), body_alignment(z->of->buf->kind));
+        LLVMSetAlignment(LLVMBuildStore(b, part, row_at(p, z, loop, first, lane + l)), body_alignment(z->of->buf->kind));
     }
 }
 
@@ -159,8 +166,8 @@ static void move_rows(Body *p, const Stmt *loop, const RowCopy *z, LLVMValueRef 
     }
     body_emit_range(p, loop->body, 0, loop->body->stmts.len - 2); // where the row is
     for (int lane = 0; lane < p->lanes; lane += lanes_of_vector(p)) {
-        if (z->of == z->load) rows_in(p, z, lane, size);
-        else rows_out(p, z, lane, size);
+        if (z->of == z->load) rows_in(p, z, loop, lane, size);
+        else rows_out(p, z, loop, lane, size);
     }
 }
 
@@ -181,6 +188,29 @@ static void copy_short(Body *p, const Stmt *loop, const RowCopy *z, int64_t n) {
     }
 }
 
+// A fixed number of elements: blocks of one size, of which the last one may overlap the one before; long rows by a loop.
+static void move_known(Body *p, const Stmt *loop, const RowCopy *z, int64_t n, int size) {
+    enum { UNROLLED = 8 };
+    int64_t done = 0;
+    while (size > n) size /= 2;
+    if (n > UNROLLED * size) {
+        done = n / size * size;
+        Counted c = body_begin_for(p, emit_int(p->e, 0), emit_int(p->e, done), size, info(p, loop->dst)->name);
+        move_rows(p, loop, z, c.index, size);
+        body_end_for(p, &c);
+    }
+    for (; done < n && size; done += size) move_rows(p, loop, z, emit_int(p->e, done + size <= n ? done : n - size), size);
+}
+
+static void find_rows(Body *p, RowCopy *z) {
+    const Temp *index = stmt_index(z->of);
+    z->apart = lanes_stride(p, z->of->buf, index);
+    for (int k = 0; k < z->of->buf->rank; k++)
+        if (info(p, index[k])->varies && info(p, index[k])->step == STEP_ANY) z->apart = NULL;
+    LLVMValueRef all = z->apart ? NULL : lanes_numbers(p, z->of->buf, index);
+    for (int l = 0; all && l < p->lanes; l++) z->row[l] = LLVMBuildExtractElement(p->e->builder, all, lanes_index(p, l), "");
+}
+
 // Where some lanes are not at work, elements are moved one by one.
 bool lanes_rows(Body *p, const Stmt *s) {
     LLVMBuilderRef b = p->e->builder;
@@ -198,17 +228,18 @@ bool lanes_rows(Body *p, const Stmt *s) {
     LLVMValueRef n = body_value(p, s->args[0]), done = emit_int(p->e, 0);
     p->temp[s->dst] = done;
     body_emit_range(p, s->body, 0, last - 1);
-    z.apart = lanes_stride(p, z.of->buf, stmt_index(z.of));
+    find_rows(p, &z);
     int size = lanes_of_vector(p);
-    if (!fixed || known >= size) {
-        LLVMValueRef end = LLVMBuildAnd(b, n, emit_int(p->e, -size), "");
-        Counted c = body_begin_for(p, done, end, size, info(p, s->dst)->name);
-        move_rows(p, s, &z, c.index, size);
-        body_end_for(p, &c);
-        done = end;
+    if (fixed) {
+        move_known(p, s, &z, known, size);
+        return true;
     }
+    LLVMValueRef end = LLVMBuildAnd(b, n, emit_int(p->e, -size), "");
+    Counted c = body_begin_for(p, done, end, size, info(p, s->dst)->name);
+    move_rows(p, s, &z, c.index, size);
+    body_end_for(p, &c);
+    done = end;
     for (size /= 2; size > 0; size /= 2) {
-        if (fixed && !(known & size)) continue;
         LLVMValueRef some = LLVMBuildAnd(b, n, emit_int(p->e, size), "");
         LLVMBasicBlockRef move = body_new_block(p, "rows"), next = body_new_block(p, "next");
         LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, some, emit_int(p->e, 0), ""), move, next);

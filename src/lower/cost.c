@@ -18,12 +18,14 @@ static double move_cost(const Model *p, const Stmt *s, int vectors) {
     int k = iter_apart(&p->it, b, index);
     double moves = s->kind == ST_ADDTO ? 2 : 1;
     if (iter_all_agree(&p->it, b, index)) return moves / p->machine->lanes / vectors;
+    for (int i = 0; i < p->loads; i++)
+        if (p->load[i].move == s) return moves / p->machine->lanes + p->machine->row;
     for (int j = 0; j < b->rank; j++)
         if (j != k && iter_varies(&p->it, index[j])) return moves * p->machine->move;
     if (iter_is_own(&p->it, b)) return moves * p->machine->move;
     if (k == b->rank - 1 && iter_info(&p->it, index[k])->step == 1) return moves / p->machine->lanes;
     for (int i = 0; i < p->runs; i++)
-        if (p->run[i].store == s && p->run[i].length > 1) return moves / p->machine->lanes + p->machine->row;
+        if (p->run[i].move == s && p->run[i].length > 1) return moves / p->machine->lanes + p->machine->row;
     bool again, row = lanes_row(p->it.loop, p->inner.len, p->inner.data, s, &again) >= 0;
     return row ? moves / p->machine->lanes + p->machine->row / (again ? p->machine->short_trips : 1) : moves * p->machine->move;
 }
@@ -116,6 +118,7 @@ static bool long_enough(const Model *p, const Stmt *loop) {
 bool model_look(Model *p, Stmt *loop) {
     if (!iter_look(&p->it, loop, true)) return false;
     p->runs = lanes_runs(p->it.arena, p->it.tree, loop, p->it.def, p->it.tree->temps.len, &p->run);
+    p->loads = lanes_row_loads(p->it.arena, p->it.tree, loop, p->it.def, p->it.tree->temps.len, &p->load);
     return true;
 }
 

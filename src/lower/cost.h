@@ -15,8 +15,8 @@ typedef struct Model {
     VEC(Stmt *) taken; // loops that had better have lanes
     Map wished;        // loops that have lanes because an attribute says so
     VEC(Stmt *) inner; // loops inside the loop that is looked at, around the statement
-    RunStore *run;     // of the loop that is looked at (runs.c)
-    int runs;
+    Run *run, *load;   // of the loop that is looked at (runs.c)
+    int runs, loads;
     int depth;         // of loops around it
 } Model;
 

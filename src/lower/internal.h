@@ -120,16 +120,19 @@ typedef struct Lower {
 // If the access, in loops around[] inside of `loop`, is to the elements of one row of an array for each iteration of `loop`:
 // the dimension whose index is that of `loop`; otherwise -1. *again: some loop comes back to the same elements. (stage.c)
 int lanes_row(const Stmt *loop, int n, Stmt *const *around, const Stmt *move, bool *again);
-// A store that each iteration of a loop with lanes makes: one of a run of `length` to elements one after the other.
-typedef struct RunStore {
-    Stmt *store;
+// A store that each iteration of a loop with lanes makes, or a load: one of a run of `length` of elements one after the other.
+typedef struct Run {
+    Stmt *move;
     Temp root;      // its last index is root + offset; -1: offset
     int64_t offset;
     int length, at; // it is number `at` of the run
-} RunStore;
+} Run;
 // Those to arrays in memory whose lanes are apart by fixed steps, and that could wait for the end of an iteration, run by run;
 // how many. def: what makes each of the first `known` temps. (runs.c)
-int lanes_runs(Arena *arena, const Tree *tree, const Stmt *loop, Stmt *const *def, int known, RunStore **out);
+int lanes_runs(Arena *arena, const Tree *tree, const Stmt *loop, Stmt *const *def, int known, Run **out);
+// Likewise, of loads of an input: elements of a row each, where rows lie anywhere; `at` counts from the first element that is
+// loaded, and some may be missing, or there more than once. Those of the same row have the same `root`.
+int lanes_row_loads(Arena *arena, const Tree *tree, const Stmt *loop, Stmt *const *def, int known, Run **out);
 // A copy of a statement, with temps and buffers of its own for what is made inside. (clone.c)
 Stmt *tree_clone(Arena *arena, Tree *tree, const Stmt *s);
 // The same, where other temps (a key is a number + 1, and so is what it stands for) and buffers stand for some, too; what is

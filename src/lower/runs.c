@@ -1,7 +1,8 @@
 // Runs: elements one after the other to which an iteration stores, as those of a row of a result, or of a sparse Jacobian's
 // values: out[30 o + 4], out[30 o + 5], … Lanes would store each of them by as many moves as there are lanes. So they keep
 // the run in a row buffer side by side, and at the end of an iteration it is copied, which blocks of elements turned over in
-// registers do (cpu/rows.c).
+// registers do (cpu/rows.c). Likewise, elements of a row that lies anywhere, cams[i, 0], cams[i, 1], … with i = obs[o], are loaded as
+// a copy of the row.
 #include "lower/internal.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@ typedef struct Runner {
     const Stmt *loop;
     Stmt *const *def;
     int known; // temps that have one
-    VEC(RunStore) found;
+    VEC(Run) found;
     VEC(const Stmt *) others; // accesses of arrays that are none
 } Runner;
 
@@ -57,7 +58,7 @@ static void look(Runner *z, const Block *block, bool always) {
         Stmt *s = block->stmts.data[i];
         bool access = (s->buf || s->src) && s->kind != ST_NEW;
         if (always && s->kind == ST_STORE && !s->buf->lanes && s->buf->rank && s->buf->where != BUF_INPUT && steps(z, s)) {
-            RunStore r = {.store = s};
+            Run r = {.move = s};
             r.root = root_of(z, s->args[s->buf->rank], &r.offset);
             vec_push(&z->found, r);
         } else if (access) {
@@ -69,42 +70,95 @@ static void look(Runner *z, const Block *block, bool always) {
 }
 
 static int by_array_and_place(const void *a, const void *b) {
-    const RunStore *x = a, *y = b;
-    const Buf *p = x->store->buf, *q = y->store->buf;
+    const Run *x = a, *y = b;
+    const Buf *p = x->move->buf, *q = y->move->buf;
     if (p != q) return p->id < q->id ? -1 : 1;
     for (int k = 1; k < p->rank; k++)
-        if (x->store->args[k] != y->store->args[k]) return x->store->args[k] < y->store->args[k] ? -1 : 1;
+        if (x->move->args[k] != y->move->args[k]) return x->move->args[k] < y->move->args[k] ? -1 : 1;
     if (x->root != y->root) return x->root < y->root ? -1 : 1;
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-static bool same_row(const RunStore *x, const RunStore *y) {
-    if (x->store->buf != y->store->buf || x->root != y->root) return false;
-    for (int k = 1; k < x->store->buf->rank; k++)
-        if (x->store->args[k] != y->store->args[k]) return false;
+static bool same_row(const Run *x, const Run *y) {
+    if (x->move->buf != y->move->buf || x->root != y->root) return false;
+    for (int k = 1; k < x->move->buf->rank; k++)
+        if (x->move->args[k] != y->move->args[k]) return false;
     return true;
 }
 
 // Does nothing else in the loop access an element of the run? Nothing that stores once does.
-static bool is_alone(const Runner *z, const RunStore *r) {
+static bool is_alone(const Runner *z, const Run *r) {
     for (int i = 0; i < z->others.len; i++) {
         const Stmt *s = z->others.data[i];
-        if ((s->buf == r->store->buf || s->src == r->store->buf) && !s->once) return false;
+        if ((s->buf == r->move->buf || s->src == r->move->buf) && !s->once) return false;
     }
     for (int i = 0; i < z->found.len; i++) {
-        const RunStore *o = &z->found.data[i];
-        if (o->store->buf == r->store->buf && !(o->store->once && r->store->once) && !(same_row(o, r) && (o == r || o->offset != r->offset)))
+        const Run *o = &z->found.data[i];
+        if (o->move->buf == r->move->buf && !(o->move->once && r->move->once) && !(same_row(o, r) && (o == r || o->offset != r->offset)))
             return false;
     }
     return true;
 }
 
-int lanes_runs(Arena *arena, const Tree *tree, const Stmt *loop, Stmt *const *def, int known, RunStore **out) {
+// ---- loads
+
+// An element at a known place of a row that lies where the iteration says.
+static bool is_of_row(const Runner *z, const Stmt *s, Run *r) {
+    int last = s->buf ? s->buf->rank - 1 : 0;
+    int64_t length;
+    bool any = false;
+    if (s->kind != ST_LOAD || s->buf->where != BUF_INPUT || last < 1) return false;
+    *r = (Run){.move = (Stmt *)s, .root = -1};
+    for (int k = 0; k < last; k++) any |= info(z, s->args[k])->varies && info(z, s->args[k])->step == STEP_ANY;
+    return any && literal(z, s->args[last], &r->offset) && literal(z, s->buf->extent[last], &length) && length <= MOST;
+}
+
+static int by_row(const void *a, const void *b) {
+    const Run *x = a, *y = b;
+    const Buf *p = x->move->buf, *q = y->move->buf;
+    if (p != q) return p->id < q->id ? -1 : 1;
+    for (int k = 0; k + 1 < p->rank; k++)
+        if (x->move->args[k] != y->move->args[k]) return x->move->args[k] < y->move->args[k] ? -1 : 1;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static bool in_same_row(const Run *x, const Run *y) {
+    for (int k = 0; x->move->buf == y->move->buf && k + 1 < x->move->buf->rank; k++)
+        if (x->move->args[k] != y->move->args[k]) return false;
+    return x->move->buf == y->move->buf;
+}
+
+int lanes_row_loads(Arena *arena, const Tree *tree, const Stmt *loop, Stmt *const *def, int known, Run **out) {
+    Runner z = {.arena = arena, .tree = tree, .loop = loop, .def = def, .known = known};
+    Run r;
+    int n = 0, end;
+    for (int i = 0; i < loop->body->stmts.len; i++)
+        if (is_of_row(&z, loop->body->stmts.data[i], &r)) vec_push(&z.found, r);
+    if (z.found.len) qsort(z.found.data, (size_t)z.found.len, sizeof *z.found.data, by_row);
+    Run *all = *out = ARENA_ARRAY(arena, Run, z.found.len + 1);
+    for (int i = 0; i < z.found.len; i = end) {
+        Run *first = &z.found.data[i];
+        for (end = i + 1; end < z.found.len && in_same_row(first, &z.found.data[end]);) end++;
+        int64_t length = z.found.data[end - 1].offset - first->offset + 1;
+        if (length < 2 || length > 2 * (end - i)) continue; // too few of them
+        for (int k = i; k < end; k++) {
+            all[n] = z.found.data[k];
+            all[n].root = (Temp)i, all[n].length = (int)length, all[n].at = (int)(all[n].offset - first->offset);
+            n++;
+        }
+    }
+    vec_free(&z.found);
+    return n;
+}
+
+// ---- stores
+
+int lanes_runs(Arena *arena, const Tree *tree, const Stmt *loop, Stmt *const *def, int known, Run **out) {
     Runner z = {.arena = arena, .tree = tree, .loop = loop, .def = def, .known = known};
     int n = 0, first = 0;
     look(&z, loop->body, true);
     if (z.found.len) qsort(z.found.data, (size_t)z.found.len, sizeof *z.found.data, by_array_and_place);
-    RunStore *all = *out = ARENA_ARRAY(arena, RunStore, z.found.len + 1);
+    Run *all = *out = ARENA_ARRAY(arena, Run, z.found.len + 1);
     for (int i = 0; i < z.found.len; i++)
         if (is_alone(&z, &z.found.data[i])) all[n++] = z.found.data[i];
     for (int i = 0; i < n; i++) {

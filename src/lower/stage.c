@@ -282,8 +282,8 @@ static Temp add_to(Stager *z, Block *to, Temp a, Temp b) {
 }
 
 // for j < length: out[…, root + offset + j] = row[j]
-static Stmt *copy_run(Stager *z, const RunStore *run, Buf *row) {
-    const Stmt *store = run->store;
+static Stmt *copy_run(Stager *z, const Run *run, Buf *row) {
+    const Stmt *store = run->move;
     Temp j = new_temp(z, KIND_INT, false), value = new_temp(z, row->kind, true), *args;
     Stmt *loop = statement(z, ST_FOR, j, 1, row->extent);
     loop->rows = true, loop->body = ARENA_NEW(z->arena, Block);
@@ -298,29 +298,89 @@ static Stmt *copy_run(Stager *z, const RunStore *run, Buf *row) {
     return loop;
 }
 
-static void stage_run(Stager *z, const RunStore *run) {
-    Temp length = literal_before(z, run->length);
+// The elements of a run that is these, once or several times: both rows of a point in a sparse Jacobian have the same columns.
+static int period(const Run *run) {
+    int n = run->length;
+    for (int k = 2; 2 * k <= n; k++) {
+        bool same = n % k == 0;
+        for (int i = k; same && i < n; i++) same = run[i].move->args[0] == run[i - k].move->args[0];
+        if (same) return k;
+    }
+    return n;
+}
+
+static void block_remove(Block *block, const Stmt *s) {
+    int n = 0;
+    for (int i = 0; i < block->stmts.len; i++)
+        if (block->stmts.data[i] != s) block->stmts.data[n++] = block->stmts.data[i];
+    block->stmts.len = n;
+}
+
+// A buffer of the lanes' own for n elements.
+static Buf *run_buffer(Stager *z, const Run *run, int n) {
+    Temp length = literal_before(z, n);
     Buf *row = ARENA_NEW(z->arena, Buf);
-    *row = (Buf){.id = z->tree->bufs.len, .where = BUF_TEMP, .kind = run->store->buf->kind, .rank = 1};
+    *row = (Buf){.id = z->tree->bufs.len, .where = BUF_TEMP, .kind = run->move->buf->kind, .rank = 1};
     row->home = z->loop->body, row->lanes = z->loop->lanes;
     row->extent = arena_copy(z->arena, &length, sizeof length);
     vec_push(&z->tree->bufs, row);
     Stmt *make = statement(z, ST_NEW, -1, 0, NULL);
     make->buf = row;
     before_loop(z, make);
-    vec_push(&z->loop->body->stmts, copy_run(z, run, row));
-    for (int k = 0; k < run->length; k++) {
-        Stmt *s = run[k].store;
-        Temp args[] = {s->args[0], literal_before(z, k)};
+    return row;
+}
+
+static void stage_run(Stager *z, const Run *run) {
+    int n = period(run), all = run->length;
+    Buf *row = run_buffer(z, run, n);
+    for (int k = 0; k < all; k += n) vec_push(&z->loop->body->stmts, copy_run(z, run + k, row));
+    for (int k = 0; k < all; k++) {
+        Stmt *s = run[k].move;
+        Temp args[] = {s->args[0], k < n ? literal_before(z, k) : -1};
         s->args = arena_copy(z->arena, args, sizeof args), s->nargs = 2, s->buf = row, s->once = false;
+        if (k >= n) block_remove(z->loop->body, s);
     }
 }
 
 static void stage_runs(Stager *z, int known) {
-    RunStore *run;
+    Run *run;
     int n = lanes_runs(z->arena, z->tree, z->loop, z->def, known, &run);
     for (int i = 0; i < n; i += run[i].length)
         if (run[i].length > 1) stage_run(z, run + i);
+}
+
+// for j < length: row[j] = x[…, offset + j], before the first of the loads, which read row[…] then.
+static void stage_load(Stager *z, int n, const Run *load) {
+    const Stmt *any = load->move;
+    Buf *row = run_buffer(z, load, load->length), *of = any->buf;
+    Temp j = new_temp(z, KIND_INT, false), value = new_temp(z, of->kind, true), *index;
+    Stmt *loop = statement(z, ST_FOR, j, 1, row->extent);
+    loop->rows = true, loop->body = ARENA_NEW(z->arena, Block);
+    index = arena_copy(z->arena, any->args, sizeof *index * (size_t)any->nargs);
+    int64_t first = load->offset - load->at;
+    index[any->nargs - 1] = first ? add_to(z, loop->body, j, literal_before(z, first)) : j;
+    vec_push(&loop->body->stmts, statement(z, ST_LOAD, value, any->nargs, index));
+    vec_last(&loop->body->stmts)->buf = of;
+    Temp args[] = {value, j};
+    vec_push(&loop->body->stmts, statement(z, ST_STORE, -1, 2, args));
+    vec_last(&loop->body->stmts)->buf = row;
+    int place = 0;
+    for (bool found = false; !found; place += !found)
+        for (int i = 0; i < n; i++) found |= load[i].move == z->loop->body->stmts.data[place];
+    block_insert(z->loop->body, place, loop);
+    for (int i = 0; i < n; i++) {
+        Temp at = literal_before(z, load[i].at);
+        load[i].move->args = arena_copy(z->arena, &at, sizeof at), load[i].move->nargs = 1, load[i].move->buf = row;
+    }
+}
+
+static void stage_loads(Stager *z, int known) {
+    Run *load;
+    int n = lanes_row_loads(z->arena, z->tree, z->loop, z->def, known, &load), end;
+    for (int i = 0; i < n; i = end) {
+        for (end = i + 1; end < n && load[end].root == load[i].root;) end++;
+        stage_load(z, end - i, load + i);
+    }
 }
 
 void lanes_stage(Arena *arena, Tree *tree, Stmt *const *def, int known, Block *block, Stmt *loop, int64_t long_row) {
@@ -328,6 +388,7 @@ void lanes_stage(Arena *arena, Tree *tree, Stmt *const *def, int known, Block *b
     find(&z, loop->body);
     if (!stmt_wish(loop, WISH_lane)) choose_by_length(&z);
     stage_runs(&z, known);
+    stage_loads(&z, known);
     for (int i = 0; i < z.moves.len; i++) {
         Stmt *move = z.moves.data[i];
         if (move->buf->lanes) continue; // it has been redirected

@@ -24,8 +24,14 @@ try $all -- covered "x=$(numbers 11)"
 try $all -- added "x=$(numbers 11)" k=3
 try $all --lanes=8 -- sparse "$cams" "$points" "obs=$(pairs 11 -1)"
 try --lanes=4 --lanes=8 -- sparse "$cams" "$points" "obs=$(pairs 8 -1)"
+table() { awk -v n="$1" -v k="$2" 'BEGIN { for (i = 0; i < n; i++) { printf i ? ",[" : "[["; for (j = 0; j < k; j++) printf "%s%s", j ? "," : "", i * 0.3 - j * 0.17; printf "]" } print "]" }'; }
+cubes() { for i in 1 2 3 4; do printf '%s%s' "$([ $i = 1 ] && echo '[' || echo ,)" "$(table 2 5 | sed "s/0.17/0.$i/g")"; done; echo ']'; }
+for p in 4 7 8 11 16; do
+    obs=$(awk -v p=$p 'BEGIN { for (o = 0; o < p; o++) printf "%s%d", o ? "," : "[", o * 5 % 4; print "]" }')
+    try --lanes=4 --lanes=8 -- gathered "rows=$(table 4 9)" "cubes=$(cubes)" "obs=$obs"
+done
 for bad in 0 12; do
     for how in --lanes=0 --lanes=8 --exec; do fsmc run $how runs.fsm sparse "$cams" "$points" "obs=$(pairs 17 $bad)" 2>&1; done
 done | sort | uniq -c | sed 's/^ *//'
 fsmc run runs.fsm covered "x=$(numbers 3)"
-fsmc --emit=loops -o - runs.fsm | awk '/^loops/ { on = /covered|added|sparse/ && !/otherwise/ } on' | grep -E '^loops|for |out.*=' | sed 's/_[0-9]*//g; s/\bt[0-9][0-9]*\b/t/g'
+fsmc --emit=loops -o - runs.fsm | awk '/^loops/ { on = /covered|added|sparse|gathered/ && !/otherwise/ } on' | grep -E '^loops|for |out.*=' | sed 's/_[0-9]*//g; s/\bt[0-9][0-9]*\b/t/g'
