@@ -47,6 +47,9 @@ void pass_share(Func *f);
 // Part of pass_share: dear values that are needed at several indices (shifted.c).
 void pass_share_shifted(Func *f);
 
+// Finds what is evaluated whenever f returns, for all values of its variables, so that it may be evaluated outside of its
+// loops even if that can fail (certain.c).
+void pass_certain(const Func *f, Map *found);
 // A copy of f in an Ir of its own under the assumption that every size is at least 1.
 Func *pass_assume_positive(const Func *f);
 

@@ -25,6 +25,7 @@ typedef struct Share {
     Users users;
     Reach *reach;
     Map facts, costs;
+    Map certain; // what may be evaluated outside of its loops even if that can fail
     Map loops;   // index and state variables -> Binding
     Map refused; // values that are not to be lifted, in all rounds
     Map inside;  // what is evaluated in other loops once all found is lifted
@@ -37,10 +38,10 @@ typedef struct Binding {
 } Binding;
 
 static bool worth_it(Share *s, Node *e) {
-    if (e->partial || e->fv->n == 0 || e->fv->n > MAX_VARS) return false;
+    if ((e->partial && !map_get(&s->certain, e)) || e->fv->n == 0 || e->fv->n > MAX_VARS) return false;
     if (e->op == OP_gen) return pass_cost_memo(e->args[0], &s->costs) > PASS_COST_DEAR;
     if (e->rank) return e->op == OP_sum;
-    return e->op == OP_sum || e->op == OP_argmin || e->op == OP_argmax || op_info[e->op].cost >= OWN_DEAR;
+    return e->op == OP_sum || e->op == OP_final || e->op == OP_argmin || e->op == OP_argmax || op_info[e->op].cost >= OWN_DEAR;
 }
 
 // The loops over v that evaluate e.
@@ -201,6 +202,7 @@ static void collect(Share *s) {
     nodes_collect(s->f, &s->nodes);
     users_collect(&s->nodes, &s->users);
     facts_collect(s->f->ir, s->nodes.all.len, s->nodes.all.data, &s->facts);
+    pass_certain(s->f, &s->certain);
     s->reach = reach_new(s->f->noutputs, s->f->outputs);
     for (int i = 0; i < s->nodes.all.len; i++) {
         Node *loop = s->nodes.all.data[i];
@@ -218,7 +220,7 @@ static bool share_some(Share *s) {
     nodes_free(&s->nodes);
     users_free(&s->users);
     reach_free(s->reach);
-    map_free(&s->facts), map_free(&s->loops), map_free(&s->inside);
+    map_free(&s->facts), map_free(&s->certain), map_free(&s->loops), map_free(&s->inside);
     vec_free(&s->found);
     return any;
 }
