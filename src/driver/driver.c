@@ -116,9 +116,16 @@ static bool colored(const Options *opt) {
     return isatty(STDERR_FILENO) && !(no_color && *no_color) && term && strcmp(term, "dumb");
 }
 
+static bool makes_loops(Command command) {
+    for (int i = 0; i < option_row_count; i++)
+        if (!option_rows[i].group && option_rows[i].id == OPTION_MACHINE) return option_rows[i].commands & 1u << command;
+    return false;
+}
+
 // What the schedule assumes of the machine.
 static bool load_machine(Compilation *c) {
-    const char *named = getenv("FSMC_MACHINE"), *file = c->opt->machine ? c->opt->machine : named && *named ? named : NULL;
+    const char *named = makes_loops(c->opt->command) ? getenv("FSMC_MACHINE") : NULL;
+    const char *file = c->opt->machine ? c->opt->machine : named && *named ? named : NULL;
     const Source *src = file ? file_read(c->arena, c->diag, file) : NULL;
     return !file || (src && machine_read(&c->machine, c->diag, src));
 }

@@ -11,4 +11,5 @@ try 'lanes 1\n'
 try 'lanes 8 9\n'
 try 'lanes 8\nmove 1\nlanes 4\n'
 FSMC_MACHINE=m.txt fsmc run f.fsm f x=1 || echo "exit $?"
+FSMC_MACHINE=none.txt fsmc check f.fsm
 FSMC_MACHINE=none.txt fsmc run f.fsm f x=1 || echo "exit $?"
