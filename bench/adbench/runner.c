@@ -46,14 +46,14 @@ static const char *base_name(const char *file) {
     return text("%.*s", dot ? (int)(dot - name) : (int)strlen(name), name);
 }
 
-// Numbers of the Jacobian that are written: a file of more would be huge.
+// Objectives and Jacobians of more numbers are not written: the files would be huge.
 static int64_t most_written(void) {
     const char *limit = getenv("FSMC_ADBENCH_ENTRIES");
     return limit ? count_of("FSMC_ADBENCH_ENTRIES", limit) : 10000000;
 }
 
 static void write_results(const char *to, const Tool *tool, const Problem *q, const Results *r, const double times[2]) {
-    write_values(text("%sF_%s.txt", to, tool->name), q, r);
+    if (r->values <= most_written()) write_values(text("%sF_%s.txt", to, tool->name), q, r);
     if (r->derivatives <= most_written()) write_derivative(text("%sJ_%s.txt", to, tool->name), q, r);
     write_times(text("%stimes_%s.txt", to, tool->name), times[0], times[1]);
 }

@@ -11,5 +11,3 @@ run -O0 ba n=3 m=4 p=8
 check() { fsmc gradcheck "$@" >"$FSMC_TEST_TMP/log" 2>&1 && echo "$2: differences agree" || cat "$FSMC_TEST_TMP/log"; }
 check "$FSMC_ROOT/bench/adbench/gmm.fsm" gmm_objective k=3 d=3 n=4 gamma=0.7 m=3 sign=-1
 check "$FSMC_ROOT/bench/adbench/lstm.fsm" lstm_objective l=2 b=3 c=5
-check "$FSMC_ROOT/bench/adbench/hand.fsm" hand_simple b=22 v=5 w=2 n=3 --trials=1
-check "$FSMC_ROOT/bench/adbench/hand.fsm" hand_complicated b=22 v=5 w=2 n=3 t=4 --trials=1
