@@ -1,5 +1,5 @@
-// The four problems of ADBench, their results, and what a tool does with them. A tool is linked in, a shared object that
-// defines `const Tool adbench_tool`, or a program with the command line of ADBench's runner (docs/benchmarks.md).
+// The four problems of ADBench, their results, and what a tool does with them. A tool is linked in, a shared object
+// that defines `const Tool adbench_tool`, or a program with the command line of ADBench's runner (docs/benchmarks.md).
 #ifndef ADBENCH_H
 #define ADBENCH_H
 
@@ -9,12 +9,19 @@
 typedef enum Kind { GMM, BA, LSTM, HAND, HAND_COMPLICATED, KINDS } Kind;
 extern const char *const kind_names[KINDS]; // as ADBench's runner calls them
 
-enum { THETAS = 26, FINGERS = 5, BONES = 22, CAMERA = 11, BLOCK = 15, ENTRIES = 31 }; // BA: entries of a row, and of an observation
+enum {
+    THETAS = 26,
+    FINGERS = 5,
+    BONES = 22,
+    CAMERA = 11,
+    BLOCK = 15,
+    ENTRIES = 31
+}; // BA: entries of a row, and of an observation
 
 // All arrays are row-major without gaps.
 typedef struct Gmm {
     int64_t d, k, n, m;
-    double gamma, sign;                // the sign of the prior: 1 in ADBench, -1 in GradBench
+    double gamma, sign;               // the sign of the prior: 1 in ADBench, -1 in GradBench
     double *alphas, *means, *icf, *x; // [k], [k][d], [k][d (d + 1) / 2], [n][d]; the first three follow each other
 } Gmm;
 
@@ -49,8 +56,8 @@ typedef struct Problem {
     Hand hand;
 } Problem;
 
-// GMM and LSTM: a number and its gradient. BA: 2 p reprojection errors, then p weight errors; the entries of the Jacobian row
-// by row, and its offsets and columns. HAND: 3 n errors; the Jacobian column by column.
+// GMM and LSTM: a number and its gradient. BA: 2 p reprojection errors, then p weight errors; the entries of the
+// Jacobian row by row, and its offsets and columns. HAND: 3 n errors; the Jacobian column by column.
 typedef struct Results {
     int64_t values, derivatives, rows, columns; // rows and columns of the Jacobian
     double *value, *derivative;

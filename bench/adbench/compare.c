@@ -12,7 +12,8 @@ double difference(double x, double y) {
     return rho >= 0 ? rho : INFINITY;
 }
 
-// The next word, if it is in this line. Words that are no numbers, as in the objective of BA, are compared as NaN with NaN.
+// The next word, if it is in this line. Words that are no numbers, as in the objective of BA, are compared as NaN with
+// NaN.
 static bool next_in_line(Reader *r, int64_t line, double *value, bool *word) {
     size_t length = reader_word(r);
     if (!length || r->line != line) return false;

@@ -26,9 +26,7 @@ static void parts_of(Problem *q, Part parts[PARTS]) {
         parts[1] = (Part){q->ba.points, 3 * q->ba.m};
         parts[2] = (Part){q->ba.weights, q->ba.p};
         break;
-    default:
-        parts[0] = (Part){q->hand.us, q->hand.us ? 2 * q->hand.n : 0};
-        parts[1] = (Part){q->hand.theta, THETAS};
+    default: parts[0] = (Part){q->hand.us, q->hand.us ? 2 * q->hand.n : 0}; parts[1] = (Part){q->hand.theta, THETAS};
     }
 }
 

@@ -1,5 +1,5 @@
-// Comparison with files of expected values: lines `KEY …`, some followed by a list of values. Keys that are not known are
-// skipped; see compare_key.
+// Comparison with files of expected values: lines `KEY …`, some followed by a list of values. Keys that are not known
+// are skipped; see compare_key.
 #include "adbench.h"
 #include "text.h"
 
@@ -107,7 +107,8 @@ static bool compare_key(Expected *e) {
         int64_t count = reader_int(&e->r, "the number of entries", 0, s->derivatives);
         if (!reader_takes(&e->r, "sampled") && !(count == s->derivatives && reader_takes(&e->r, "full")))
             reader_expected(&before, "all %lld entries, or \"sampled\"", (long long)s->derivatives);
-        for (; count > 0; count--) expect_number(e, s->derivative[reader_int(&e->r, "an index", 0, s->derivatives - 1)]);
+        for (; count > 0; count--)
+            expect_number(e, s->derivative[reader_int(&e->r, "an index", 0, s->derivatives - 1)]);
     } else
         return false;
     return true;

@@ -1,5 +1,5 @@
-// Instances of ADBench's kind, from their names: the sizes in them, and its distributions. The same name always gives the same
-// numbers.
+// Instances of ADBench's kind, from their names: the sizes in them, and its distributions. The same name always gives
+// the same numbers.
 #include "../../examples/random.h"
 #include "adbench.h"
 #include "instances.h"
@@ -84,7 +84,8 @@ static void generate_ba(FILE *f, Random *r, const char *name) {
     for (int i = 0; i < 3; i++) fprintf(f, "%.6f ", 10 * uniform(r));
     fprintf(f, "%.6f %.6f %.6f ", 300 + 200 * uniform(r), 10 * normal(r), 10 * normal(r));
     fprintf(f, "%.6f %.6f\n", 0.05 * normal(r), 0.005 * normal(r));
-    for (int i = 0; i < 3; i++) fprintf(f, "%.6f ", 20 + 20 * uniform(r)); // far from the camera, so that nothing is near its plane
+    for (int i = 0; i < 3; i++)
+        fprintf(f, "%.6f ", 20 + 20 * uniform(r)); // far from the camera, so that nothing is near its plane
     fprintf(f, "\n%.6f\n%.6f %.6f\n", uniform(r), 200 * uniform(r), 200 * uniform(r));
 }
 

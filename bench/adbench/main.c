@@ -17,7 +17,8 @@ static const char usage[] =
     "       fsmc-adbench check [--tool=TOOL] [--reference=TOOL] [--gradbench] [--tolerance=X] TYPE INPUT [EXPECTED]\n"
     "       fsmc-adbench compare [--tolerance=X] FILE REFERENCE\n"
     "       fsmc-adbench TYPE MODULE INPUT OUT_PREFIX MINIMUM NRUNS_F NRUNS_J TIME_LIMIT [-rep]\n"
-    "NAME is an instance such as gmm/1k/gmm_d10_K25, a pattern as of the shell, or all; without one, what ADBench runs.\n"
+    "NAME is an instance such as gmm/1k/gmm_d10_K25, a pattern as of the shell, or all; without one, what ADBench "
+    "runs.\n"
     "TOOL is fsmc, manual-gcc, manual-clang, or NAME=HOW: a shared object (.so) or a program.\n"
     "Options of run: --data=FOLDER (of ADBench's files; else $FSMC_ADBENCH/data; others are generated), --tool=TOOL\n"
     "(may be repeated), --again, --minimum=SECONDS, --samples=N, --derivative-samples=N, --limit=SECONDS,\n"
@@ -34,7 +35,8 @@ typedef struct Options {
 static double number(const char *name, const char *word) {
     char *end;
     double value = strtod(word, &end);
-    if (end == word || *end || !(value >= 0)) fail(STATUS_USAGE, "%s: expected a number from 0, found \"%s\"", name, word);
+    if (end == word || *end || !(value >= 0))
+        fail(STATUS_USAGE, "%s: expected a number from 0, found \"%s\"", name, word);
     return value;
 }
 
@@ -47,31 +49,47 @@ static const char *value_of(const char *word, const char *name) {
 static bool take_option(Options *o, const char *word) {
     Plan *p = &o->plan;
     const char *value;
-    if ((value = value_of(word, "--out"))) p->out = value;
-    else if ((value = value_of(word, "--data"))) p->data = value;
-    else if ((value = value_of(word, "--tool"))) add_peer(p, value);
-    else if ((value = value_of(word, "--reference"))) o->reference = value;
-    else if ((value = value_of(word, "--minimum"))) number("--minimum", p->minimum = value);
-    else if ((value = value_of(word, "--limit"))) number("--limit", p->limit = value);
-    else if ((value = value_of(word, "--samples"))) count_of("--samples", p->samples = value);
-    else if ((value = value_of(word, "--derivative-samples"))) count_of("--derivative-samples", p->derivative_samples = value);
-    else if ((value = value_of(word, "--timeout"))) p->timeout = number("--timeout", value);
-    else if ((value = value_of(word, "--tolerance"))) p->tolerance = number("--tolerance", value);
-    else if (!strcmp(word, "--again")) p->again = true;
-    else if (!strcmp(word, "--gradbench")) o->gradbench = true;
-    else return false;
+    if ((value = value_of(word, "--out")))
+        p->out = value;
+    else if ((value = value_of(word, "--data")))
+        p->data = value;
+    else if ((value = value_of(word, "--tool")))
+        add_peer(p, value);
+    else if ((value = value_of(word, "--reference")))
+        o->reference = value;
+    else if ((value = value_of(word, "--minimum")))
+        number("--minimum", p->minimum = value);
+    else if ((value = value_of(word, "--limit")))
+        number("--limit", p->limit = value);
+    else if ((value = value_of(word, "--samples")))
+        count_of("--samples", p->samples = value);
+    else if ((value = value_of(word, "--derivative-samples")))
+        count_of("--derivative-samples", p->derivative_samples = value);
+    else if ((value = value_of(word, "--timeout")))
+        p->timeout = number("--timeout", value);
+    else if ((value = value_of(word, "--tolerance")))
+        p->tolerance = number("--tolerance", value);
+    else if (!strcmp(word, "--again"))
+        p->again = true;
+    else if (!strcmp(word, "--gradbench"))
+        o->gradbench = true;
+    else
+        return false;
     return true;
 }
 
 static Options parse(int argc, char **argv) {
-    Options o = {.plan = {.minimum = "0.5", .samples = "10", .derivative_samples = "10", .limit = "10", .timeout = 300}};
+    Options o = {
+        .plan = {.minimum = "0.5", .samples = "10", .derivative_samples = "10", .limit = "10", .timeout = 300}};
     o.plan.tolerance = -1;
     const char *adbench = getenv("FSMC_ADBENCH");
     if (adbench && *adbench) o.plan.data = strdup(text("%s/data", adbench));
     o.words = argv;
     for (int i = 0; i < argc; i++) {
-        if (strncmp(argv[i], "--", 2) != 0) o.words[o.nwords++] = argv[i];
-        else if (!take_option(&o, argv[i])) fail(STATUS_USAGE, "there is no option %s\n%s", argv[i], usage);
+        if (strncmp(argv[i], "--", 2) != 0)
+            o.words[o.nwords++] = argv[i];
+        else if (!take_option(&o, argv[i]))
+            fail(STATUS_USAGE, "there is no option %s\n%s", argv[i], usage);
     }
     return o;
 }
@@ -135,7 +153,8 @@ static const Tool *tool_of(const Peer *p) {
 }
 
 static int check(Options *o) {
-    if (o->nwords < 2 || o->nwords > 3) fail(STATUS_USAGE, "expected a type, a file, and perhaps one of expected values\n%s", usage);
+    if (o->nwords < 2 || o->nwords > 3)
+        fail(STATUS_USAGE, "expected a type, a file, and perhaps one of expected values\n%s", usage);
     Kind kind = kind_named(o->words[0]);
     if (kind == KINDS) fail(STATUS_USAGE, "there is no type %s: GMM, BA, LSTM, HAND or HAND-COMPLICATED", o->words[0]);
     if (!o->plan.npeers) add_peer(&o->plan, fsmc_tool.name);
@@ -155,7 +174,9 @@ static int check(Options *o) {
                             : difference_of_direction(&q, tool, state, &r);
     double tolerance = o->plan.tolerance >= 0 ? o->plan.tolerance : differences ? 1e-6 : 1e-10;
     printf("%s by %s: the largest difference from %s is %s\n", problem_text(&q), tool->name,
-           expected ? "expected values" : other ? other->name : "differences",
+           expected ? "expected values"
+           : other  ? other->name
+                    : "differences",
            worst <= tolerance ? text("at most %g", tolerance) : text("%.1e", worst));
     tool->release(state);
     results_free(&r);

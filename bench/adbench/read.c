@@ -9,8 +9,8 @@ static const int64_t many = 2000000000;
 // Sizes that are false are told from the file's length before memory is asked for.
 static void check_sizes(Reader *r, bool fit, const char *sizes) {
     if (!fit)
-        fail(STATUS_FILE, "%s: line 1: expected sizes that fit the file, found %s in a file of %lld bytes", r->name, sizes,
-             (long long)(r->end - r->text));
+        fail(STATUS_FILE, "%s: line 1: expected sizes that fit the file, found %s in a file of %lld bytes", r->name,
+             sizes, (long long)(r->end - r->text));
 }
 
 static void read_gmm(Reader *r, Gmm *g, bool replicate) {
@@ -43,8 +43,8 @@ static double *read_rows(Reader *r, const char *what, int64_t count, int64_t wid
     return to;
 }
 
-// ADBench's files have one camera, point, weight and feature for all. A file that goes on has all of them, and the pairs of
-// camera and point before the features.
+// ADBench's files have one camera, point, weight and feature for all. A file that goes on has all of them, and the
+// pairs of camera and point before the features.
 static void read_ba(Reader *r, Ba *a) {
     a->n = reader_int(r, "the number of cameras n", 1, many);
     a->m = reader_int(r, "the number of points m", 1, many);

@@ -15,7 +15,8 @@
 #include <unistd.h>
 
 // ADBench's path of what a tool says of an instance.
-static const char *result_path(const Plan *plan, const Instance *i, const Peer *p, const char *what, const char *suffix) {
+static const char *result_path(const Plan *plan, const Instance *i, const Peer *p, const char *what,
+                               const char *suffix) {
     const char *base = strrchr(i->name, '/') + 1;
     return text("%s/Release/%.*s%s/%s_%s_%s%s", plan->out, (int)(base - i->name), i->name, p->name, base, what, p->name,
                 suffix);
@@ -45,11 +46,20 @@ static void start(const Plan *plan, const Instance *i, const Peer *p, const char
     char *words[MOST_WORDS + 16];
     int n = 0;
     if (p->command)
-        for (char *word = strtok(strdup(p->command), " "); word && n < MOST_WORDS; word = strtok(NULL, " ")) words[n++] = word;
+        for (char *word = strtok(strdup(p->command), " "); word && n < MOST_WORDS; word = strtok(NULL, " "))
+            words[n++] = word;
     else
         words[n++] = (char *)"/proc/self/exe";
-    const char *rest[] = {kind_names[i->kind], p->module ? p->module : p->name, input,       prefix, plan->minimum,
-                          plan->samples,       plan->derivative_samples,        plan->limit, i->replicate ? "-rep" : NULL, NULL};
+    const char *rest[] = {kind_names[i->kind],
+                          p->module ? p->module : p->name,
+                          input,
+                          prefix,
+                          plan->minimum,
+                          plan->samples,
+                          plan->derivative_samples,
+                          plan->limit,
+                          i->replicate ? "-rep" : NULL,
+                          NULL};
     for (int k = 0; k < 10; k++) words[n++] = (char *)rest[k];
     execvp(words[0], words);
     fprintf(stderr, "fsmc-adbench: %s: %s\n", words[0], strerror(errno));
@@ -120,13 +130,14 @@ static bool compare_with_reference(const Plan *plan, const Instance *i, const Pe
     if (!reference || reference == p) return true;
     static const char *const parts[] = {"F", "J"};
     for (int k = 0; k < 2; k++) {
-        const char *file = result_path(plan, i, p, parts[k], ".txt"), *with = result_path(plan, i, reference, parts[k], ".txt");
+        const char *file = result_path(plan, i, p, parts[k], ".txt"),
+                   *with = result_path(plan, i, reference, parts[k], ".txt");
         if (!exists(file) || !exists(with)) continue;
         Comparison c = compare_files(file, with, plan->tolerance);
         if (k) write_comparison(result_path(plan, i, p, "correctness", ".txt"), file, with, plan->tolerance, &c);
         if (!c.shape && !c.violations) continue;
-        fprintf(stderr, "  %s: %s differs from that of %s: %lld of %lld numbers%s, the largest difference is %.1e\n", p->name,
-                file, reference->name, (long long)c.violations, (long long)c.compared,
+        fprintf(stderr, "  %s: %s differs from that of %s: %lld of %lld numbers%s, the largest difference is %.1e\n",
+                p->name, file, reference->name, (long long)c.violations, (long long)c.compared,
                 c.shape ? ", and the files have different shapes" : "", c.largest);
         return false;
     }
@@ -190,7 +201,8 @@ static void print_time(double seconds) {
 int print_table(const Plan *plan) {
     const Peer *own = &plan->peers[0];
     printf("| instance | %s: objective | derivative | ratio | best peer | objective | derivative | speed-up |\n"
-           "|---|---|---|---|---|---|---|---|\n", own->name);
+           "|---|---|---|---|---|---|---|---|\n",
+           own->name);
     for (int64_t at = 0; at < plan->count; at++) {
         const Instance *i = &plan->instances[at];
         double times[2], peers[2] = {INFINITY, INFINITY};

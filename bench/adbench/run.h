@@ -23,7 +23,8 @@ typedef struct Plan {
     bool again;
 } Plan;
 
-// Those that patterns (as of a shell) select, or that ADBench runs if there is none. A name need not be one of ADBench's.
+// Those that patterns (as of a shell) select, or that ADBench runs if there is none. A name need not be one of
+// ADBench's.
 int64_t select_instances(char **patterns, int count, Instance **to);
 void add_peer(Plan *plan, const char *text); // NAME or NAME=HOW
 void add_usual_peers(Plan *plan);

@@ -11,7 +11,8 @@
 
 const Tool *tool_named(const char *name) {
     if (!strcmp(name, fsmc_tool.name)) return &fsmc_tool;
-    if (!strchr(name, '/')) fail(STATUS_USAGE, "there is no module `%s`: expected fsmc, or a shared object with a `/` in its path", name);
+    if (!strchr(name, '/'))
+        fail(STATUS_USAGE, "there is no module `%s`: expected fsmc, or a shared object with a `/` in its path", name);
     void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (!library) fail(STATUS_FILE, "%s", dlerror());
     const Tool *tool = dlsym(library, "adbench_tool");
@@ -37,7 +38,8 @@ int64_t count_of(const char *what, const char *word) {
     char *end;
     errno = 0;
     long long value = strtoll(word, &end, 10);
-    if (errno || end == word || *end || value < 0) fail(STATUS_USAGE, "%s: expected a number from 0, found \"%s\"", what, word);
+    if (errno || end == word || *end || value < 0)
+        fail(STATUS_USAGE, "%s: expected a number from 0, found \"%s\"", what, word);
     return value;
 }
 

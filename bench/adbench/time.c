@@ -1,5 +1,5 @@
-// ADBench's way of timing: as many calls in a row as take longer than the least time that can be measured, and the least of
-// some such samples.
+// ADBench's way of timing: as many calls in a row as take longer than the least time that can be measured, and the
+// least of some such samples.
 #define _POSIX_C_SOURCE 200809L
 #include "adbench.h"
 #include "text.h"

@@ -121,7 +121,8 @@ void gmm_gradient(const Gmm *g, double *work, double *gradient) {
     }
     double all = log_sum_exp(g->alphas, g->k);
     for (int64_t k = 0; k < g->k; k++) {
-        gradient_of_component(g, k, shares[k], zs + k * d, triangles + k * size, q + k * size, means + k * d, icf + k * size);
+        gradient_of_component(g, k, shares[k], zs + k * d, triangles + k * size, q + k * size, means + k * d,
+                              icf + k * size);
         shares[k] -= (double)g->n * exp(g->alphas[k] - all);
     }
 }

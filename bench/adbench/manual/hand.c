@@ -43,8 +43,8 @@ static void places_of(int64_t bone, int *x, int *z) {
 
 typedef struct Skeleton {
     Affine absolute[BONES], moves[BONES];
-    Affine by_angle[BONES][ANGLES];  // of moves
-    Affine of_frame[BONES][ANGLES];  // of absolute
+    Affine by_angle[BONES][ANGLES];            // of moves
+    Affine of_frame[BONES][ANGLES];            // of absolute
     int angles[BONES][ANGLES], nangles[BONES]; // those that a bone depends on
     double global[3][3], by_axis[3][3][3];
 } Skeleton;
@@ -55,7 +55,8 @@ static void add_angle(Skeleton *s, int64_t bone, int place, const Affine frame, 
     for (int i = 0; i < 3; i++) own[i][3] = 0; // the turn has no part that is added
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 4; j++)
-            s->of_frame[bone][place][i][j] = frame[i][0] * own[0][j] + frame[i][1] * own[1][j] + frame[i][2] * own[2][j];
+            s->of_frame[bone][place][i][j] =
+                frame[i][0] * own[0][j] + frame[i][1] * own[1][j] + frame[i][2] * own[2][j];
     s->angles[bone][s->nangles[bone]++] = place;
 }
 
@@ -130,14 +131,16 @@ static void place_vertex(const Hand *h, const Skeleton *s, int64_t v, double pos
     posed[0] = posed[1] = posed[2] = 0;
     for (int64_t k = 0; k < h->width; k++) {
         double weight = h->weights[v * h->width + k];
-        if (weight != 0) transform((const double(*)[4])s->moves[h->by[v * h->width + k]], h->rest + 3 * v, weight, posed);
+        if (weight != 0)
+            transform((const double(*)[4])s->moves[h->by[v * h->width + k]], h->rest + 3 * v, weight, posed);
     }
     times((const double(*)[3])s->global, posed, to);
     for (int i = 0; i < 3; i++) to[i] += h->theta[3 + i];
 }
 
 // The columns of theta for a vertex.
-static void vertex_derivative(const Hand *h, const Skeleton *s, int64_t v, const double posed[3], double to[THETAS][3]) {
+static void vertex_derivative(const Hand *h, const Skeleton *s, int64_t v, const double posed[3],
+                              double to[THETAS][3]) {
     double by_angle[ANGLES][3];
     bool used[ANGLES] = {false};
     memset(to, 0, THETAS * sizeof *to);
@@ -219,7 +222,7 @@ void hand_jacobian(const Hand *h, double *work, double *columns) {
             for (int c = 0; c < 2; c++) columns[c * rows + 3 * i + j] = vs.at[corners[2]][j] - vs.at[corners[c]][j];
         for (int k = 0; k < THETAS; k++)
             for (int j = 0; j < 3; j++)
-                of_theta[k * rows + 3 * i + j] =
-                    -(u * vs.by[corners[0]][k][j] + v * vs.by[corners[1]][k][j] + (1 - u - v) * vs.by[corners[2]][k][j]);
+                of_theta[k * rows + 3 * i + j] = -(u * vs.by[corners[0]][k][j] + v * vs.by[corners[1]][k][j] +
+                                                   (1 - u - v) * vs.by[corners[2]][k][j]);
     }
 }
