@@ -22,7 +22,7 @@ static const char usage[] =
     "TOOL is fsmc, manual-gcc, manual-clang, or NAME=HOW: a shared object (.so) or a program.\n"
     "Options of run: --data=FOLDER (of ADBench's files; else $FSMC_ADBENCH/data; others are generated), --tool=TOOL\n"
     "(may be repeated), --again, --minimum=SECONDS, --samples=N, --derivative-samples=N, --limit=SECONDS,\n"
-    "--timeout=SECONDS, --tolerance=X\n";
+    "--timeout=SECONDS, --rounds=N, --tolerance=X\n";
 
 typedef struct Options {
     Plan plan;
@@ -69,6 +69,8 @@ static bool take_option(Options *o, const char *word) {
         p->timeout = number("--timeout", value);
     else if ((value = value_of(word, "--tolerance")))
         p->tolerance = number("--tolerance", value);
+    else if ((value = value_of(word, "--rounds")))
+        p->rounds = count_of("--rounds", value);
     else if (!strcmp(word, "--again"))
         p->again = true;
     else if (!strcmp(word, "--gradbench"))
@@ -80,7 +82,8 @@ static bool take_option(Options *o, const char *word) {
 
 static Options parse(int argc, char **argv) {
     Options o = {
-        .plan = {.minimum = "0.5", .samples = "10", .derivative_samples = "10", .limit = "10", .timeout = 300}};
+        .plan = {
+            .minimum = "0.5", .samples = "10", .derivative_samples = "10", .limit = "10", .timeout = 300, .rounds = 1}};
     o.plan.tolerance = -1;
     const char *adbench = getenv("FSMC_ADBENCH");
     if (adbench && *adbench) o.plan.data = strdup(text("%s/data", adbench));

@@ -151,40 +151,57 @@ static void say_times(const Peer *p, const double times[2], const char *more) {
         fprintf(stderr, "  %s: %.6g ms, derivative %.6g ms%s\n", p->name, 1e3 * times[0], 1e3 * times[1], more);
 }
 
-static bool run_one(const Plan *plan, int64_t at, const Peer *p) {
-    const Instance *i = &plan->instances[at];
-    const char *times_file = strdup(result_path(plan, i, p, "times", ".txt"));
+// Whether there is nothing to run: it was run before, or cannot be hoped to end in time.
+static bool settled(const Plan *plan, int64_t at, const Peer *p) {
+    const char *file = result_path(plan, &plan->instances[at], p, "times", ".txt");
     double times[2];
-    if (!plan->again && read_times(times_file, times)) {
+    if (!plan->again && read_times(file, times)) {
         say_times(p, times, " (from before)");
         return true;
     }
-    if (hopeless(plan, at, p)) {
-        fprintf(stderr, "  %s: not run, a smaller size took too long\n", p->name);
-        write_times(times_file, INFINITY, INFINITY);
-        return true;
-    }
-    int status = run_peer(plan, i, p, times_file);
-    if (status < 0) {
+    if (!hopeless(plan, at, p)) return false;
+    fprintf(stderr, "  %s: not run, a smaller size took too long\n", p->name);
+    write_times(file, INFINITY, INFINITY);
+    return true;
+}
+
+// After a first round, the lesser of its times and those before stays. False if the tool failed; `over` if more rounds
+// are no use.
+static bool measure(const Plan *plan, const Instance *i, const Peer *p, int64_t round, bool *over) {
+    char file[4096];
+    snprintf(file, sizeof file, "%s", result_path(plan, i, p, "times", ".txt"));
+    double times[2] = {INFINITY, INFINITY}, least[2];
+    if (!round || !read_times(file, least)) least[0] = least[1] = INFINITY;
+    int status = run_peer(plan, i, p, file);
+    if (status < 0)
         fprintf(stderr, "  %s: longer than %g s\n", p->name, plan->timeout);
-        write_times(times_file, INFINITY, INFINITY);
-        return true;
-    }
-    if (status || !read_times(times_file, times)) {
+    else if (status || !read_times(file, times)) {
         fprintf(stderr, "  %s: failed, exit status %d\n", p->name, status);
+        *over = true;
         return false;
     }
-    say_times(p, times, "");
+    *over = status < 0;
+    for (int k = 0; k < 2; k++) times[k] = fmin(times[k], least[k]);
+    if (status < 0 || round) write_times(file, times[0], times[1]);
+    if (round == plan->rounds - 1 && !*over) say_times(p, times, "");
     return true;
+}
+
+static bool run_instance(const Plan *plan, int64_t at) {
+    bool good = true, done[TOOLS];
+    for (int t = 0; t < plan->npeers; t++) done[t] = settled(plan, at, &plan->peers[t]);
+    for (int64_t round = 0; round < plan->rounds; round++)
+        for (int t = 0; t < plan->npeers; t++)
+            if (!done[t]) good &= measure(plan, &plan->instances[at], &plan->peers[t], round, &done[t]);
+    for (int t = 0; t < plan->npeers; t++) good &= compare_with_reference(plan, &plan->instances[at], &plan->peers[t]);
+    return good;
 }
 
 int run_plan(const Plan *plan) {
     bool good = true;
     for (int64_t at = 0; at < plan->count; at++) {
-        const Instance *i = &plan->instances[at];
-        fprintf(stderr, "[%lld/%lld] %s\n", (long long)at + 1, (long long)plan->count, i->name);
-        for (int t = 0; t < plan->npeers; t++) good &= run_one(plan, at, &plan->peers[t]);
-        for (int t = 0; t < plan->npeers; t++) good &= compare_with_reference(plan, i, &plan->peers[t]);
+        fprintf(stderr, "[%lld/%lld] %s\n", (long long)at + 1, (long long)plan->count, plan->instances[at].name);
+        good &= run_instance(plan, at);
     }
     return good ? 0 : STATUS_DIFFERS;
 }

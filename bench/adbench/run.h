@@ -21,6 +21,7 @@ typedef struct Plan {
     const char *minimum, *samples, *derivative_samples, *limit;
     double timeout, tolerance;
     bool again;
+    int64_t rounds; // of each instance by all tools in turn; the least times count
 } Plan;
 
 // Those that patterns (as of a shell) select, or that ADBench runs if there is none. A name need not be one of

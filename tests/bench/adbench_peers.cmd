@@ -16,7 +16,7 @@ names='lstm/lstm_l2_c6_b3 lstm/lstm_l2_c9_b3'
 run() {
     $adbench run --out=out --minimum=0 --samples=1 --derivative-samples=1 --timeout=2 "$@" 2>&1 >/dev/null; echo "exit $?"
 }
-run --tool=fsmc --tool='slow=sh slow.sh' $names | sed 's/[0-9.e-]* ms/_ ms/g'
+run --rounds=2 --tool=fsmc --tool='slow=sh slow.sh' $names | sed 's/[0-9.e-]* ms/_ ms/g'
 cat out/Release/lstm/slow/*
 run --tool='slow=sh slow.sh' --tool='failing=false' --tool='absent=./absent' lstm/lstm_l2_c6_b3
 run --tool='manual=sh wrong.sh' --tool=fsmc lstm/lstm_l2_c6_b3 | sed 's/[0-9.e-]* ms/_ ms/g; s/difference is .*/difference is …/'
