@@ -80,35 +80,39 @@ static bool take_option(Options *o, const char *word) {
     return true;
 }
 
-static Options parse(int argc, char **argv) {
-    Options o = {
-        .plan = {
-            .minimum = "0.5", .samples = "10", .derivative_samples = "10", .limit = "10", .timeout = 300, .rounds = 1}};
-    o.plan.tolerance = -1;
+// Static, so that what it points to lives to the end.
+static Options options = {.plan = {.minimum = "0.5",
+                                   .samples = "10",
+                                   .derivative_samples = "10",
+                                   .limit = "10",
+                                   .timeout = 300,
+                                   .tolerance = -1, // not given
+                                   .rounds = 1}};
+
+static void parse(int argc, char **argv) {
     const char *adbench = getenv("FSMC_ADBENCH");
-    if (adbench && *adbench) o.plan.data = strdup(text("%s/data", adbench));
-    o.words = argv;
+    if (adbench && *adbench) options.plan.data = strdup(text("%s/data", adbench));
+    options.words = argv;
     for (int i = 0; i < argc; i++) {
         if (strncmp(argv[i], "--", 2) != 0)
-            o.words[o.nwords++] = argv[i];
-        else if (!take_option(&o, argv[i]))
+            options.words[options.nwords++] = argv[i];
+        else if (!take_option(&options, argv[i]))
             fail(STATUS_USAGE, "there is no option %s\n%s", argv[i], usage);
     }
-    return o;
 }
 
 static int list(Options *o) {
-    Instance *instances;
-    int64_t count = select_instances(o->words, o->nwords, &instances);
-    for (int64_t i = 0; i < count; i++) puts(instances[i].name);
+    Plan *p = &o->plan;
+    p->count = select_instances(o->words, o->nwords, &p->instances);
+    for (int64_t i = 0; i < p->count; i++) puts(p->instances[i].name);
     return 0;
 }
 
 static int generate_all(Options *o) {
+    Plan *p = &o->plan;
     if (o->nwords < 2) fail(STATUS_USAGE, "expected a folder and names\n%s", usage);
-    Instance *instances;
-    int64_t count = select_instances(o->words + 1, o->nwords - 1, &instances);
-    for (int64_t i = 0; i < count; i++) generate(o->words[0], instances[i].name);
+    p->count = select_instances(o->words + 1, o->nwords - 1, &p->instances);
+    for (int64_t i = 0; i < p->count; i++) generate(o->words[0], p->instances[i].name);
     return 0;
 }
 
@@ -198,12 +202,12 @@ int main(int argc, char **argv) {
         fputs(usage, stdout);
         return 0;
     }
-    Options o = parse(argc - 2, argv + 2);
-    if (!strcmp(command, "list")) return list(&o);
-    if (!strcmp(command, "generate")) return generate_all(&o);
-    if (!strcmp(command, "run")) return run(&o, run_plan);
-    if (!strcmp(command, "table")) return run(&o, print_table);
-    if (!strcmp(command, "check")) return check(&o);
-    if (!strcmp(command, "compare")) return compare(&o);
+    parse(argc - 2, argv + 2);
+    if (!strcmp(command, "list")) return list(&options);
+    if (!strcmp(command, "generate")) return generate_all(&options);
+    if (!strcmp(command, "run")) return run(&options, run_plan);
+    if (!strcmp(command, "table")) return run(&options, print_table);
+    if (!strcmp(command, "check")) return check(&options);
+    if (!strcmp(command, "compare")) return compare(&options);
     fail(STATUS_USAGE, "there is no command %s\n%s", command, usage);
 }
