@@ -3,6 +3,7 @@
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/ErrorHandling.h>
+#include <llvm-c/IRReader.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
@@ -82,12 +83,38 @@ static void set_target(CpuModule *m) {
     LLVMDisposeMessage(triple);
 }
 
-// How many doubles the machine's vectors hold.
+// Does the machine have such an instruction for this IR, with registers of that name? LLVM says what its processors can do only
+// by the code that it makes.
+static bool makes(LLVMTargetMachineRef machine, const char *ir, const char *instruction, const char *registers) {
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMMemoryBufferRef text = LLVMCreateMemoryBufferWithMemoryRangeCopy(ir, strlen(ir), "probe"), code = NULL;
+    LLVMModuleRef module;
+    char *error = NULL;
+    if (LLVMParseIRInContext(context, text, &module, &error)) fatal_bug("%s", error);
+    if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMAssemblyFile, &error, &code)) fatal_bug("%s", error);
+    bool found = false;
+    for (const char *at = LLVMGetBufferStart(code); !found && (at = strstr(at, instruction)); at++) {
+        const char *name = strstr(at, registers);
+        found = name && name < at + strcspn(at, "\n");
+    }
+    LLVMDisposeMemoryBuffer(code);
+    LLVMDisposeModule(module);
+    LLVMContextDispose(context);
+    return found;
+}
+
+// How many doubles the machine's vectors hold: with AVX-512DQ (which not all that have AVX-512 do) 8, with AVX2 4.
 static int native_lanes(LLVMTargetMachineRef machine) {
-    char *features = LLVMGetTargetMachineFeatureString(machine), *cpu = LLVMGetTargetMachineCPU(machine);
-    int lanes = strstr(features, "+avx512dq") || !strcmp(cpu, "x86-64-v4") ? 8
-                : strstr(features, "+avx2") || !strcmp(cpu, "x86-64-v3")  ? 4
-                                                                           : 2;
+    static const char with8[] = "define <8 x double> @f(<8 x i64> %x) {\n%y = sitofp <8 x i64> %x to <8 x double>\nret <8 x double> %y\n}";
+    static const char with4[] = "define <4 x i64> @f(<4 x i64> %x, <4 x i64> %y) {\n%z = add <4 x i64> %x, %y\nret <4 x i64> %z\n}";
+    char *triple = LLVMGetTargetMachineTriple(machine), *features = LLVMGetTargetMachineFeatureString(machine);
+    char *cpu = LLVMGetTargetMachineCPU(machine);
+    int lanes = 2;
+    if (*features) // of this processor
+        lanes = strstr(features, "+avx512dq") ? 8 : strstr(features, "+avx2") ? 4 : 2;
+    else if (!strncmp(triple, "x86_64", 6) && strcmp(cpu, "x86-64"))
+        lanes = makes(machine, with8, "vcvtqq2pd", "zmm") ? 8 : makes(machine, with4, "vpaddq", "ymm") ? 4 : 2;
+    LLVMDisposeMessage(triple);
     LLVMDisposeMessage(features);
     LLVMDisposeMessage(cpu);
     return lanes;

@@ -21,6 +21,7 @@ typedef struct Peeler {
     // Of the loop that is looked at:
     Stmt *loop;
     Map made;     // Temp + 1: in an iteration
+    Map blocks;   // inside
     Block before; // what has to be computed before it
     VEC(Temp) least, most; // the middle is where the index is at least these, and below those
     VEC(Known) known;
@@ -126,13 +127,25 @@ static void find(Peeler *z, const Block *block) {
     }
 }
 
-// How many statements there are; a large number where a buffer's life depends on the block.
+static void note_blocks(Peeler *z, const Block *block) {
+    if (!block) return;
+    map_put(&z->blocks, block, (void *)block);
+    for (int i = 0; i < block->stmts.len; i++) {
+        note_blocks(z, block->stmts.data[i]->body);
+        note_blocks(z, block->stmts.data[i]->other);
+    }
+}
+
+// Is the buffer new in each run of a block inside of the loop?
+static bool is_new(const Peeler *z, const Buf *b) { return b && b->home && map_get(&z->blocks, b->home); }
+
+// How many statements there are; a large number where a buffer's life depends on a block inside.
 static int survey(Peeler *z, const Block *block, int depth) {
     int n = 0;
     for (int i = 0; block && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
         if (s->dst >= 0 && s->kind != ST_SET) map_put(&z->made, (void *)((intptr_t)s->dst + 1), (void *)s);
-        bool inside = (s->buf && s->buf->home) || (s->src && s->src->home) || s->kind == ST_NEW || s->kind == ST_LOOP;
+        bool inside = is_new(z, s->buf) || is_new(z, s->src) || s->kind == ST_NEW || s->kind == ST_LOOP;
         bool deep = depth > 0 && s->kind == ST_FOR;
         n += inside || deep ? LARGEST_BODY : 1;
         n += survey(z, s->body, depth + (s->kind == ST_FOR)) + survey(z, s->other, depth);
@@ -192,8 +205,9 @@ static void split(Peeler *z, Block *block, int at) {
 static bool try_split(Peeler *z, Block *block, int at) {
     z->loop = block->stmts.data[at];
     z->before.stmts.len = z->least.len = z->most.len = z->known.len = 0;
-    map_free(&z->made);
-    z->made = (Map){0};
+    map_free(&z->made), map_free(&z->blocks);
+    z->made = z->blocks = (Map){0};
+    note_blocks(z, z->loop->body);
     if (z->loop->nargs != 1 || survey(z, z->loop->body, 0) > LARGEST_BODY) return false;
     find(z, z->loop->body);
     if (!z->known.len) return false;
@@ -220,7 +234,7 @@ void lanes_peel(Arena *arena, Tree *tree) {
     tree_definitions(tree->body, z.def);
     z.temps = tree->temps.len;
     peel(&z, tree->body);
-    map_free(&z.made);
+    map_free(&z.made), map_free(&z.blocks);
     vec_free(&z.before.stmts);
     vec_free(&z.least);
     vec_free(&z.most);
