@@ -595,6 +595,22 @@ static LLVMValueRef emit_chunk_size(Body *p, const Stmt *s) {
     return call_runtime(p, "fsm_chunk", attrs, p->e->type_i64, 4, args);
 }
 
+// There may be no such elements, so that the address is one beside the buffer: nothing is read there.
+static void emit_fetch(Body *p, const Stmt *s) {
+    enum { LINE = 64, READ = 0, NEAR = 3, DATA = 1 };
+    Emitter *e = p->e;
+    LLVMValueRef at = body_value(p, s->args[1]);
+    for (int k = 1; k < s->buf->rank; k++)
+        at = LLVMBuildAdd(e->builder, LLVMBuildMul(e->builder, at, body_value(p, s->buf->extent[k]), ""), body_value(p, s->args[k + 1]), "");
+    Counted c = body_begin_for(p, emit_int(e, 0), body_value(p, s->args[0]), LINE / (int64_t)kind_size(s->buf->kind), "fetch");
+    at = LLVMBuildAdd(e->builder, at, c.index, "");
+    LLVMValueRef address = LLVMBuildGEP2(e->builder, emit_memory_type(e, s->buf->kind), body_buffer(p, s->buf), &at, 1, "");
+    LLVMValueRef args[] = {address, LLVMConstInt(e->type_i32, READ, false), LLVMConstInt(e->type_i32, NEAR, false),
+                           LLVMConstInt(e->type_i32, DATA, false)};
+    emit_intrinsic(e, "llvm.prefetch", 1, &e->type_ptr, 4, args);
+    body_end_for(p, &c);
+}
+
 static void emit_stmt(Body *p, const Stmt *s) {
     debug_place(p->e->debug, s->span);
     if (p->lanes && lanes_stmt(p, s)) return;
@@ -613,6 +629,7 @@ static void emit_stmt(Body *p, const Stmt *s) {
     case ST_COPY: emit_copy(p, s); break;
     case ST_STORE: body_store(p, s->buf->kind, body_value(p, s->args[0]), body_element(p, s->buf, s->args + 1)); break;
     case ST_ADDTO: emit_addto(p, s); break;
+    case ST_FETCH: emit_fetch(p, s); break;
     case ST_OUT:
         body_store(p, body_kind(p, s->args[0]), body_value(p, s->args[0]),
               LLVMGetParam(p->function, (unsigned)(p->func->ninputs + s->u.num) + 1));

@@ -273,6 +273,7 @@ static Flow exec_stmt(Exec *x, const Stmt *s) {
     case ST_LOAD:
     case ST_STORE:
     case ST_ADDTO: exec_array(x, s); break;
+    case ST_FETCH: break;
     case ST_OUT: tensor_put(&x->outputs[s->u.num], 0, a); break;
     case ST_CHUNK: dst->i = fsm_chunk(a.i, x->temp[s->args[1]].d, x->temp[s->args[2]].d, s->u.num); break;
     case ST_FOR: return s->threads ? exec_threads(x, s) : exec_for(x, s);

@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-enum { MOST = 4, MOST_WISHED = 16, UNEQUAL = 2, MOST_STATEMENTS = 60, UNKNOWN = 1000, SUMS = 8, SMALL = 8192 };
+enum { MOST = 4, MOST_WISHED = 16, UNEQUAL = 2, MOST_STATEMENTS = 60, UNKNOWN = 1000, SUMS = 8, SMALL = 8192, LARGEST = 1 << 30 };
 
 // Of the inner loop: moves of vectors that iterations share, vectors that each of them keeps in registers, and the time of what
 // they do not share.
@@ -302,10 +302,63 @@ static void copy_one(Jammer *z, Block *to, int copy, Temp index) {
     z->map[0] = first;
 }
 
+// ---- rows that come next
+
+// The number of elements of an array; *known: if it is known, else -1.
+static Temp emit_count(Jammer *z, Block *to, const Buf *b, int64_t *known) {
+    Temp count = -1;
+    *known = 1;
+    for (int k = 0; k < b->rank; k++) {
+        int64_t n = trips(z, b->extent[k]);
+        *known = *known < 0 || n < 0 ? -1 : n > LARGEST / (*known + 1) ? LARGEST : *known * n;
+        count = count < 0 ? b->extent[k] : emit_int_op(z, to, OP_mul, count, b->extent[k]);
+    }
+    return count;
+}
+
+// Does the inner loop go along row after row of an array from outside?
+static bool goes_along(const Jammer *z, const Stmt *s) {
+    if ((s->kind != ST_LOAD && s->kind != ST_ADDTO) || s->buf->lanes || s->buf->rank < 2) return false;
+    const Temp *index = stmt_index(s);
+    int last = s->buf->rank - 1;
+    bool rows = index[last] == z->inner->dst, next = false;
+    for (int k = 0; k < last; k++) {
+        next |= index[k] == z->loop->dst;
+        rows &= !info(z, index[k])->varies && (index[k] == z->loop->dst || !is_made(z, index[k]));
+    }
+    return rows && next;
+}
+
+// Of rows of a large array the inner loop takes a part that grows or shrinks. Processors fetch what follows in memory, and not
+// what is needed next: the rows of the next group, as far as those of this one are needed, are asked for. (Earlier, they are too
+// far away again.)
+static void emit_fetches(Jammer *z, Block *to, Temp length) {
+    const Buf *seen = NULL;
+    for (int i = 0; i < z->inner->body->stmts.len; i++) {
+        const Stmt *s = z->inner->body->stmts.data[i];
+        if (!goes_along(z, s) || s->buf == seen) continue;
+        int64_t known, most = (int64_t)(z->machine->cache / (double)kind_size(s->buf->kind));
+        Temp count = emit_count(z, to, s->buf, &known);
+        seen = s->buf;
+        if (known >= 0 && known <= most) continue;
+        Temp large = emit_op(z, to, OP_lt, emit_literal(z, to, most), count, (TempInfo){.kind = KIND_BOOL});
+        Stmt *branch = emit(z, to, s, ST_IF, -1, 1, &large);
+        branch->body = ARENA_NEW(z->arena, Block);
+        for (int copy = 0; copy < z->copies; copy++) {
+            Temp args[17] = {length}, none = emit_literal(z, branch->body, 0);
+            Temp row = emit_int_op(z, branch->body, OP_add, mapped(z, copy, z->loop->dst), emit_literal(z, branch->body, z->copies));
+            for (int k = 0; k < s->buf->rank; k++)
+                args[k + 1] = k == s->buf->rank - 1 ? none : stmt_index(s)[k] == z->loop->dst ? row : stmt_index(s)[k];
+            emit(z, branch->body, s, ST_FETCH, -1, s->buf->rank + 1, args)->buf = s->buf;
+        }
+    }
+}
+
 // Copies whose inner loops are longer than the shortest do the last iterations alone, each as many as it has more.
 static void copy_loop(Jammer *z, Block *to) {
     int shortest = z->grows < 0 ? z->copies - 1 : 0;
     Temp least = mapped(z, shortest, z->inner->args[0]);
+    if (z->grows) emit_fetches(z, to, least);
     Stmt *shared = emit_for(z, to, z->inner, least);
     for (int copy = 0; copy < z->copies; copy++) *place(z, copy, z->inner->dst) = shared->dst;
     for (int i = 0; i < z->inner->body->stmts.len; i++) copy_all(z, shared->body, z->inner->body->stmts.data[i]);
@@ -484,13 +537,8 @@ static Temp emit_large(Jammer *z, Block *to, const Stmt *lanes) {
     Temp any = -1;
     for (int i = 0; i < lanes->nin; i++) {
         const Buf *b = lanes->in[i];
-        Temp count = -1;
-        int64_t known = 1;
-        for (int k = 0; k < b->rank; k++) {
-            int64_t n = trips(z, b->extent[k]);
-            known = known < 0 || n < 0 ? -1 : n > SMALL ? SMALL + 1 : known * n;
-            count = count < 0 ? b->extent[k] : emit_int_op(z, to, OP_mul, count, b->extent[k]);
-        }
+        int64_t known;
+        Temp count = emit_count(z, to, b, &known);
         if (count < 0 || (known >= 0 && known <= SMALL)) continue;
         Temp large = emit_op(z, to, OP_lt, emit_literal(z, to, SMALL), count, (TempInfo){.kind = KIND_BOOL});
         any = any < 0 ? large : emit_op(z, to, OP_or, any, large, (TempInfo){.kind = KIND_BOOL});

@@ -194,6 +194,12 @@ static void print_simple(const Printer *p, const Stmt *s) {
         str_puts(out, "copy ");
         print_buf(p, s->buf);
         break;
+    case ST_FETCH:
+        str_puts(out, "fetch ");
+        print_temp(p, s->args[0]);
+        str_puts(out, " from ");
+        print_element(p, s->buf, s->args + 1);
+        return;
     case ST_BREAK:
         str_puts(out, "break unless ");
         print_temp(p, s->args[0]);
@@ -482,6 +488,10 @@ static void verify_stmt(Verifier *v, const Stmt *s) {
     case ST_ADDTO:
         use_element(v, s, 1, true);
         REQUIRE(s->kind == ST_STORE || s->buf->kind != KIND_BOOL, "addition to a Bool");
+        break;
+    case ST_FETCH:
+        use_buf(v, s, s->buf);
+        for (int k = 0; k < s->nargs; k++) REQUIRE(use(v, s, s->args[k], false) == KIND_INT, "an index is not an Int");
         break;
     default: break;
     }

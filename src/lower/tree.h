@@ -48,6 +48,7 @@ typedef enum StmtKind {
     ST_LOAD,   // dst = buf[args…]
     ST_STORE,  // buf[args[1…]] = args[0]
     ST_ADDTO,  // buf[args[1…]] += args[0]
+    ST_FETCH,  // args[0] elements from buf[args[1…]] on will be accessed soon: they should come nearer; there may be no such elements
     ST_OUT,    // scalar output number u.num = args[0]
     ST_CHUNK,  // dst = how many of args[0] iterations a thread takes at a time, where one is args[1] additions' worth of work,
                // and taking some copies args[2] elements: a multiple of u.num, if that is small (fsm_chunk)
