@@ -360,6 +360,7 @@ static void copy_loop(Jammer *z, Block *to) {
     Temp least = mapped(z, shortest, z->inner->args[0]);
     if (z->grows) emit_fetches(z, to, least);
     Stmt *shared = emit_for(z, to, z->inner, least);
+    shared->lanes = z->inner->lanes, shared->nin = z->inner->nin, shared->in = z->inner->in; // where an attribute says so
     for (int copy = 0; copy < z->copies; copy++) *place(z, copy, z->inner->dst) = shared->dst;
     for (int i = 0; i < z->inner->body->stmts.len; i++) copy_all(z, shared->body, z->inner->body->stmts.data[i]);
     for (int copy = 0; z->grows && copy < z->copies; copy++)
@@ -450,10 +451,11 @@ static void explain_jam(const Jammer *z, const Wish *wish) {
     const char *name = info(z, z->loop->dst)->name;
     if (!explain_wants(x, EXPLAIN_SCHEDULE)) return;
     Str s = {0};
-    for (int n = 1; n <= MOST; n++)
-        str_printf(&s, "%s%.3g with %d%s", n > 1 ? ", " : "", time_of(z, n), n, n == 1 || !z->vectors || has_room(z, n) ? "" : " (no room)");
-    explain(x, EXPLAIN_SCHEDULE, z->loop->span, "loop over `%s`: %d iterations share an inner loop: %san iteration of it takes about %s",
-            name ? name : "i", z->copies, wish ? "`#[block]` says so; " : "", str_text(&s));
+    for (int n = 1; n <= MOST && z->gain.shared; n++)
+        str_printf(&s, "%s%.3g with %d%s", n > 1 ? ", " : ": an iteration of it takes about ", time_of(z, n), n,
+                   n == 1 || !z->vectors || has_room(z, n) ? "" : " (no room)");
+    explain(x, EXPLAIN_SCHEDULE, z->loop->span, "loop over `%s`: %d iterations share an inner loop%s%s", name ? name : "i", z->copies,
+            wish ? ": `#[block]` says so" : "", str_text(&s));
     str_free(&s);
 }
 

@@ -7,6 +7,7 @@ for file in attributes.fsm "$FSMC_TEST_TMP/plain.fsm"; do
     for f in inner none; do fsmc run $file $f "$x"; done
     for f in gradient gradientOne tangents fused shared stored storedGradient; do fsmc run $file $f "$v"; done
     fsmc run $file small 'x=[1,2,3]'
+    for f in rowSums squares; do fsmc run $file $f 'a=[[1,2,3,4,5,6,7,8,9,10],[3,4,5,6,7,1,2,3,4,5],[5,6,-7,1,2,3,4,5,6,7],[2,5,6,-7,1,2,3,4,5,6]]'; done
     fsmc run $file pairs 'a=[[1,2],[3,4],[5,6]]' 'x=[1,-1]'
     fsmc run $file product 'a=[[1,2],[3,4],[5,6]]' 'b=[[1,2],[3,4],[5,6],[7,8]]'
 done | sed -E "s/([0-9]\.[0-9]{9})[0-9]*/\1/g" >"$FSMC_TEST_TMP/values"
