@@ -704,17 +704,34 @@ Temp lower_emit(Lower *l, Node *e) {
 
 // ---- arrays
 
+// Can the extents of e be computed in the scope, or are they there?
+static bool knows_shape(Lower *l, Scope *s, Node *e) {
+    Scope *here = l->scope;
+    bool knows = true;
+    l->scope = s;
+    for (int k = 0; k < e->rank; k++) knows &= simple(l, e->shape[k]) || lower_known_value(l, e->shape[k]) >= 0;
+    l->scope = here;
+    return knows;
+}
+
+// Where e, which is needed at `at`, can be kept for all passes of the loops between, or of some of them; NULL: nowhere.
+static Scope *array_keeper(Lower *l, Node *e, Scope *at, Scope *home) {
+    Scope *keeper = NULL;
+    if (crosses_loop(at, home) && knows_shape(l, home, e)) return home;
+    for (Scope *s = at; s != home; s = s->outer)
+        if (s->loop && knows_shape(l, s->outer, e)) keeper = s->outer;
+    return keeper;
+}
+
 Buf *lower_array(Lower *l, Node *e) {
     Buf *b = lower_known_array(l, e);
     if (b) return b;
     Scope *here = l->scope, *home, *at = place(l, e, &home);
     count_copy(l, e, at, home);
     l->scope = at;
-    bool shape_outside = true; // the extents can be computed where the buffer is to live, or are there
-    l->scope = home;
-    for (int k = 0; k < e->rank; k++) shape_outside &= simple(l, e->shape[k]) || lower_known_value(l, e->shape[k]) >= 0;
+    Scope *keeper = array_keeper(l, e, at, home);
     l->scope = at;
-    if (at != home && crosses_loop(at, home) && shape_outside) b = lower_by_need(l, e, at, home)->buf;
+    if (keeper) b = lower_by_need(l, e, at, keeper)->buf;
     else b = lower_fill(l, e);
     l->scope = here;
     map_put(&at->arrays, e, b);
