@@ -13,7 +13,7 @@ typedef struct Name {
 typedef struct Gen {
     Sample *s;
     Arena *arena;
-    Random *r;
+    Random *r, attributes; // these have a sequence of their own: programs are the same but for them
     int budget, nnames, fresh;
     Name name[256];
     bool loops;  // sequential folds
@@ -28,6 +28,14 @@ static const Sort real = {.form = 'r'}, integer = {.form = 'i'}, truth = {.form 
 
 static int pick(Gen *g, int n) { return (int)(random_bits(g->r) % (uint64_t)n); }
 static bool chance(Gen *g, int percent) { return pick(g, 100) < percent; }
+
+// How the loop over an index runs (docs/language.md, "Attributes").
+static const char *gen_wish(Gen *g) {
+    static const char *const texts[] = {"#[lane] ", "#[lane] ", "#[sequential] ", "#[block 2] ", "#[block 3] ", "#[lane] #[block 16] ",
+                                        "#[materialise] "};
+    uint64_t bits = random_bits(&g->attributes);
+    return bits % 4 ? "" : texts[bits / 4 % (sizeof texts / sizeof *texts)];
+}
 
 static const Sort *array_of(Gen *g, const char *extent, const Sort *element) {
     Sort *t = ARENA_NEW(g->arena, Sort);
@@ -431,7 +439,7 @@ static Piece *gen_int(Gen *g) {
         if (chance(g, 50)) return int_leaf(g);
         extent = gen_extent(g);
         t = under_index(g, &integer, extent, &i);
-        return piece(g, &integer, TEXT("(sum (%s) (fun %s -> $0))", extent, i), 1, t);
+        return piece(g, &integer, TEXT("(%ssum (%s) (fun %s -> $0))", gen_wish(g), extent, i), 1, t);
     default:
         if (chance(g, 50)) return int_leaf(g);
         t = gen(g, array_of(g, gen_extent(g), &real));
@@ -449,7 +457,7 @@ static Piece *gen_sum(Gen *g) {
     const char *i, *extent = gen_extent(g);
     Piece *body = under_index(g, &real, extent, &i);
     if (chance(g, 25)) body = piece(g, &real, "([$0] * $1)", 2, gen_bool(g), body);
-    return piece(g, &real, TEXT("(sum (%s) (fun %s -> $0))", extent, i), 1, body);
+    return piece(g, &real, TEXT("(%ssum (%s) (fun %s -> $0))", gen_wish(g), extent, i), 1, body);
 }
 
 // A derivative of a scalar with respect to a fresh scalar or array, as a scalar.
@@ -566,7 +574,7 @@ static Piece *gen_single(Gen *g) {
     if (k == 8) {
         const char *i, *extent = gen_extent(g);
         t = under_index(g, &half, extent, &i);
-        return piece(g, &half, TEXT("(sum (%s) (fun %s -> $0))", extent, i), 1, t);
+        return piece(g, &half, TEXT("(%ssum (%s) (fun %s -> $0))", gen_wish(g), extent, i), 1, t);
     }
     t = gen_common(g, &half);
     return t ? t : piece(g, &half, "(float $0)", 1, gen_real(g));
@@ -623,7 +631,7 @@ static Piece *gen_real(Gen *g) {
 static Piece *gen_build(Gen *g, const Sort *t) {
     const char *i;
     Piece *e = under_index(g, t->part, t->extent, &i);
-    return piece(g, t, TEXT("(build (%s) (fun %s -> $0))", t->extent, i), 1, e);
+    return piece(g, t, TEXT("(%sbuild (%s) (fun %s -> $0))", gen_wish(g), t->extent, i), 1, e);
 }
 
 static Piece *gen_histogram(Gen *g, const Sort *t) {
@@ -665,7 +673,7 @@ static Piece *gen_sum_of_arrays(Gen *g, const Sort *t) {
     const char *i, *extent = gen_extent(g);
     Piece *body = under_index(g, t, extent, &i);
     if (chance(g, 40)) body = piece(g, t, "([$0] * $1)", 2, gen_bool(g), body);
-    return piece(g, t, TEXT("(sum (%s) (fun %s -> $0))", extent, i), 1, body);
+    return piece(g, t, TEXT("(%ssum (%s) (fun %s -> $0))", gen_wish(g), extent, i), 1, body);
 }
 
 static Piece *gen_array(Gen *g, const Sort *t) {
@@ -719,7 +727,7 @@ Sample *sample_new(Arena *a, uint64_t seed, int size) {
     Sample *s = ARENA_NEW(a, Sample);
     *s = (Sample){.arena = a, .random = {seed}};
     Gen *g = ARENA_NEW(a, Gen);
-    *g = (Gen){.s = s, .arena = a, .r = &s->random};
+    *g = (Gen){.s = s, .arena = a, .r = &s->random, .attributes = {s->random.state}};
     g->budget = size / 3 + pick(g, size);
     g->wild = chance(g, 25), g->loops = chance(g, 35), g->nested = chance(g, 20), g->single = chance(g, 8);
     g->poles = sample_has_poles(seed), g->call = (int)(seed % CALLS);
