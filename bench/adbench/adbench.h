@@ -37,14 +37,14 @@ typedef struct Lstm {
 } Lstm;
 
 typedef struct Hand {
-    int64_t bones, vertices, width, triangles, n; // width: bones of a vertex at most
+    int64_t bones, vertices, shares, triangles, n; // shares: of bones in vertices, all together
     double theta[THETAS];
     double *base, *inverse;  // [bones][4][4]
     double *rest;            // [vertices][3]
-    double *weights;         // [vertices][width], 0 beyond those of the vertex
+    double *weights;         // [shares]
     double *points, *us;     // [n][3]; complicated: [n][2]
     int32_t *parents;        // [bones]
-    int32_t *by;             // [vertices][width]: the bones that the weights are of
+    int32_t *starts, *by;    // [vertices + 1]: where the shares of a vertex begin; [shares]: their bones
     int32_t *corners, *corr; // [triangles][3], [n]
 } Hand;
 

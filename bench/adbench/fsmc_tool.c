@@ -49,13 +49,13 @@ static const char *objective(void *state, Results *r) {
         status = lstm_objective(s->ctx, l->l, l->b, l->c, l->params, l->extra, l->state, l->sequence, r->value);
         break;
     case HAND:
-        status = hand_simple(s->ctx, h->bones, h->vertices, h->width, h->n, h->theta, h->parents, h->base, h->inverse,
-                             h->rest, h->by, h->weights, h->corr, h->points, r->value);
+        status = hand_simple(s->ctx, h->bones, h->vertices, h->shares, h->n, h->theta, h->parents, h->base, h->inverse,
+                             h->rest, h->starts, h->by, h->weights, h->corr, h->points, r->value);
         break;
     default:
-        status =
-            hand_complicated(s->ctx, h->n, h->bones, h->vertices, h->width, h->triangles, h->theta, h->us, h->parents,
-                             h->base, h->inverse, h->rest, h->by, h->weights, h->corners, h->corr, h->points, r->value);
+        status = hand_complicated(s->ctx, h->n, h->bones, h->vertices, h->shares, h->triangles, h->theta, h->us,
+                                  h->parents, h->base, h->inverse, h->rest, h->starts, h->by, h->weights, h->corners,
+                                  h->corr, h->points, r->value);
     }
     return status ? fsm_context_error(s->ctx) : NULL;
 }
@@ -82,13 +82,13 @@ static const char *derivative(void *state, Results *r) {
                                to + 8 * l->l * l->b);
         break;
     case HAND:
-        status = hand_simple_jacobian(s->ctx, h->bones, h->vertices, h->width, h->n, h->theta, h->parents, h->base,
-                                      h->inverse, h->rest, h->by, h->weights, h->corr, h->points, to);
+        status = hand_simple_jacobian(s->ctx, h->bones, h->vertices, h->shares, h->n, h->theta, h->parents, h->base,
+                                      h->inverse, h->rest, h->starts, h->by, h->weights, h->corr, h->points, to);
         break;
     default:
-        status = hand_complicated_jacobian(s->ctx, h->n, h->bones, h->vertices, h->width, h->triangles, h->theta, h->us,
-                                           h->parents, h->base, h->inverse, h->rest, h->by, h->weights, h->corners,
-                                           h->corr, h->points, to, to + 2 * r->rows);
+        status = hand_complicated_jacobian(s->ctx, h->n, h->bones, h->vertices, h->shares, h->triangles, h->theta,
+                                           h->us, h->parents, h->base, h->inverse, h->rest, h->starts, h->by,
+                                           h->weights, h->corners, h->corr, h->points, to, to + 2 * r->rows);
     }
     return status ? fsm_context_error(s->ctx) : NULL;
 }

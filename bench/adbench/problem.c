@@ -20,7 +20,7 @@ void problem_free(Problem *q) {
     free(q->lstm.params), free(q->lstm.state), free(q->lstm.sequence);
     Hand *h = &q->hand;
     free(h->base), free(h->inverse), free(h->rest), free(h->weights), free(h->points), free(h->us);
-    free(h->parents), free(h->by), free(h->corners), free(h->corr);
+    free(h->parents), free(h->starts), free(h->by), free(h->corners), free(h->corr);
     *q = (Problem){0};
 }
 

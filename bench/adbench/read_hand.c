@@ -43,29 +43,19 @@ static void read_vertices(const char *folder, Hand *h) {
     Reader r = open_model(folder, "vertices.txt");
     h->vertices = count_lines(&r);
     double skipped[IGNORED];
-    // Once to find the width, once to read.
-    for (int pass = 0; pass < 2; pass++) {
-        r.at = r.text, r.line = 1;
-        if (pass) {
-            h->rest = allocate(3 * h->vertices, sizeof *h->rest);
-            h->weights = allocate(h->width * h->vertices, sizeof *h->weights);
-            h->by = allocate(h->width * h->vertices, sizeof *h->by);
+    h->rest = allocate(3 * h->vertices, sizeof *h->rest);
+    h->starts = allocate(h->vertices + 1, sizeof *h->starts);
+    h->weights = allocate(reader_most(&r), sizeof *h->weights);
+    h->by = allocate(reader_most(&r), sizeof *h->by);
+    for (int64_t v = 0; v < h->vertices; v++) {
+        reader_numbers(&r, "coordinate", h->rest + 3 * v, 3);
+        reader_numbers(&r, "unused number", skipped, IGNORED);
+        int64_t count = reader_int(&r, "the number of bones of a vertex", 1, h->bones);
+        for (int64_t k = 0; k < count; k++, h->shares++) {
+            h->by[h->shares] = (int32_t)reader_int(&r, "a bone", 0, h->bones - 1);
+            h->weights[h->shares] = reader_finite(&r, "weight", k, count);
         }
-        for (int64_t v = 0; v < h->vertices; v++) {
-            double position[3];
-            reader_numbers(&r, "coordinate", position, 3);
-            if (pass) memcpy(h->rest + 3 * v, position, sizeof position);
-            reader_numbers(&r, "unused number", skipped, IGNORED);
-            int64_t count = reader_int(&r, "the number of bones of a vertex", 0, h->bones);
-            if (count > h->width) h->width = count;
-            for (int64_t k = 0; k < count; k++) {
-                int64_t bone = reader_int(&r, "a bone", 0, h->bones - 1);
-                double weight = reader_finite(&r, "weight", k, count);
-                if (!pass) continue;
-                h->by[h->width * v + k] = (int32_t)bone;
-                h->weights[h->width * v + k] = weight;
-            }
-        }
+        h->starts[v + 1] = (int32_t)h->shares;
     }
     reader_end(&r, "the vertices");
     reader_close(&r);

@@ -129,11 +129,8 @@ static void times(const double m[3][3], const double x[3], double to[3]) {
 
 static void place_vertex(const Hand *h, const Skeleton *s, int64_t v, double posed[3], double to[3]) {
     posed[0] = posed[1] = posed[2] = 0;
-    for (int64_t k = 0; k < h->width; k++) {
-        double weight = h->weights[v * h->width + k];
-        if (weight != 0)
-            transform((const double(*)[4])s->moves[h->by[v * h->width + k]], h->rest + 3 * v, weight, posed);
-    }
+    for (int32_t k = h->starts[v]; k < h->starts[v + 1]; k++)
+        transform((const double(*)[4])s->moves[h->by[k]], h->rest + 3 * v, h->weights[k], posed);
     times((const double(*)[3])s->global, posed, to);
     for (int i = 0; i < 3; i++) to[i] += h->theta[3 + i];
 }
@@ -148,14 +145,13 @@ static void vertex_derivative(const Hand *h, const Skeleton *s, int64_t v, const
         times((const double(*)[3])s->by_axis[k], posed, to[k]);
         to[3 + k][k] = 1;
     }
-    for (int64_t k = 0; k < h->width; k++) {
-        double weight = h->weights[v * h->width + k];
-        int32_t bone = h->by[v * h->width + k];
-        for (int n = 0; weight != 0 && n < s->nangles[bone]; n++) {
+    for (int32_t k = h->starts[v]; k < h->starts[v + 1]; k++) {
+        int32_t bone = h->by[k];
+        for (int n = 0; n < s->nangles[bone]; n++) {
             int place = s->angles[bone][n];
             if (!used[place]) memset(by_angle[place], 0, sizeof by_angle[place]);
             used[place] = true;
-            transform((const double(*)[4])s->by_angle[bone][place], h->rest + 3 * v, weight, by_angle[place]);
+            transform((const double(*)[4])s->by_angle[bone][place], h->rest + 3 * v, h->weights[k], by_angle[place]);
         }
     }
     for (int place = 0; place < ANGLES; place++)
