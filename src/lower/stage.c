@@ -299,9 +299,11 @@ static Stmt *copy_run(Stager *z, const Run *run, Buf *row) {
 }
 
 // The elements of a run that is these, once or several times: both rows of a point in a sparse Jacobian have the same columns.
+// Few elements are not worth it.
 static int period(const Run *run) {
+    enum { LEAST = 4 };
     int n = run->length;
-    for (int k = 2; 2 * k <= n; k++) {
+    for (int k = LEAST; 2 * k <= n; k++) {
         bool same = n % k == 0;
         for (int i = k; same && i < n; i++) same = run[i].move->args[0] == run[i - k].move->args[0];
         if (same) return k;

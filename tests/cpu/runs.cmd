@@ -24,6 +24,9 @@ try $all -- covered "x=$(numbers 11)"
 try $all -- added "x=$(numbers 11)" k=3
 try $all --lanes=8 -- sparse "$cams" "$points" "obs=$(pairs 11 -1)"
 try --lanes=4 --lanes=8 -- sparse "$cams" "$points" "obs=$(pairs 8 -1)"
+for p in 5 8 11; do
+    try --lanes=2 --lanes=4 --lanes=8 -- kinds "x=$(numbers $p)" "k=$(awk -v p=$p 'BEGIN { for (o = 0; o < p; o++) printf "%s%d", o ? "," : "[", o * 7 % 5; print "]" }')"
+done
 table() { awk -v n="$1" -v k="$2" 'BEGIN { for (i = 0; i < n; i++) { printf i ? ",[" : "[["; for (j = 0; j < k; j++) printf "%s%s", j ? "," : "", i * 0.3 - j * 0.17; printf "]" } print "]" }'; }
 cubes() { for i in 1 2 3 4; do printf '%s%s' "$([ $i = 1 ] && echo '[' || echo ,)" "$(table 2 5 | sed "s/0.17/0.$i/g")"; done; echo ']'; }
 for p in 4 7 8 11 16; do
