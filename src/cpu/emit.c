@@ -595,9 +595,10 @@ static LLVMValueRef emit_chunk_size(Body *p, const Stmt *s) {
     return call_runtime(p, "fsm_chunk", attrs, p->e->type_i64, 4, args);
 }
 
-// There may be no such elements, so that the address is one beside the buffer: nothing is read there.
+// Into the second cache: the first may be full of what lanes share. There may be no such elements, so that the address is one
+// beside the buffer: nothing is read there.
 static void emit_fetch(Body *p, const Stmt *s) {
-    enum { LINE = 64, READ = 0, NEAR = 3, DATA = 1 };
+    enum { LINE = 64, READ = 0, SECOND = 2, DATA = 1 };
     Emitter *e = p->e;
     LLVMValueRef at = body_value(p, s->args[1]);
     for (int k = 1; k < s->buf->rank; k++)
@@ -605,7 +606,7 @@ static void emit_fetch(Body *p, const Stmt *s) {
     Counted c = body_begin_for(p, emit_int(e, 0), body_value(p, s->args[0]), LINE / (int64_t)kind_size(s->buf->kind), "fetch");
     at = LLVMBuildAdd(e->builder, at, c.index, "");
     LLVMValueRef address = LLVMBuildGEP2(e->builder, emit_memory_type(e, s->buf->kind), body_buffer(p, s->buf), &at, 1, "");
-    LLVMValueRef args[] = {address, LLVMConstInt(e->type_i32, READ, false), LLVMConstInt(e->type_i32, NEAR, false),
+    LLVMValueRef args[] = {address, LLVMConstInt(e->type_i32, READ, false), LLVMConstInt(e->type_i32, SECOND, false),
                            LLVMConstInt(e->type_i32, DATA, false)};
     emit_intrinsic(e, "llvm.prefetch", 1, &e->type_ptr, 4, args);
     body_end_for(p, &c);

@@ -330,8 +330,7 @@ static bool goes_along(const Jammer *z, const Stmt *s) {
 }
 
 // Of rows of a large array the inner loop takes a part that grows or shrinks. Processors fetch what follows in memory, and not
-// what is needed next: the rows of the next group, as far as those of this one are needed, are asked for. (Earlier, they are too
-// far away again.)
+// what is needed next: the rows of the next group, a little farther than those of this one are needed, are asked for.
 static void emit_fetches(Jammer *z, Block *to, Temp length) {
     const Buf *seen = NULL;
     for (int i = 0; i < z->inner->body->stmts.len; i++) {
@@ -345,7 +344,8 @@ static void emit_fetches(Jammer *z, Block *to, Temp length) {
         Stmt *branch = emit(z, to, s, ST_IF, -1, 1, &large);
         branch->body = ARENA_NEW(z->arena, Block);
         for (int copy = 0; copy < z->copies; copy++) {
-            Temp args[17] = {length}, none = emit_literal(z, branch->body, 0);
+            Temp more = emit_literal(z, branch->body, 2 * z->copies), none = emit_literal(z, branch->body, 0);
+            Temp args[17] = {emit_int_op(z, branch->body, OP_add, length, more)};
             Temp row = emit_int_op(z, branch->body, OP_add, mapped(z, copy, z->loop->dst), emit_literal(z, branch->body, z->copies));
             for (int k = 0; k < s->buf->rank; k++)
                 args[k + 1] = k == s->buf->rank - 1 ? none : stmt_index(s)[k] == z->loop->dst ? row : stmt_index(s)[k];
