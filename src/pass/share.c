@@ -40,7 +40,7 @@ typedef struct Binding {
 static bool worth_it(Share *s, Node *e) {
     if ((e->partial && !map_get(&s->certain, e)) || e->fv->n == 0 || e->fv->n > MAX_VARS) return false;
     if (e->op == OP_gen) return pass_cost_memo(e->args[0], &s->costs) > PASS_COST_DEAR;
-    if (e->rank) return e->op == OP_sum;
+    if (e->rank) return e->op == OP_sum || e->op == OP_final;
     return e->op == OP_sum || e->op == OP_final || e->op == OP_argmin || e->op == OP_argmax || op_info[e->op].cost >= OWN_DEAR;
 }
 
