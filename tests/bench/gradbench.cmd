@@ -29,6 +29,13 @@ memory='{"main_params": [[1, 2, 3, 4], [0.1, 0.2, 0.3, 0.4]], "extra_params": [[
 all lstm objective "$(echo $memory)" jacobian "$(echo $memory)"
 cameras='{"n": 2, "m": 3, "p": 12, "cam": [0.1, 0.2, 0.3, 1, 2, 3, 500, 10, 20, 0.01, 0.001], "x": [1, 3, 9], "w": 0.5, "feat": [3, 4]}'
 all ba objective "$cameras" jacobian "$cameras"
+eye='[[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]' zeros='0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0'
+hand='"theta": [0.1, 0.2, 0.3, 1, 2, 3, '$zeros'], "data": {"model": {"bone_names": ["a", "b"], "parents": [-1, 0],
+    "base_relatives": ['$eye', '$eye'], "inverse_base_absolutes": ['$eye', '$eye'], "is_mirrored": false,
+    "base_positions": [[1, 0, 0, 1], [0, 2, 0, 1], [0, 0, 3, 1]], "weights": [[1, 0], [0.25, 0.75], [0, 1]],
+    "triangles": [[0, 1, 2]]}, "correspondences": [CORR], "points": [[1, 1, 1]]}'
+simple="{\"us\": [], $(echo $hand | sed s/CORR/2/)}" complicated="{\"us\": [[0.5, 0.25]], $(echo $hand | sed s/CORR/0/)}"
+all ht objective "$simple" jacobian "$simple" objective "$complicated" jacobian "$complicated"
 start='{"start": [1, 1]}'
 all saddle ff "$start" fr "$start" rf "$start" rr "$start" | sed -E 's/([0-9]\.[0-9]{4})[0-9]*/\1/g'
 all particle ff '{"w": 0}' fr '{"w": 0}' rf '{"w": 0}' rr '{"w": 0}' | sed -E 's/([0-9]\.[0-9]{6})[0-9]*/\1/g'
