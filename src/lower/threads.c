@@ -112,6 +112,7 @@ static void find(Threads *z, Block *block, bool in_loop) {
             vec_push(&z->cuts, c);
         }
         bool inside = in_loop || s->kind == ST_FOR || s->kind == ST_LOOP;
+        if (s->lanes) continue; // what is inside runs in lanes
         find(z, s->body, inside);
         find(z, s->other, inside);
     }

@@ -17,6 +17,8 @@ static void visit(Certain *c, Node *e, bool whole);
 static bool runs(const Certain *c, Node *n) {
     int64_t count;
     if (ir_is_int_lit(n, &count)) return count > 0;
+    if (n->op == OP_min) return runs(c, n->args[0]) && runs(c, n->args[1]);
+    if (n->op == OP_max) return runs(c, n->args[0]) || runs(c, n->args[1]);
     return poly_nonneg(c->m, poly_add(c->m, poly_of(c->m, n), poly_of(c->m, ir_int(c->m, -1))));
 }
 
