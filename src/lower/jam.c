@@ -470,16 +470,17 @@ static bool try(Jammer *z, Stmt *loop) {
     return fit;
 }
 
-static void jam(Jammer *z, Block *block) {
+// Puts copies in the place of the outermost loops that are to have them.
+static void each_loop(Jammer *z, Block *block, bool (*takes)(Jammer *z, Stmt *loop)) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_FOR && try(z, s)) {
+        if (s->kind == ST_FOR && takes(z, s)) {
             int before = block->stmts.len;
             replace(z, block, i);
             i += block->stmts.len - before;
         } else {
-            jam(z, s->body);
-            jam(z, s->other);
+            each_loop(z, s->body, takes);
+            each_loop(z, s->other, takes);
         }
     }
 }
@@ -509,21 +510,6 @@ static bool adds_up(Jammer *z, Stmt *loop) {
     z->copies = sums ? SUMS / sums : 0, z->grows = 0;
     if (n >= 0 && z->copies > n) z->copies = (int)n;
     return z->copies > 1 && z->copies * loop->body->stmts.len <= 2 * MOST_STATEMENTS;
-}
-
-// Lets what is in the block add up several sums at a time.
-static void group_sums(Jammer *z, Block *block) {
-    for (int i = 0; block && i < block->stmts.len; i++) {
-        Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_FOR && adds_up(z, s)) {
-            int before = block->stmts.len;
-            replace(z, block, i);
-            i += block->stmts.len - before;
-        } else {
-            group_sums(z, s->body);
-            group_sums(z, s->other);
-        }
-    }
 }
 
 static bool has_sums(Jammer *z, Block *block) {
@@ -561,7 +547,7 @@ static void sums_of(Jammer *z, Stmt *lanes) {
         branch->body = ARENA_NEW(z->arena, Block), branch->other = ARENA_NEW(z->arena, Block);
         vec_push(&branch->other->stmts, tree_clone(z->arena, z->tree, s));
         vec_push(&branch->body->stmts, s);
-        group_sums(z, branch->body);
+        each_loop(z, branch->body, adds_up);
         body->stmts.data[i] = branch;
     }
     for (int i = 0; i < before.stmts.len; i++) block_insert(body, i, before.stmts.data[i]);
@@ -571,7 +557,7 @@ static void sums_of(Jammer *z, Stmt *lanes) {
 void lanes_jam(Arena *arena, Tree *tree, int known, Stmt *const *def, Block *block, int vectors, const LaneOptions *opt) {
     Jammer z = {.arena = arena, .tree = tree, .machine = opt->machine, .precise = opt->precise, .vectors = vectors ? opt->registers / vectors : 0};
     z.def = def, z.known = known;
-    jam(&z, block);
+    each_loop(&z, block, try);
     map_free(&z.made), map_free(&z.number);
     vec_free(&z.changed);
 }
