@@ -28,7 +28,8 @@ static void explain_update(Lower *l, Node *loop, int k, const Update *u) {
             how[u->how]);
 }
 
-// The array states in the order in which they are updated, but those with a plan. Those that read each other are copied.
+// The array states in the order in which they are updated, but those with a plan. Of those that read each other one is made
+// anew and copied: the one of the least rank.
 static int plan_order(Lower *l, Node *loop, Buf *const *buf, int *order, Update **plan) {
     Loop *p = ir_loop(loop);
     int count = 0;
@@ -37,8 +38,8 @@ static int plan_order(Lower *l, Node *loop, Buf *const *buf, int *order, Update 
     for (;;) {
         int k = next_state(loop, waiting);
         bool in_place = k >= 0;
-        for (int j = 0; k < 0 && j < p->n; j++)
-            if (waiting[j]) k = j;
+        for (int j = 0; !in_place && j < p->n; j++)
+            if (waiting[j] && (k < 0 || buf[j]->rank < buf[k]->rank)) k = j;
         if (k < 0) return count;
         waiting[k] = false;
         plan[k] = lower_plan_update(l, ir_var(p->state[k]), loop_step(loop, k), in_place);
@@ -77,7 +78,9 @@ static void steps(Lower *l, Node *loop, const Temp *cell, Buf *const *buf) {
     for (int i = 0; i < arrays; i++) {
         Update *u = plan[order[i]];
         Task t = {.kind = TASK_STORE, .buf = u->next, .e = u->step};
-        if (u->how == UPDATE_COPY) lower_tasks(l, 1, &t);
+        if (u->how != UPDATE_COPY) continue;
+        lower_tasks(l, 1, &t);
+        if (!lower_known_array(l, u->step)) map_put(&l->scope->arrays, u->step, u->next);
     }
     for (int i = 0; i < arrays; i++) lower_update(l, plan[order[i]], buf[order[i]]);
     for (int i = 0; i < arrays; i++) {

@@ -2,6 +2,7 @@
 // too, or in a loop that would compute an element again, keeps it; so does an array that is scattered into.
 #include "pass/occurs.h"
 #include "pass/pass.h"
+#include "pass/trace.h"
 
 #include "ir/reach.h"
 #include "ir/rule.h"
@@ -22,14 +23,29 @@ static Node *single_read(const Users *u, Node *g, const Func *f) {
     return read;
 }
 
+static bool binds(const Loop *l, const Var *v) {
+    bool found = l->index == v;
+    for (int k = 0; k < l->n; k++) found |= l->state[k] == v;
+    return found;
+}
+
 static bool is_one_of(const Var *v, Node *const *idx, int n) {
     for (int k = 0; k < n; k++)
         if (idx[k] == ir_var(v)) return true;
     return false;
 }
 
+// Does g stay in each iteration of a sequential loop that binds v, since it depends on another of that loop's variables?
+static bool changes_with(const Nodes *n, const Node *g, const Var *v) {
+    for (int i = 0; i < n->all.len; i++) {
+        const Node *e = n->all.data[i];
+        if (ir_is_loop(e) && binds(ir_loop(e), v) && loop_varies(ir_loop(e), g)) return true;
+    }
+    return false;
+}
+
 // Are the indices different variables whose loops depend on nothing but what g depends on, and is there one loop each?
-static bool reads_each_once(const Users *u, Reach *r, Node *g, Node *read) {
+static bool reads_each_once(const Nodes *all, const Users *u, Reach *r, Node *g, Node *read) {
     enum { MAX_LOOPS = 64 };
     int rank = read->nargs - 1;
     Node **idx = read->args + 1;
@@ -45,8 +61,10 @@ static bool reads_each_once(const Users *u, Reach *r, Node *g, Node *read) {
             // loops that need each other's results cannot be one, and would compute the element twice
             for (int j = 0; dear && j < n; j++)
                 if (j != i && reach(r, loop[i], loop[j])) return false;
-            for (int q = 0; q < loop[i]->fv->n; q++)
-                if (!varset_has(g->fv, loop[i]->fv->v[q]) && !is_one_of(loop[i]->fv->v[q], idx, rank)) return false;
+            for (int q = 0; q < loop[i]->fv->n; q++) {
+                const Var *v = loop[i]->fv->v[q];
+                if (!varset_has(g->fv, v) && !is_one_of(v, idx, rank) && !changes_with(all, g, v)) return false;
+            }
         }
     }
     return true;
@@ -104,7 +122,7 @@ static bool fuse_one(Func *f) {
         Node *g = n.all.data[i];
         if (g->op != OP_gen || is_stored(f->ir, g) || ir_has_scatter(f->ir, g)) continue;
         Node *read = single_read(&u, g, f);
-        if (!read || !reads_each_once(&u, r, g, read)) continue;
+        if (!read || !reads_each_once(&n, &u, r, g, read)) continue;
         changed = pass_on(f, &u, g, read);
         Node *e = changed ? NULL : element(f->ir, g, read);
         if (!e) continue;
