@@ -67,6 +67,7 @@ typedef struct Results {
 // Errors are texts that live until the next call; NULL is success.
 typedef struct Tool {
     const char *name;
+    const char *version;                      // and how it was compiled
     void *(*prepare)(const Problem *problem); // NULL if there is no memory
     const char *(*objective)(void *state, Results *results);
     const char *(*derivative)(void *state, Results *results);
@@ -76,7 +77,7 @@ typedef struct Tool {
 extern const Tool fsmc_tool;
 
 // Exit statuses, also those of a runner.
-enum { STATUS_DIFFERS = 1, STATUS_USAGE = 2, STATUS_FILE = 3, STATUS_TOOL = 4 };
+enum { STATUS_DIFFERS = 1, STATUS_USAGE = 2, STATUS_FILE = 3, STATUS_TOOL = 4, STATUS_PLOTS = 5 };
 
 // ---- problem.c
 Kind kind_named(const char *name); // KINDS if there is none

@@ -93,4 +93,4 @@ static const char *derivative(void *state, Results *r) {
     return status ? fsm_context_error(s->ctx) : NULL;
 }
 
-const Tool fsmc_tool = {"fsmc", prepare, objective, derivative, release};
+const Tool fsmc_tool = {"fsmc", FSMC_TOOL_VERSION, prepare, objective, derivative, release};

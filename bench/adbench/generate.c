@@ -20,15 +20,6 @@ static void write_rows(FILE *f, Random *r, double (*draw)(Random *), int64_t row
         for (int64_t j = 0; j < columns; j++) fprintf(f, "%.6f%c", draw(r), j + 1 < columns ? ' ' : '\n');
 }
 
-// The number after `key` in the last part of a name, 0 if there is none.
-static int64_t size_in(const char *name, const char *key) {
-    const char *at = strrchr(name, '/');
-    size_t length = strlen(key);
-    for (; (at = strpbrk(at + 1, "_")) != NULL;)
-        if (!strncmp(at, key, length) && at[length] >= '1' && at[length] <= '9') return strtoll(at + length, NULL, 10);
-    return 0;
-}
-
 static int64_t needed_size(const char *name, const char *key) {
     int64_t size = size_in(name, key);
     if (!size) fail(STATUS_USAGE, "%s: expected a size %s… in the name", name, key);
@@ -37,17 +28,9 @@ static int64_t needed_size(const char *name, const char *key) {
 
 // ---- GMM, LSTM
 
-// 1k, 2.5M, 50: the second part of the name.
-static int64_t points_of(const char *name) {
-    char *end;
-    double n = strtod(name + strlen("gmm/"), &end);
-    n *= *end == 'k' ? 1e3 : *end == 'M' ? 1e6 : 1;
-    if (!(n >= 1 && n <= 1e9)) fail(STATUS_USAGE, "%s: expected a number of points after gmm/", name);
-    return (int64_t)n;
-}
-
 static void generate_gmm(FILE *f, Random *r, const char *name) {
-    int64_t d = needed_size(name, "_d"), k = needed_size(name, "_K"), n = points_of(name);
+    int64_t d = needed_size(name, "_d"), k = needed_size(name, "_K"), n = points_of_gmm(name);
+    if (!n) fail(STATUS_USAGE, "%s: expected a number of points after gmm/", name);
     fprintf(f, "%lld %lld %lld\n", (long long)d, (long long)k, (long long)n);
     write_rows(f, r, normal, k, 1);
     write_rows(f, r, uniform, k, d);

@@ -76,3 +76,30 @@ Kind instance_kind(const char *name) {
 }
 
 bool replicates(const char *name) { return !strncmp(name, "gmm/2.5M/", 9); }
+
+int64_t size_in(const char *name, const char *key) {
+    const char *at = strrchr(name, '/');
+    size_t length = strlen(key);
+    for (; (at = strpbrk(at + 1, "_")) != NULL;)
+        if (!strncmp(at, key, length) && at[length] >= '1' && at[length] <= '9') return strtoll(at + length, NULL, 10);
+    return 0;
+}
+
+// 1k, 2.5M, 50: the second part of the name.
+int64_t points_of_gmm(const char *name) {
+    char *end;
+    double n = strtod(name + strlen("gmm/"), &end);
+    n *= *end == 'k' ? 1e3 : *end == 'M' ? 1e6 : 1;
+    return n >= 1 && n <= 1e9 ? (int64_t)n : 0;
+}
+
+double size_of(const char *name) {
+    double d = (double)size_in(name, "_d"), k = (double)size_in(name, "_K");
+    int64_t n = size_in(name, "_n"), m = size_in(name, "_m"), p = ba_observations(n, m);
+    switch (instance_kind(name)) {
+    case GMM: return k * (d + 1) * (d + 2) / 2;
+    case BA: return 11. * (double)n + 3. * (double)m + 2. * (double)(p ? p : size_in(name, "_p"));
+    case LSTM: return (double)(size_in(name, "_l") * size_in(name, "_c"));
+    default: return (double)size_in(name, "_c");
+    }
+}

@@ -16,6 +16,9 @@ typedef struct Instance {
 int64_t all_instances(Instance **to); // sorted by problem, sub-type and size
 Kind instance_kind(const char *name); // KINDS if that is no name
 bool replicates(const char *name);
+int64_t points_of_gmm(const char *name);            // n of gmm/1k/…, 0 if the name does not say it
+int64_t size_in(const char *name, const char *key); // the number after `key`, such as _d, in the last part; 0 if none
+double size_of(const char *name);                   // by which ADBench's plots are drawn; 0 if the name does not say it
 
 // The observations of ADBench's instance with n cameras and m points, 0 if there is none: a name may lack a digit.
 int64_t ba_observations(int64_t n, int64_t m);

@@ -1,7 +1,7 @@
 // fsmc-adbench: ADBench's problems by what fsmc makes of them, and by other tools (docs/benchmarks.md).
 #define _POSIX_C_SOURCE 200809L
 #include "directions.h"
-#include "run.h"
+#include "results.h"
 #include "runner.h"
 #include "text.h"
 
@@ -14,6 +14,7 @@ static const char usage[] =
     "       fsmc-adbench generate FOLDER NAME...\n"
     "       fsmc-adbench run [OPTION...] --out=FOLDER [NAME...]\n"
     "       fsmc-adbench table --out=FOLDER [--tool=TOOL...] [NAME...]\n"
+    "       fsmc-adbench report --out=FOLDER [--tool=TOOL...] [NAME...]\n"
     "       fsmc-adbench check [--tool=TOOL] [--reference=TOOL] [--gradbench] [--tolerance=X] TYPE INPUT [EXPECTED]\n"
     "       fsmc-adbench compare [--tolerance=X] FILE REFERENCE\n"
     "       fsmc-adbench TYPE MODULE INPUT OUT_PREFIX MINIMUM NRUNS_F NRUNS_J TIME_LIMIT [-rep]\n"
@@ -116,12 +117,17 @@ static int generate_all(Options *o) {
     return 0;
 }
 
-static int run(Options *o, int how(const Plan *)) {
+static const Plan *plan_of(Options *o) {
     if (!o->plan.out) fail(STATUS_USAGE, "--out=FOLDER is missing\n%s", usage);
+    return &o->plan;
+}
+
+static int run(Options *o) {
+    plan_of(o);
     if (o->plan.tolerance < 0) o->plan.tolerance = 1e-8;
     if (!o->plan.npeers) add_usual_peers(&o->plan);
     o->plan.count = select_instances(o->words, o->nwords, &o->plan.instances);
-    return how(&o->plan);
+    return run_plan(&o->plan);
 }
 
 static int compare(Options *o) {
@@ -205,8 +211,9 @@ int main(int argc, char **argv) {
     parse(argc - 2, argv + 2);
     if (!strcmp(command, "list")) return list(&options);
     if (!strcmp(command, "generate")) return generate_all(&options);
-    if (!strcmp(command, "run")) return run(&options, run_plan);
-    if (!strcmp(command, "table")) return run(&options, print_table);
+    if (!strcmp(command, "run")) return run(&options);
+    if (!strcmp(command, "table")) return print_table(plan_of(&options), options.words, options.nwords);
+    if (!strcmp(command, "report")) return write_report(plan_of(&options), options.words, options.nwords);
     if (!strcmp(command, "check")) return check(&options);
     if (!strcmp(command, "compare")) return compare(&options);
     fail(STATUS_USAGE, "there is no command %s\n%s", command, usage);

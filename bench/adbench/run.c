@@ -1,6 +1,6 @@
 // Runs instances by tools, each in a process of its own, and keeps what they write in ADBench's folders.
 #define _GNU_SOURCE
-#include "run.h"
+#include "results.h"
 
 #include "text.h"
 
@@ -17,14 +17,9 @@
 // ADBench's path of what a tool says of an instance.
 static const char *result_path(const Plan *plan, const Instance *i, const Peer *p, const char *what,
                                const char *suffix) {
-    const char *base = strrchr(i->name, '/') + 1;
+    const char *base = base_of(i);
     return text("%s/Release/%.*s%s/%s_%s_%s%s", plan->out, (int)(base - i->name), i->name, p->name, base, what, p->name,
                 suffix);
-}
-
-static bool same_set(const Instance *a, const Instance *b) {
-    size_t length = (size_t)(strrchr(a->name, '/') - a->name) + 1;
-    return !strncmp(a->name, b->name, length) && !strchr(b->name + length, '/');
 }
 
 static const char *input_of(const Plan *plan, const Instance *i) {
@@ -87,8 +82,8 @@ static int wait_for(pid_t child, double timeout) {
 }
 
 static int run_peer(const Plan *plan, const Instance *i, const Peer *p, const char *times) {
-    const char *base = strrchr(i->name, '/') + 1;
-    const char *prefix = text("%.*s", (int)(strlen(times) - strlen(text("%s_times_%s.txt", base, p->name))), times);
+    const char *prefix =
+        text("%.*s", (int)(strlen(times) - strlen(text("%s_times_%s.txt", base_of(i), p->name))), times);
     const char *input = input_of(plan, i);
     make_folders(times);
     unlink(times);
@@ -99,14 +94,6 @@ static int run_peer(const Plan *plan, const Instance *i, const Peer *p, const ch
 }
 
 // ---- results
-
-static bool read_times(const char *file, double times[2]) {
-    FILE *f = fopen(file, "r");
-    if (!f) return false;
-    bool whole = fscanf(f, "%lf %lf", &times[0], &times[1]) == 2;
-    fclose(f);
-    return whole;
-}
 
 // Whether the tool, at a size of the same set before this one, was out of time.
 static bool hopeless(const Plan *plan, int64_t at, const Peer *p) {
@@ -204,43 +191,4 @@ int run_plan(const Plan *plan) {
         good &= run_instance(plan, at);
     }
     return good ? 0 : STATUS_DIFFERS;
-}
-
-// ---- the table
-
-static void print_time(double seconds) {
-    if (isinf(seconds))
-        printf(" out of time |");
-    else
-        printf(" %.3g |", 1e3 * seconds);
-}
-
-int print_table(const Plan *plan) {
-    const Peer *own = &plan->peers[0];
-    printf("| instance | %s: objective | derivative | ratio | best peer | objective | derivative | speed-up |\n"
-           "|---|---|---|---|---|---|---|---|\n",
-           own->name);
-    for (int64_t at = 0; at < plan->count; at++) {
-        const Instance *i = &plan->instances[at];
-        double times[2], peers[2] = {INFINITY, INFINITY};
-        if (!read_times(result_path(plan, i, own, "times", ".txt"), times)) continue;
-        const Peer *best = NULL;
-        for (int t = 1; t < plan->npeers; t++) {
-            double its[2];
-            if (!read_times(result_path(plan, i, &plan->peers[t], "times", ".txt"), its)) continue;
-            if (!best || its[1] < peers[1]) best = &plan->peers[t], memcpy(peers, its, sizeof its);
-        }
-        printf("| %s |", i->name);
-        print_time(times[0]);
-        print_time(times[1]);
-        printf(" %.2f | %s |", times[1] / times[0], best ? best->name : "");
-        if (best) {
-            print_time(peers[0]);
-            print_time(peers[1]);
-            printf(" %.2f |\n", peers[1] / times[1]);
-        } else {
-            printf(" | | |\n");
-        }
-    }
-    return 0;
 }

@@ -3,11 +3,11 @@
 
 #include "instances.h"
 
-enum { TOOLS = 16 };
+enum { TOOLS = 16, NAME = 64 };
 
 // A tool's name and how it is run: a module of this program, or a program of its own with the runner's command line.
 typedef struct Peer {
-    char name[64];
+    char name[NAME];
     const char *module;  // fsmc, or the path of a shared object; NULL for a program
     const char *command; // words
 } Peer;
@@ -31,6 +31,5 @@ void add_peer(Plan *plan, const char *text); // NAME or NAME=HOW
 void add_usual_peers(Plan *plan);
 
 int run_plan(const Plan *plan); // an exit status
-int print_table(const Plan *plan);
 
 #endif

@@ -2,6 +2,13 @@
 
 #include <stdlib.h>
 
+#define COMPILED "-O3 -march=native -ffast-math"
+#ifdef __clang__
+#define TOOL_VERSION __VERSION__ ", " COMPILED // it begins with Clang
+#else
+#define TOOL_VERSION "gcc " __VERSION__ ", " COMPILED
+#endif
+
 typedef struct State {
     const Problem *q;
     double *work;
@@ -53,4 +60,4 @@ static const char *derivative(void *state, Results *r) {
     return NULL;
 }
 
-const Tool adbench_tool = {TOOL_NAME, prepare, objective, derivative, release};
+const Tool adbench_tool = {TOOL_NAME, TOOL_VERSION, prepare, objective, derivative, release};
