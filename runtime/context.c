@@ -64,6 +64,7 @@ void context_give_back(fsm_context *ctx) {
 static void delete_context(fsm_context *ctx) {
     fsm_allocator allocator = ctx->allocator;
     team_delete(ctx->team);
+    if (ctx->device.release) ctx->device.release(ctx->device.data);
     context_give_back(ctx);
     allocator.release(ctx, allocator.data);
 }
@@ -93,6 +94,8 @@ void fsm_context_cancel(fsm_context *ctx) {
 void fsm_context_set_threads(fsm_context *ctx, int threads) {
     if (registry_has(ctx)) atomic_store_explicit(&ctx->threads, threads, memory_order_relaxed);
 }
+
+fsm_part *fsm_device_part(fsm_context *ctx) { return &ctx->device; }
 
 // ---- calls
 
@@ -183,7 +186,7 @@ const char *fsm_code_name(int code) {
         CODE(ERROR_DIVIDE), CODE(ERROR_MEMORY),    CODE(ERROR_OVERLAP),     CODE(ERROR_CANCELLED), CODE(ERROR_NAN),
         CODE(ERROR_NO_CONTEXT), CODE(ERROR_BAD_CONTEXT), CODE(ERROR_BUSY),  CODE(ERROR_NEGATIVE), CODE(ERROR_OVERFLOW),
         CODE(ERROR_ALIGN), CODE(ERROR_VERSION),    CODE(ERROR_RANK),        CODE(ERROR_TYPE),   CODE(ERROR_STRIDE),
-        CODE(ERROR_RANGE),   CODE(ERROR_EXTERN)
+        CODE(ERROR_RANGE),   CODE(ERROR_EXTERN),   CODE(ERROR_TAPE),        CODE(ERROR_DEVICE)
 #undef CODE
     };
     return code >= 0 && code < (int)(sizeof names / sizeof *names) ? names[code] : "an unknown code";

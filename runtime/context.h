@@ -25,6 +25,7 @@ struct fsm_context {
     atomic_int threads;   // fsm_context_set_threads
     Team *team;           // NULL until it is needed
     fsm_context *call;    // of a thread of a team: the context of the call; else NULL
+    fsm_part device;
     char error[ERROR_SIZE];
 };
 

@@ -39,7 +39,8 @@ enum {
     FSM_ERROR_STRIDE = 19,      // an output view of which two elements are, or may be, one place of memory
     FSM_ERROR_RANGE = 20,       // a result that does not fit into its type, Int32
     FSM_ERROR_EXTERN = 21,      // a C function that the program declares by `extern` gave another status than 0
-    FSM_ERROR_TAPE = 22         // --tape-limit, #[tapeLimit]: reverse mode through a loop needs more; the text names the least
+    FSM_ERROR_TAPE = 22,        // --tape-limit, #[tapeLimit]: reverse mode through a loop needs more; the text names the least
+    FSM_ERROR_DEVICE = 23       // CUDA gave an error; the text has its name and what it says
 };
 // The name of a code, "FSM_ERROR_NULL" for 1; "an unknown code" if it is none.
 const char *fsm_code_name(int code);

@@ -59,6 +59,14 @@ void *fsm_alloc(fsm_context *ctx, int64_t count, int64_t size);
 int64_t fsm_mark(fsm_context *ctx);
 void fsm_release(fsm_context *ctx, int64_t mark);
 
+// What a context owns for a device: data, which is no business of this library, and what frees it (NULL: nothing does) when
+// the context is. Only the call that the context is in may look at it or change it.
+typedef struct fsm_part {
+    void *data;
+    void (*release)(void *data);
+} fsm_part;
+fsm_part *fsm_device_part(fsm_context *ctx); // never NULL; of zeros at first
+
 // ---- threads (runtime/threads.c)
 
 // The least work of a chunk, in additions: some twenty microseconds; and how much there must be for each element that is copied.

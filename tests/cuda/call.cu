@@ -1,0 +1,104 @@
+// Calls: memory of the device, errors of kernels and of the host, several contexts.
+#include "check.h"
+
+#include <thread>
+#include <vector>
+
+using namespace fsm::cuda;
+
+static const Check checks[] = {{FSM_ERROR_BOUNDS, "t.fsm:3", "index %d is out of range for an array of %d elements"},
+                               {FSM_ERROR_ASSERT, "t.fsm:5", "no more"},
+                               {FSM_ERROR_NAN, "t.fsm:7", "a NaN, of %g"}};
+
+__global__ void scale(int64_t n, double a, const double *x, double *y) {
+    int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = a * x[i];
+}
+
+// Fails at each multiple of `every` but 0.
+__global__ void fails(Errors e, int64_t n, int64_t every) {
+    int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (stopped(e) || i >= n) return;
+    if (i && i % every == 0) fail(e, (unsigned long long)i, 0, i, n);
+}
+
+__global__ void counts(Errors e, int *n) {
+    if (stopped(e)) return;
+    ++*n;
+    fail(e, 0, 2, 0.5);
+}
+
+static unsigned blocks(int64_t n) { return unsigned((n + 255) / 256); }
+
+static int doubled(fsm_context *ctx, int64_t n, const double *x, double *y) {
+    Call call(ctx, &info, nullptr, checks);
+    double *a = call.upload(x, n), *b = call.alloc<double>(n);
+    if (call.code()) return call.finish();
+    if (n) FSM_LAUNCH(scale, blocks(n), 256, 0, call.stream(), n, 2.0, a, b);
+    call.download(y, b, n);
+    return call.finish();
+}
+
+static void test_copies() {
+    fsm_context *ctx = fsm_context_new();
+    for (int64_t n : {0, 1, 31, 1000, 100000}) {
+        std::vector<double> x(size_t(n) + 1), y(size_t(n) + 1, -1);
+        for (int64_t i = 0; i < n; i++) x[size_t(i)] = double(i);
+        CHECK(doubled(ctx, n, x.data(), y.data()) == FSM_OK);
+        for (int64_t i = 0; i < n; i++) CHECK(y[size_t(i)] == 2.0 * double(i));
+        CHECK(y[size_t(n)] == -1);
+    }
+    CHECK(doubled(nullptr, 0, nullptr, nullptr) == FSM_ERROR_NO_CONTEXT);
+    fsm_context_cancel(ctx);
+    CHECK(doubled(ctx, 0, nullptr, nullptr) == FSM_ERROR_CANCELLED);
+    fsm_context_free(ctx);
+    std::puts("ok copies");
+}
+
+static int failing(fsm_context *ctx, int64_t n, int64_t every, int64_t again) {
+    Call call(ctx, &info, nullptr, checks);
+    if (call.code()) return call.finish();
+    FSM_LAUNCH(fails, blocks(n), 256, 0, call.stream(), call.errors(), n, every);
+    FSM_LAUNCH(fails, blocks(n), 256, 0, call.stream(), call.errors(), n, again);
+    return call.finish();
+}
+
+static void test_errors() {
+    fsm_context *ctx = fsm_context_new();
+    CHECK(failing(ctx, 5000, 9000, 9000) == FSM_OK);
+    CHECK_TEXT(fsm_context_error(ctx), "");
+    CHECK(failing(ctx, 5000, 17, 3) == FSM_ERROR_BOUNDS); // the first launch, and the smallest key
+    CHECK_TEXT(fsm_context_error(ctx), "t.fsm:3: index 17 is out of range for an array of 5000 elements");
+    CHECK(failing(ctx, 5000, 9000, 4999) == FSM_ERROR_BOUNDS);
+    CHECK_TEXT(fsm_context_error(ctx), "t.fsm:3: index 4999 is out of range for an array of 5000 elements");
+    CHECK(failing(ctx, 5000, 9000, 9000) == FSM_OK);
+
+    Call host(ctx, &info, nullptr, checks); // a kernel's failure comes before one of the host after it
+    int *n = host.alloc<int>(1), got = 0;
+    host.check(cudaMemsetAsync(n, 0, sizeof *n, host.stream()));
+    FSM_LAUNCH(counts, 1, 1, 0, host.stream(), host.errors(), n);
+    FSM_LAUNCH(counts, 1, 1, 0, host.stream(), host.errors(), n);
+    CHECK(host.fail(1) == FSM_ERROR_NAN);
+    CHECK(cudaMemcpy(&got, n, sizeof got, cudaMemcpyDeviceToHost) == cudaSuccess && got == 1);
+    CHECK(host.finish() == FSM_ERROR_NAN);
+    CHECK_TEXT(fsm_context_error(ctx), "t.fsm:7: a NaN, of 0.5");
+
+    Call alone(ctx, &info, nullptr, checks);
+    CHECK(alone.fail(1) == FSM_ERROR_ASSERT && !alone.alloc<int>(1) && alone.finish() == FSM_ERROR_ASSERT);
+    CHECK_TEXT(fsm_context_error(ctx), "t.fsm:5: no more");
+    Call cuda(ctx, &info, nullptr, checks);
+    CHECK(cuda.check(cudaErrorInvalidValue) == FSM_ERROR_DEVICE && cuda.finish() == FSM_ERROR_DEVICE);
+    CHECK_TEXT(fsm_context_error(ctx), "CUDA: invalid argument (cudaErrorInvalidValue)");
+    Call launch(ctx, &info, nullptr, checks);
+    FSM_LAUNCH(fails, 1, 2000, 0, launch.stream(), launch.errors(), int64_t(1), int64_t(1));
+    CHECK(launch.finish() == FSM_ERROR_DEVICE);
+    CHECK_TEXT(fsm_context_error(ctx), "CUDA: invalid configuration argument (cudaErrorInvalidConfiguration)");
+    CHECK(failing(ctx, 5000, 9000, 9000) == FSM_OK);
+    fsm_context_free(ctx);
+    std::puts("ok errors");
+}
+
+int main() {
+    test_copies();
+    test_errors();
+}

@@ -1,0 +1,14 @@
+# sh shim.sh NAME: compiles NAME.cu with the shim, as a C++ compiler does it, and runs it in several orders of threads and blocks.
+case $CC in
+*clang*) cxx=$(echo "$CC" | sed 's/clang/clang++/') ;;
+*) cxx=$(echo "$CC" | sed 's/[^ ]*/g++/') ;;
+esac
+command -v ${cxx%% *} >/dev/null || { echo "${cxx%% *} is not installed"; exit 77; }
+$cxx -std=c++17 -O1 -g -Wall -Wextra -Wshadow -pedantic -Werror -I "$FSMC_ROOT/include" -I . -x c++ "$1.cu" -x none \
+    "$FSMC_BUILD/libfsmrt.a" -lm -pthread -o "$FSMC_TEST_TMP/$1" || exit 1
+cd "$FSMC_TEST_TMP" || exit 1
+FSM_CUDA_SHIM= "./$1" | tee first
+for order in reverse blocks=1 blocks=2,reverse guard; do
+    FSM_CUDA_SHIM=$order "./$1" >out 2>&1
+    cmp -s out first || { echo "with FSM_CUDA_SHIM=$order:"; cat out; }
+done
