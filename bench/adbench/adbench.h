@@ -9,6 +9,8 @@
 typedef enum Kind { GMM, BA, LSTM, HAND, HAND_COMPLICATED, KINDS } Kind;
 extern const char *const kind_names[KINDS]; // as ADBench's runner calls them
 
+static inline bool is_hand(Kind kind) { return kind == HAND || kind == HAND_COMPLICATED; }
+
 enum {
     THETAS = 26,
     FINGERS = 5,
@@ -81,7 +83,6 @@ enum { STATUS_DIFFERS = 1, STATUS_USAGE = 2, STATUS_FILE = 3, STATUS_TOOL = 4, S
 
 // ---- problem.c
 Kind kind_named(const char *name); // KINDS if there is none
-bool is_hand(Kind kind);
 void problem_free(Problem *problem);
 Results results_new(const Problem *problem, bool derivative);
 void results_free(Results *results);

@@ -1,4 +1,4 @@
-// What fsmc compiled from gmm.fsm, examples/ba.fsm, lstm.fsm and hand.fsm, as a tool.
+// What fsmc compiled from gmm.fsm, examples/ba.fsm, lstm.fsm and hand.fsm, as a tool: TOOL_SYMBOL, named TOOL_NAME.
 #include "adbench.h"
 #include "ba.h"
 #include "gmm.h"
@@ -18,9 +18,13 @@ static void *prepare(const Problem *q) {
     State *s = malloc(sizeof *s);
     if (!s) return NULL;
     *s = (State){q, fsm_context_new()};
-    if (s->ctx) return s;
-    free(s);
-    return NULL;
+    if (!s->ctx) {
+        free(s);
+        return NULL;
+    }
+    const char *threads = getenv("FSMC_ADBENCH_THREADS");
+    if (threads) fsm_context_set_threads(s->ctx, atoi(threads));
+    return s;
 }
 
 static void release(void *state) {
@@ -93,4 +97,4 @@ static const char *derivative(void *state, Results *r) {
     return status ? fsm_context_error(s->ctx) : NULL;
 }
 
-const Tool fsmc_tool = {"fsmc", FSMC_TOOL_VERSION, prepare, objective, derivative, release};
+const Tool TOOL_SYMBOL = {TOOL_NAME, FSMC_TOOL_VERSION, prepare, objective, derivative, release};

@@ -1,11 +1,12 @@
 // fsmc-adbench: ADBench's problems by what fsmc makes of them, and by other tools (docs/benchmarks.md).
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include "directions.h"
 #include "results.h"
 #include "runner.h"
 #include "text.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,10 +21,12 @@ static const char usage[] =
     "       fsmc-adbench TYPE MODULE INPUT OUT_PREFIX MINIMUM NRUNS_F NRUNS_J TIME_LIMIT [-rep]\n"
     "NAME is an instance such as gmm/1k/gmm_d10_K25, a pattern as of the shell, or all; without one, what ADBench "
     "runs.\n"
-    "TOOL is fsmc, manual-gcc, manual-clang, or NAME=HOW: a shared object (.so) or a program.\n"
+    "TOOL is fsmc, fsmc-threads, manual-gcc, manual-clang, adolc, jax, pytorch, all of these, or NAME=HOW: a shared "
+    "object\n"
+    "(.so) or a program.\n"
     "Options of run: --data=FOLDER (of ADBench's files; else $FSMC_ADBENCH/data; others are generated), --tool=TOOL\n"
     "(may be repeated), --again, --minimum=SECONDS, --samples=N, --derivative-samples=N, --limit=SECONDS,\n"
-    "--timeout=SECONDS, --rounds=N, --tolerance=X\n";
+    "--timeout=SECONDS, --rounds=N, --threads=N, --tolerance=X\n";
 
 typedef struct Options {
     Plan plan;
@@ -72,6 +75,8 @@ static bool take_option(Options *o, const char *word) {
         p->tolerance = number("--tolerance", value);
     else if ((value = value_of(word, "--rounds")))
         p->rounds = count_of("--rounds", value);
+    else if ((value = value_of(word, "--threads")))
+        p->threads = (int)count_of("--threads", value);
     else if (!strcmp(word, "--again"))
         p->again = true;
     else if (!strcmp(word, "--gradbench"))
@@ -81,6 +86,11 @@ static bool take_option(Options *o, const char *word) {
     return true;
 }
 
+static int processors(void) {
+    cpu_set_t allowed;
+    return sched_getaffinity(0, sizeof allowed, &allowed) ? 1 : CPU_COUNT(&allowed);
+}
+
 // Static, so that what it points to lives to the end.
 static Options options = {.plan = {.minimum = "0.5",
                                    .samples = "10",
@@ -88,12 +98,17 @@ static Options options = {.plan = {.minimum = "0.5",
                                    .limit = "10",
                                    .timeout = 300,
                                    .tolerance = -1, // not given
-                                   .rounds = 1}};
+                                   .rounds = 1,
+                                   .threads = 1}};
 
 static void parse(int argc, char **argv) {
     const char *adbench = getenv("FSMC_ADBENCH");
     if (adbench && *adbench) options.plan.data = strdup(text("%s/data", adbench));
     options.words = argv;
+    for (int i = 0; i < argc; i++) // first, since `all` tools depend on it
+        if (value_of(argv[i], "--threads")) take_option(&options, argv[i]);
+    if (options.plan.threads < 1 || options.plan.threads > processors())
+        fail(STATUS_USAGE, "--threads: expected a number from 1 to %d, the processors", processors());
     for (int i = 0; i < argc; i++) {
         if (strncmp(argv[i], "--", 2) != 0)
             options.words[options.nwords++] = argv[i];
@@ -126,6 +141,7 @@ static int run(Options *o) {
     plan_of(o);
     if (o->plan.tolerance < 0) o->plan.tolerance = 1e-8;
     if (!o->plan.npeers) add_usual_peers(&o->plan);
+    find_peers(&o->plan);
     o->plan.count = select_instances(o->words, o->nwords, &o->plan.instances);
     return run_plan(&o->plan);
 }
@@ -160,7 +176,8 @@ static double compare_tools(const Tool *other, const Problem *q, const Results *
     return worst;
 }
 
-static const Tool *tool_of(const Peer *p) {
+static const Tool *tool_at(Plan *plan, int t) {
+    const Peer *p = &plan->peers[t];
     if (!p->module) fail(STATUS_USAGE, "%s: expected a module", p->name);
     return tool_named(p->module);
 }
@@ -171,11 +188,11 @@ static int check(Options *o) {
     Kind kind = kind_named(o->words[0]);
     if (kind == KINDS) fail(STATUS_USAGE, "there is no type %s: GMM, BA, LSTM, HAND or HAND-COMPLICATED", o->words[0]);
     if (!o->plan.npeers) add_peer(&o->plan, fsmc_tool.name);
-    const Tool *tool = tool_of(&o->plan.peers[0]), *other = NULL;
-    if (o->reference) {
-        add_peer(&o->plan, o->reference);
-        other = tool_of(&o->plan.peers[o->plan.npeers - 1]);
-    }
+    if (o->reference) add_peer(&o->plan, o->reference);
+    int peers = o->plan.npeers;
+    find_peers(&o->plan);
+    if (o->plan.npeers < peers) return STATUS_TOOL;
+    const Tool *tool = tool_at(&o->plan, 0), *other = o->reference ? tool_at(&o->plan, peers - 1) : NULL;
     Problem q = read_problem(kind, o->words[1], false);
     if (o->gradbench) q.gmm.sign = -1;
     Results r = results_new(&q, true);

@@ -12,8 +12,6 @@ Kind kind_named(const char *name) {
     return kind;
 }
 
-bool is_hand(Kind kind) { return kind == HAND || kind == HAND_COMPLICATED; }
-
 void problem_free(Problem *q) {
     free(q->gmm.alphas), free(q->gmm.x);
     free(q->ba.cams), free(q->ba.points), free(q->ba.weights), free(q->ba.feats), free(q->ba.obs);

@@ -2,11 +2,13 @@
 #define _GNU_SOURCE
 #include "results.h"
 
+#include "runner.h"
 #include "text.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +39,18 @@ static const char *input_of(const Plan *plan, const Instance *i) {
 
 enum { MOST_WORDS = 64 };
 
+// As many processors, of those that this process may use, the last ones.
+static void use_threads(int threads) {
+    cpu_set_t allowed, some;
+    CPU_ZERO(&some);
+    if (sched_getaffinity(0, sizeof allowed, &allowed)) _exit(126);
+    for (int cpu = CPU_SETSIZE - 1; cpu >= 0 && CPU_COUNT(&some) < threads; cpu--)
+        if (CPU_ISSET(cpu, &allowed)) CPU_SET(cpu, &some);
+    if (sched_setaffinity(0, sizeof some, &some)) _exit(126);
+    setenv("FSMC_ADBENCH_THREADS", text("%d", threads), 1);
+    setenv("OMP_NUM_THREADS", text("%d", threads), 1);
+}
+
 static void start(const Plan *plan, const Instance *i, const Peer *p, const char *input, const char *prefix) {
     char *words[MOST_WORDS + 16];
     int n = 0;
@@ -56,6 +70,7 @@ static void start(const Plan *plan, const Instance *i, const Peer *p, const char
                           i->replicate ? "-rep" : NULL,
                           NULL};
     for (int k = 0; k < 10; k++) words[n++] = (char *)rest[k];
+    use_threads(plan->threads);
     execvp(words[0], words);
     fprintf(stderr, "fsmc-adbench: %s: %s\n", words[0], strerror(errno));
     _exit(127);
@@ -184,8 +199,28 @@ static bool run_instance(const Plan *plan, int64_t at) {
     return good;
 }
 
+// Results of one folder are of one number of threads.
+static void say_about(const Plan *plan) {
+    About a = read_about(plan);
+    const char *threads = text("%d", plan->threads), *before = about(&a, "threads");
+    if (*before && strcmp(before, threads) != 0)
+        fail(STATUS_USAGE, "%s has results of %s threads, not of %s", plan->out, before, threads);
+    about_machine(&a);
+    set_about(&a, "threads", threads);
+    const char *clock = getenv("FSMC_ADBENCH_CLOCK");
+    set_about(&a, "clock",
+              clock && !strcmp(clock, "cpu") && plan->threads == 1 ? "processor time of the thread" : "wall clock");
+    for (int t = 0; t < plan->npeers; t++) {
+        const Peer *p = &plan->peers[t];
+        const char *version = p->module ? tool_named(p->module)->version : p->version;
+        if (version) set_about(&a, p->name, version);
+    }
+    write_about(plan, &a);
+}
+
 int run_plan(const Plan *plan) {
     bool good = true;
+    say_about(plan);
     for (int64_t at = 0; at < plan->count; at++) {
         fprintf(stderr, "[%lld/%lld] %s\n", (long long)at + 1, (long long)plan->count, plan->instances[at].name);
         good &= run_instance(plan, at);

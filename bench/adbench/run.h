@@ -10,6 +10,8 @@ typedef struct Peer {
     char name[NAME];
     const char *module;  // fsmc, or the path of a shared object; NULL for a program
     const char *command; // words
+    bool adapter;        // a program of peers/
+    const char *version; // NULL if it is not known
 } Peer;
 
 typedef struct Plan {
@@ -22,13 +24,15 @@ typedef struct Plan {
     double timeout, tolerance;
     bool again;
     int64_t rounds; // of each instance by all tools in turn; the least times count
+    int threads;
 } Plan;
 
 // Those that patterns (as of a shell) select, or that ADBench runs if there is none. A name need not be one of
 // ADBench's.
 int64_t select_instances(char **patterns, int count, Instance **to);
-void add_peer(Plan *plan, const char *text); // NAME or NAME=HOW
+void add_peer(Plan *plan, const char *text); // NAME, NAME=HOW, or all
 void add_usual_peers(Plan *plan);
+void find_peers(Plan *plan); // what was given by name alone; those that cannot be run here are left out, by name
 
 int run_plan(const Plan *plan); // an exit status
 

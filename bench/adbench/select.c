@@ -35,6 +35,19 @@ int64_t select_instances(char **patterns, int count, Instance **to) {
     return kept;
 }
 
+// What an adapter's --version says; why it cannot be run if its exit status is not 0, else NULL.
+static const char *adapter_skips(Peer *p) {
+    char line[256] = "";
+    FILE *f = popen(text("'%s' --version", p->command), "r");
+    if (!f) return "no new process";
+    if (!fgets(line, sizeof line, f)) line[0] = 0;
+    line[strcspn(line, "\n")] = 0;
+    int status = pclose(f);
+    if (status) return *line ? text("%s", line) : "its --version failed";
+    p->version = strdup(line);
+    return NULL;
+}
+
 static const char *own_path(void) {
     char path[4096];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -47,8 +60,20 @@ static const char *beside(const char *name) {
     return text("%.*s%s", (int)(strrchr(own, '/') + 1 - own), own, name);
 }
 
-// fsmc; a shared object beside this program; or NAME=HOW, a shared object if it ends so, else a program.
+// The tools that are known by their names: all that `--tool=all` is.
+static const char *const known[] = {"fsmc", "fsmc-threads", "manual-gcc", "manual-clang", "adolc", "jax", "pytorch"};
+
+static bool runs_in(const Plan *plan, const char *name) {
+    return strcmp(name, plan->threads > 1 ? "fsmc" : "fsmc-threads") != 0;
+}
+
+// NAME=HOW is a shared object if it ends so, else a program.
 void add_peer(Plan *plan, const char *word) {
+    if (!strcmp(word, "all")) {
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+            if (runs_in(plan, known[k])) add_peer(plan, known[k]);
+        return;
+    }
     if (plan->npeers == TOOLS) fail(STATUS_USAGE, "more than %d tools", TOOLS);
     Peer *p = &plan->peers[plan->npeers++];
     const char *equals = strchr(word, '=');
@@ -57,12 +82,7 @@ void add_peer(Plan *plan, const char *word) {
         fail(STATUS_USAGE, "expected NAME or NAME=HOW, found \"%s\"", word);
     *p = (Peer){0};
     memcpy(p->name, word, (size_t)length);
-    if (!equals) {
-        p->module = !strcmp(p->name, fsmc_tool.name) ? fsmc_tool.name : strdup(beside(text("%s.so", p->name)));
-        if (!p->module || (strchr(p->module, '/') && !exists(p->module)))
-            fail(STATUS_USAGE, "there is no tool %s (%s)", p->name, p->module ? p->module : "");
-        return;
-    }
+    if (!equals) return;
     size_t rest = strlen(equals + 1);
     if (rest > 3 && !strcmp(equals + 1 + rest - 3, ".so"))
         p->module = equals + 1;
@@ -72,7 +92,45 @@ void add_peer(Plan *plan, const char *word) {
 
 void add_usual_peers(Plan *plan) {
     static const char *const names[] = {"manual-gcc", "manual-clang"};
-    add_peer(plan, fsmc_tool.name);
+    add_peer(plan, plan->threads > 1 ? "fsmc-threads" : "fsmc");
     for (int i = 0; i < 2; i++)
         if (exists(beside(text("%s.so", names[i])))) add_peer(plan, names[i]);
+}
+
+static bool is_known(const char *name) {
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (!strcmp(known[k], name)) return true;
+    return false;
+}
+
+// Built in; a shared object beside this program; or an adapter. False if there is none.
+static bool find_peer(Peer *p) {
+    const char *module = beside(text("%s.so", p->name)), *adapter = text("%s/%s", ADBENCH_PEERS, p->name);
+    if (!strcmp(p->name, fsmc_tool.name))
+        p->module = fsmc_tool.name;
+    else if (exists(module))
+        p->module = strdup(module);
+    else if (access(adapter, X_OK) == 0)
+        p->command = strdup(adapter), p->adapter = true;
+    else
+        return false;
+    return true;
+}
+
+void find_peers(Plan *plan) {
+    int kept = 0;
+    for (int t = 0; t < plan->npeers; t++) {
+        Peer *p = &plan->peers[t];
+        bool found = p->module || p->command || find_peer(p);
+        if (!found && !is_known(p->name))
+            fail(STATUS_USAGE, "there is no tool %s (%s)", p->name, beside(text("%s.so", p->name)));
+        const char *why = found ? NULL : "it was not built";
+        if (found && p->adapter) why = adapter_skips(p);
+        if (why)
+            fprintf(stderr, "skipped %s: %s\n", p->name, why);
+        else
+            plan->peers[kept++] = *p;
+    }
+    plan->npeers = kept;
+    if (!kept) fail(STATUS_TOOL, "there is no tool to run");
 }

@@ -8,12 +8,15 @@
 #include <string.h>
 #include <time.h>
 
-// With FSMC_ADBENCH_CLOCK=cpu the processor time of this thread, which leaves out what else runs on the core.
+// With FSMC_ADBENCH_CLOCK=cpu the processor time of this thread, which leaves out what else runs on the core, if there
+// is one thread.
 static double now(void) {
     static int clock = -1;
     if (clock < 0) {
         const char *name = getenv("FSMC_ADBENCH_CLOCK");
-        clock = name && !strcmp(name, "cpu") ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
+        const char *threads = getenv("FSMC_ADBENCH_THREADS");
+        bool one = !threads || atoi(threads) <= 1;
+        clock = one && name && !strcmp(name, "cpu") ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
     }
     struct timespec t;
     clock_gettime(clock, &t);

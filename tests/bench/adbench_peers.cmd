@@ -21,4 +21,11 @@ cat out/Release/lstm/slow/*
 run --tool='slow=sh slow.sh' --tool='failing=false' --tool='absent=./absent' lstm/lstm_l2_c6_b3
 run --tool='manual=sh wrong.sh' --tool=fsmc lstm/lstm_l2_c6_b3 | sed 's/[0-9.e-]* ms/_ ms/g; s/difference is .*/difference is …/'
 sed 's/Difference": [0-9].*/Difference": …/' out/Release/lstm/fsmc/*correctness*
-$adbench table --out=out --tool=fsmc --tool='slow=x' --tool='manual=x' $names | sed 's/ [0-9][0-9.e-]* |/ _ |/g'
+$adbench table --out=out --tool=fsmc --tool='slow=x' --tool='manual=x' $names | sed 's/ [0-9][0-9.e-]* |/ _ |/g; /^$/,$d'
+# Adapters: those that cannot be run are left out by name. Results of a folder are of one number of threads.
+printf '#!/bin/sh\necho "there is no JAX here"\nexit 77\n' >python; chmod +x python
+run() { FSMC_PYTHON=$PWD/python $adbench run --out=new --minimum=0 --samples=1 --derivative-samples=1 "$@" 2>&1 | sed 's/[0-9.e-]* ms/_ ms/g; s/1 to [0-9]*,/1 to _,/; 2,$d'; }
+run --tool=jax --tool=fsmc lstm/lstm_l2_c6_b3
+run --tool=jax lstm/lstm_l2_c6_b3; FSMC_PYTHON=$PWD/python $adbench check --tool=jax LSTM new/data/lstm/lstm_l2_c6_b3.txt 2>&1 | tail -1
+sed -n '/threads\|clock/p' new/about.txt; sed -i 's/threads: 1/threads: 7/' new/about.txt
+run --tool=fsmc lstm/lstm_l2_c6_b3; run --threads=0
