@@ -1,4 +1,5 @@
 # sh shim.sh NAME: compiles NAME.cu with the shim, as a C++ compiler does it, and runs it in several orders of threads and blocks.
+# A number at the end of a line, the bits of results, must be the same in all of them; it differs between processors.
 case $CC in
 *clang*) cxx=$(echo "$CC" | sed 's/clang/clang++/') ;;
 *) cxx=$(echo "$CC" | sed 's/[^ ]*/g++/') ;;
@@ -7,7 +8,8 @@ command -v ${cxx%% *} >/dev/null || { echo "${cxx%% *} is not installed"; exit 7
 $cxx -std=c++17 -O1 -g -Wall -Wextra -Wshadow -pedantic -Werror -I "$FSMC_ROOT/include" -I . -x c++ "$1.cu" -x none \
     "$FSMC_BUILD/libfsmrt.a" -lm -pthread -o "$FSMC_TEST_TMP/$1" || exit 1
 cd "$FSMC_TEST_TMP" || exit 1
-FSM_CUDA_SHIM= "./$1" | tee first
+FSM_CUDA_SHIM= "./$1" >first
+sed 's/ [0-9a-f]\{16\}$//' first
 for order in reverse blocks=1 blocks=2,reverse guard; do
     FSM_CUDA_SHIM=$order "./$1" >out 2>&1
     cmp -s out first || { echo "with FSM_CUDA_SHIM=$order:"; cat out; }

@@ -99,6 +99,7 @@ class Pool {
     Pool(const Pool &) = delete;
     ~Pool() { clear(); }
     void clear() {
+        generation++;
         returned(0);
         drop(first);
         first = chunk = nullptr;
@@ -123,7 +124,8 @@ class Pool {
         top = m.bytes - chunk->before;
     }
     static bool fits(int64_t count, int64_t size) { return count >= 0 && count <= (INT64_MAX / 4 - 2 * ALIGNMENT) / size; }
-    int64_t peak = 0; // bytes in use at most
+    int64_t peak = 0;        // bytes in use at most
+    uint64_t generation = 0; // changes when arrays asked for as before may lie elsewhere
 
   private:
     enum : int64_t { ALIGNMENT = 256, FIRST_CHUNK = 1 << 20 };
@@ -159,6 +161,7 @@ class Pool {
         Chunk *here = chunk, *after = here ? here->next : first, *c = after;
         if (!c || c->size < size) {
             int64_t want = reserved > FIRST_CHUNK ? reserved : int64_t(FIRST_CHUNK);
+            generation++;
             c = want > size ? make(want) : nullptr;
             if (!c) c = make(size);
             if (!c && after) {
@@ -203,6 +206,12 @@ class Pool {
 #endif
 };
 
+// Something else that is made when it is first needed, and freed by its function.
+struct Library {
+    void *handle = nullptr;
+    void (*destroy)(void *handle) = nullptr;
+};
+
 // On one device. Made by the first call there; freed with the context.
 struct DevicePart {
     int device = 0;
@@ -213,6 +222,8 @@ struct DevicePart {
     cudaEvent_t done = nullptr;                  // recorded at the end of a call that has not waited for its kernels
     cudaStream_t stream = nullptr;               // of that call
     bool pending = false;
+    Library graphs, blas;           // graph.h, matmul.h
+    cudaStream_t capture = nullptr; // where graphs are recorded
 
     // NULL if it cannot be made; *error says why.
     static DevicePart *make(int device, cudaError_t *error) {
@@ -233,6 +244,9 @@ struct DevicePart {
         cudaGetDevice(&before);
         if (before != device) cudaSetDevice(device);
         if (pending) cudaEventSynchronize(done);
+        for (Library *l : {&graphs, &blas})
+            if (l->handle) l->destroy(l->handle);
+        if (capture) cudaStreamDestroy(capture);
         if (done) cudaEventDestroy(done);
         if (flag) cudaFreeHost(flag);
         if (record) cudaFree(record);
@@ -344,6 +358,14 @@ class Call {
         fsm_text_add(&t, "CUDA: %s (%s)", cudaGetErrorString(e), cudaGetErrorName(e));
         return code_ = FSM_ERROR_DEVICE;
     }
+    // Likewise for what a library says.
+    int fail_library(const char *library, const char *says) {
+        if (failed_before()) return code_;
+        fsm_text t = fsm_text_begin(ctx_);
+        fsm_text_add(&t, "%s: %s", library, says);
+        return code_ = FSM_ERROR_DEVICE;
+    }
+    Library *blas() { return part_ ? &part_->blas : nullptr; }
     // Has the call been cancelled? Asked between launches of a loop.
     int poll() {
         if (!code_) code_ = fsm_poll(ctx_);
@@ -372,6 +394,7 @@ class Call {
     }
 
   private:
+    friend struct Graphs;
     fsm_context *ctx_;
     cudaStream_t stream_;
     const Check *checks_;

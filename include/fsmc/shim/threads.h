@@ -122,7 +122,7 @@ struct Thread {
 struct Site { // of a barrier or a shuffle
     const char *what, *file;
     int line;
-    bool operator==(const Site &s) const { return what == s.what && line == s.line && !std::strcmp(file, s.file); }
+    bool operator==(const Site &s) const { return line == s.line && what == s.what && (file == s.file || !std::strcmp(file, s.file)); }
 };
 
 // Threads that wait for each other: of a block, of a grid, or those of one mask of a warp.
@@ -541,6 +541,18 @@ template <class T>
 T __shfl_xor_sync(unsigned mask, T x, int by, int width = 32, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
     int lane = fsm::shim::lane(), from = lane ^ by;
     return fsm::shim::shuffle(mask, x, from > (lane | (width - 1)) ? lane : from, {"__shfl_xor_sync", file, line});
+}
+template <class T>
+unsigned __match_any_sync(unsigned mask, T x, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+    int parity;
+    fsm::shim::Meeting &meeting = fsm::shim::meet_warp(mask, fsm::shim::to_word(x), true, {"__match_any_sync", file, line}, &parity);
+    unsigned same = 0;
+    for (unsigned k = 0; k < 32; k++)
+        if (meeting.present[parity] >> k & 1 && meeting.value[parity][k] == fsm::shim::to_word(x)) same |= 1u << k;
+    return same;
+}
+namespace fsm::cuda {
+inline void sync_grid(const char *file = __builtin_FILE(), int line = __builtin_LINE()) { fsm::shim::sync_grid(file, line); }
 }
 inline unsigned __activemask() { return fsm::shim::machine().current->block->warp[size_t(fsm::shim::machine().current->number / 32)].live; }
 inline void __threadfence() {}

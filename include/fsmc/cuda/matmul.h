@@ -1,0 +1,144 @@
+// Matrix products. Part of fsmc/cuda.h.
+#ifndef FSMC_CUDA_MATMUL_H
+#define FSMC_CUDA_MATMUL_H
+
+#include "fsmc/cuda/reduce.h"
+
+#ifdef FSM_CUDA_CUBLAS
+#include <cublas_v2.h>
+#endif
+
+#include <type_traits>
+
+namespace fsm::cuda {
+
+// A matrix in device memory: element [i, j] is data[i*row + j*column], that of number b of a batch at data + b*batch. One of row
+// and column is 1, and the other at least the extent that it steps over.
+template <class T> struct Matrix {
+    T *data;
+    int64_t row, column, batch;
+};
+template <class T> Matrix<T> row_major(T *data, int64_t columns, int64_t batch = 0) { return {data, columns, 1, batch}; }
+template <class T> Matrix<T> column_major(T *data, int64_t columns, int64_t batch = 0) { return {data, 1, columns, batch}; }
+
+// ---- a kernel
+
+constexpr int TILE = 64, DEPTH = 16, PART = 4; // a block makes TILE x TILE elements, a thread PART x PART of them
+
+// The DEPTH columns from k on of TILE rows from `first` on, as tile[column][row]; zeros beyond the matrix.
+template <class T>
+__device__ inline void load_tile(T (&tile)[DEPTH][TILE + 1], const T *data, int64_t row, int64_t column, int64_t rows, int64_t columns,
+                                 int64_t first, int64_t k) {
+    for (int e = thread_number(); e < TILE * DEPTH; e += BLOCK) {
+        const int i = column == 1 ? e / DEPTH : e % TILE, j = column == 1 ? e % DEPTH : e / TILE; // neighbours in memory
+        tile[j][i] = first + i < rows && k + j < columns ? data[(first + i) * row + (k + j) * column] : T(0);
+    }
+}
+
+template <class T>
+__global__ void __launch_bounds__(BLOCK)
+    matmul_tiles(int64_t m, int64_t n, int64_t depth, int64_t batch, T alpha, Matrix<const T> a, Matrix<const T> b, T beta, Matrix<T> c) {
+    FSM_SHARED(left, T[DEPTH][TILE + 1]);
+    FSM_SHARED(right, T[DEPTH][TILE + 1]);
+    const int64_t across = (n - 1) / TILE + 1, down = (m - 1) / TILE + 1;
+    for (int64_t block = blockIdx.x; block < across * down * batch; block += gridDim.x) {
+        const int64_t number = block / (across * down), i0 = block / across % down * TILE, j0 = block % across * TILE;
+        const T *a0 = a.data + number * a.batch, *b0 = b.data + number * b.batch;
+        const int i1 = thread_number() / (TILE / PART), j1 = thread_number() % (TILE / PART);
+        T sum[PART][PART] = {};
+        for (int64_t k = 0; k < depth; k += DEPTH) {
+            load_tile(left, a0, a.row, a.column, m, depth, i0, k);
+            load_tile(right, b0, b.column, b.row, n, depth, j0, k);
+            __syncthreads();
+            for (int l = 0; l < DEPTH; l++)
+                for (int i = 0; i < PART; i++)
+                    for (int j = 0; j < PART; j++) sum[i][j] += left[l][i1 + i * (TILE / PART)] * right[l][j1 + j * (TILE / PART)];
+            __syncthreads();
+        }
+        for (int i = 0; i < PART; i++)
+            for (int j = 0; j < PART; j++) {
+                const int64_t y = i0 + i1 + i * (TILE / PART), x = j0 + j1 + j * (TILE / PART);
+                if (y >= m || x >= n) continue;
+                T *p = c.data + number * c.batch + y * c.row + x * c.column;
+                *p = beta == T(0) ? alpha * sum[i][j] : alpha * sum[i][j] + beta * *p;
+            }
+    }
+}
+
+// ---- cuBLAS
+
+#ifdef FSM_CUDA_CUBLAS
+inline cublasStatus_t gemm(cublasHandle_t h, cublasOperation_t p, cublasOperation_t q, int m, int n, int k, const double *alpha,
+                           const double *a, int lda, int64_t sa, const double *b, int ldb, int64_t sb, const double *beta, double *c,
+                           int ldc, int64_t sc, int batch) {
+    return cublasDgemmStridedBatched(h, p, q, m, n, k, alpha, a, lda, sa, b, ldb, sb, beta, c, ldc, sc, batch);
+}
+inline cublasStatus_t gemm(cublasHandle_t h, cublasOperation_t p, cublasOperation_t q, int m, int n, int k, const float *alpha,
+                           const float *a, int lda, int64_t sa, const float *b, int ldb, int64_t sb, const float *beta, float *c,
+                           int ldc, int64_t sc, int batch) {
+    return cublasSgemmStridedBatched(h, p, q, m, n, k, alpha, a, lda, sa, b, ldb, sb, beta, c, ldc, sc, batch);
+}
+
+inline void destroy_blas(void *handle) { cublasDestroy(static_cast<cublasHandle_t>(handle)); }
+
+// The context's handle, made when it is first needed, for this call's stream. NULL after a failure.
+inline cublasHandle_t blas(Call &call) {
+    Library *library = call.blas();
+    if (!library) return nullptr;
+    cublasStatus_t s = CUBLAS_STATUS_SUCCESS;
+    if (!library->handle) {
+        cublasHandle_t h;
+        s = cublasCreate(&h);
+        if (s == CUBLAS_STATUS_SUCCESS) *library = {h, destroy_blas};
+    }
+    const cublasHandle_t handle = static_cast<cublasHandle_t>(library->handle);
+    if (s == CUBLAS_STATUS_SUCCESS) s = cublasSetStream(handle, call.stream());
+    if (s == CUBLAS_STATUS_SUCCESS) return handle;
+    call.fail_library("cuBLAS", cublasGetStatusString(s));
+    return nullptr;
+}
+
+template <class T> inline bool suits_blas(const Matrix<T> &x) {
+    return x.row <= INT32_MAX && x.column <= INT32_MAX && (x.row == 1 || x.column == 1);
+}
+
+// cuBLAS has columns one after the other: what it takes for C is its transpose, B^T A^T.
+template <class T>
+void matmul_blas(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, T alpha, Matrix<const T> a, Matrix<const T> b, T beta,
+                 Matrix<T> c) {
+    const cublasHandle_t handle = blas(call);
+    if (!handle) return;
+    const auto turned = [](const Matrix<const T> &x) { return x.column == 1 ? CUBLAS_OP_N : CUBLAS_OP_T; };
+    const auto step = [](const Matrix<const T> &x, int64_t least) { // between rows, or columns
+        const int64_t s = x.column == 1 ? x.row : x.column;
+        return int(s > least ? s : least);
+    };
+    const cublasStatus_t s =
+        gemm(handle, turned(b), turned(a), int(n), int(m), int(k), &alpha, b.data, step(b, b.column == 1 ? n : k), b.batch, a.data,
+             step(a, a.column == 1 ? k : m), a.batch, &beta, c.data, int(c.row > n ? c.row : n), c.batch, int(batch));
+    if (s != CUBLAS_STATUS_SUCCESS) call.fail_library("cuBLAS", cublasGetStatusString(s));
+}
+#endif
+
+// ---- the choice
+
+// c = alpha a b + beta c for each of `batch` m x k, k x n and m x n matrices; what c holds is not read if beta is 0. Where the
+// program is compiled with FSM_CUDA_CUBLAS, large products are cuBLAS's.
+template <class T>
+void matmul(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, T alpha, Matrix<const T> a, Matrix<const T> b, T beta,
+            Matrix<T> c) {
+    if (m <= 0 || n <= 0 || batch <= 0 || call.code()) return;
+#ifdef FSM_CUDA_CUBLAS
+    const bool large = double(m) * double(n) * double(k) >= 32.0 * 32 * 32;
+    const bool fits = m <= INT32_MAX && n <= INT32_MAX && k <= INT32_MAX && batch <= INT32_MAX && c.column == 1;
+    if (large && fits && suits_blas(a) && suits_blas(b) && suits_blas(c)) return matmul_blas(call, m, n, k, batch, alpha, a, b, beta, c);
+#endif
+    const int64_t tiles = ((m - 1) / TILE + 1) * ((n - 1) / TILE + 1);
+    const int64_t blocks = count_of(tiles, batch);
+    FSM_LAUNCH(matmul_tiles<T>, unsigned(blocks < 0 || blocks > INT32_MAX ? INT32_MAX : blocks), BLOCK, 0, call.stream(), m, n, k, batch,
+               alpha, a, b, beta, c);
+}
+
+} // namespace fsm::cuda
+
+#endif
