@@ -13,7 +13,7 @@
 #define FSMC_CUDA_SHIM_H
 
 #include "fsmc/shim/device.h"
-#include "fsmc/shim/math.h"
 #include "fsmc/shim/threads.h"
+#include "fsmc/shim/math.h"
 
 #endif

@@ -1,11 +1,13 @@
-# sh shim.sh NAME: compiles NAME.cu with the shim, as a C++ compiler does it, and runs it in several orders of threads and blocks.
+# sh shim.sh NAME: compiles NAME.cu or NAME.cpp with the shim, as a C++ compiler does it, and runs it in several orders of threads and blocks.
 # A number at the end of a line, the bits of results, must be the same in all of them; it differs between processors.
 case $CC in
 *clang*) cxx=$(echo "$CC" | sed 's/clang/clang++/') ;;
 *) cxx=$(echo "$CC" | sed 's/[^ ]*/g++/') ;;
 esac
 command -v ${cxx%% *} >/dev/null || { echo "${cxx%% *} is not installed"; exit 77; }
-$cxx -std=c++17 -O1 -g -Wall -Wextra -Wshadow -pedantic -Werror -I "$FSMC_ROOT/include" -I . -x c++ "$1.cu" -x none \
+file=$1.cu
+[ -e "$file" ] || file=$1.cpp
+$cxx -std=c++17 -O1 -g -Wall -Wextra -Wshadow -pedantic -Werror -I "$FSMC_ROOT/include" -I . -x c++ "$file" -x none \
     "$FSMC_BUILD/libfsmrt.a" -lm -pthread -o "$FSMC_TEST_TMP/$1" || exit 1
 cd "$FSMC_TEST_TMP" || exit 1
 FSM_CUDA_SHIM= "./$1" >first

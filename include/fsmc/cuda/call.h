@@ -53,6 +53,7 @@ template <class T> __host__ __device__ inline long long value_bits(T x) { return
 // Of several failures the one of the smallest key is kept, whatever the order in which threads run.
 template <class... V> __device__ inline void fail(const Errors &e, unsigned long long key, int check, V... values) {
     static_assert(sizeof...(V) <= MAX_VALUES, "too many values");
+    FSM_RACES;
     ErrorRecord *r = e.record;
     volatile ErrorRecord *seen = r;
     unsigned long long replay = seen->replay;
@@ -80,6 +81,7 @@ template <class... V> __device__ inline void fail(const Errors &e, unsigned long
 // Has an earlier launch failed? Then this one has nothing to do, and what it would read may be anything. The same for all
 // threads of a launch.
 __device__ inline bool stopped(const Errors &e) {
+    FSM_RACES;
     const volatile ErrorRecord *r = e.record;
     if (!r->set) return false;
     __threadfence();
@@ -159,11 +161,13 @@ class Pool {
     // those that are not in use.
     bool next_chunk(int64_t size) {
         Chunk *here = chunk, *after = here ? here->next : first, *c = after;
+        const int64_t before = here ? here->before + top : 0;
         if (!c || c->size < size) {
             int64_t want = reserved > FIRST_CHUNK ? reserved : int64_t(FIRST_CHUNK);
             generation++;
             c = want > size ? make(want) : nullptr;
             if (!c) c = make(size);
+            if (!c && here && !top) after = here, here = here->previous;
             if (!c && after) {
                 for (Chunk *x = after; x; x = x->next) reserved -= x->size;
                 drop(after);
@@ -171,14 +175,18 @@ class Pool {
                 (here ? here->next : first) = nullptr;
                 c = make(size);
             }
-            if (!c) return false;
+            if (!c) {
+                chunk = here;
+                top = here ? before - here->before : 0;
+                return false;
+            }
             reserved += c->size;
             c->previous = here;
             c->next = after;
             if (after) after->previous = c;
             (here ? here->next : first) = c;
         }
-        c->before = here ? here->before + top : 0;
+        c->before = before;
         chunk = c;
         top = 0;
         return true;

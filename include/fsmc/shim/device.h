@@ -92,7 +92,7 @@ inline Options &options() {
 // ---- poison
 
 constexpr uint64_t POISON = 0x7ff4dead7fa4dead; // as Double and as Float a NaN, as Int beyond any array
-constexpr uint64_t FENCE = 0xfe9ceb0bfe9ceb0b;
+constexpr uint64_t FENCE = 0x7ff5feed7fa5feed; // likewise, of what lies beside arrays
 
 inline void fill(void *memory, uint64_t word, size_t bytes) {
     char *p = static_cast<char *>(memory);
@@ -205,6 +205,13 @@ class Memory {
 inline Memory &memory() {
     static Memory m;
     return m;
+}
+
+// At the end of a test: all memory has been freed.
+inline void stop_if_left() {
+    std::lock_guard<std::recursive_mutex> lock(memory().mutex);
+    if (!memory().all.empty())
+        stop("%zu arrays of device memory were not freed, one of %zu bytes", memory().all.size(), memory().all.begin()->second.size);
 }
 
 inline thread_local cudaError_t last_error = cudaSuccess;

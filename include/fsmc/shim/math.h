@@ -2,6 +2,8 @@
 #ifndef FSMC_SHIM_MATH_H
 #define FSMC_SHIM_MATH_H
 
+#include "fsmc/shim/threads.h"
+
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -69,16 +71,14 @@ inline float max(float x, float y) { return std::fmax(x, y); }
 
 namespace fsm::shim {
 template <class T, class... U> constexpr bool is_one = (std::is_same_v<T, U> || ...);
-template <class T> T exchange(T *p, T x) {
-    T before = *p;
-    *p = x;
-    return before;
-}
 } // namespace fsm::shim
 #define FSM_SHIM_ATOMIC(name, value, ...)                                                     \
     template <class T> T name(T *p, std::common_type_t<T> x) {                                \
         static_assert(fsm::shim::is_one<T, int, unsigned, unsigned long long, __VA_ARGS__>, "CUDA has no " #name " of this type"); \
-        return fsm::shim::exchange(p, T(value));                                              \
+        fsm::shim::Quiet quiet;                                                               \
+        T before = *p;                                                                        \
+        *p = T(value);                                                                        \
+        return before;                                                                        \
     }
 FSM_SHIM_ATOMIC(atomicAdd, *p + x, float, double)
 FSM_SHIM_ATOMIC(atomicExch, x, float)
@@ -89,7 +89,10 @@ FSM_SHIM_ATOMIC(atomicAnd, *p & x, int)
 #undef FSM_SHIM_ATOMIC
 template <class T> T atomicCAS(T *p, std::common_type_t<T> expected, std::common_type_t<T> x) {
     static_assert(fsm::shim::is_one<T, int, unsigned, unsigned long long, unsigned short>, "CUDA has no atomicCAS of this type");
-    return fsm::shim::exchange(p, *p == expected ? x : *p);
+    fsm::shim::Quiet quiet;
+    T before = *p;
+    if (before == expected) *p = x;
+    return before;
 }
 
 #endif

@@ -1,5 +1,8 @@
 // The shim's threads: kernels, blocks, barriers, shuffles, shared memory. Part of fsmc/cuda_shim.h.
 //
+// With -fsanitize=thread, ThreadSanitizer takes each thread of a block for one of the processor's, which meets the others at
+// barriers alone, and reports races in all memory. Threads of the same number in different blocks are one to it.
+//
 // A fiber does the threads of a block one after the other until one of them has to wait; the next fiber takes over the threads
 // that have not begun. So a kernel without barriers is a loop, and one with barriers has a fiber for each thread of a block.
 //
@@ -18,6 +21,7 @@
 #include <deque>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -32,6 +36,20 @@
 #endif
 #ifdef FSM_SHIM_ASAN
 #include <sanitizer/common_interface_defs.h>
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define FSM_SHIM_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define FSM_SHIM_TSAN 1
+#endif
+#endif
+#ifdef FSM_SHIM_TSAN
+#include <sanitizer/tsan_interface.h>
+extern "C" void AnnotateIgnoreReadsBegin(const char *, int);
+extern "C" void AnnotateIgnoreReadsEnd(const char *, int);
+extern "C" void AnnotateIgnoreWritesBegin(const char *, int);
+extern "C" void AnnotateIgnoreWritesEnd(const char *, int);
 #endif
 
 struct uint3 {
@@ -93,6 +111,7 @@ struct Fiber {
     size_t size = 0;
     bool owned = false;
     void *fake = nullptr; // what AddressSanitizer keeps for it
+    void *thread = nullptr; // ThreadSanitizer's
     Fiber() = default;
     Fiber(const Fiber &) = delete;
     explicit Fiber(void (*f)()) : size(STACK), owned(true) {
@@ -101,11 +120,38 @@ struct Fiber {
         mprotect(p, 4096, PROT_NONE);
         bottom = p;
         stack.begin(static_cast<char *>(p), size, f);
+#ifdef FSM_SHIM_TSAN
+        thread = __tsan_create_fiber(0);
+#endif
     }
     ~Fiber() {
+#ifdef FSM_SHIM_TSAN
+        if (owned) __tsan_destroy_fiber(thread);
+#endif
         if (owned) munmap(const_cast<void *>(bottom), size);
     }
 };
+
+// ---- ThreadSanitizer
+
+#ifdef FSM_SHIM_TSAN
+constexpr bool WATCHED = true;
+struct Quiet { // what the shim itself does is nobody's race
+    Quiet() { AnnotateIgnoreReadsBegin(__FILE__, __LINE__), AnnotateIgnoreWritesBegin(__FILE__, __LINE__); }
+    ~Quiet() { AnnotateIgnoreReadsEnd(__FILE__, __LINE__), AnnotateIgnoreWritesEnd(__FILE__, __LINE__); }
+};
+#define FSM_SHIM_UNWATCHED __attribute__((no_sanitize("thread")))
+inline void before_others(void *p) { __tsan_release(p); }
+inline void after_others(void *p) { __tsan_acquire(p); }
+#else
+constexpr bool WATCHED = false;
+struct Quiet {
+    Quiet() {}
+};
+#define FSM_SHIM_UNWATCHED
+inline void before_others(void *) {}
+inline void after_others(void *) {}
+#endif
 
 // ---- threads
 
@@ -130,6 +176,7 @@ struct Meeting {
     unsigned mask = 0;
     uint32_t lanes = 0; // that have come; of a warp
     int parity = 0;
+    uint64_t times = 0; // it has taken place
     Site site{};
     std::vector<Thread *> waiting;
     int count[2] = {0, 0};      // of those that have come, whose condition holds
@@ -151,6 +198,7 @@ struct Shared { // a variable in shared memory
 
 struct Block {
     uint3 index;
+    uint64_t number = 0; // in the grid
     int threads = 0, begun = 0, live = 0;
     std::vector<Thread> thread;
     std::vector<Warp> warp;
@@ -164,7 +212,8 @@ struct Machine {
     std::function<void()> kernel;
     std::vector<Block> blocks; // that run now: one, or all of a cooperative launch
     std::deque<Thread *> ready;
-    Thread *current = nullptr;
+    Thread *current = nullptr, *starting = nullptr;
+    std::vector<Shared> retired; // of blocks that have ended, if it must not be used again in the launch
     Fiber outside, *running = nullptr;
     std::vector<std::unique_ptr<Fiber>> fibers;
     std::vector<Fiber *> idle;
@@ -186,12 +235,16 @@ inline uint64_t next_random(uint64_t &s) { // splitmix64
     return z ^ (z >> 31);
 }
 
-inline void change_fiber(Machine &m, Fiber *to) {
+FSM_SHIM_UNWATCHED inline void change_fiber(Machine &m, Fiber *to) {
     Fiber *from = m.running;
     m.running = to;
     m.switches++;
 #ifdef FSM_SHIM_ASAN
     __sanitizer_start_switch_fiber(&from->fake, to->bottom, to->size);
+#endif
+#ifdef FSM_SHIM_TSAN
+    if (!from->owned) from->thread = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(to->thread, __tsan_switch_to_fiber_no_sync);
 #endif
     Stack::change(from->stack, to->stack);
 #ifdef FSM_SHIM_ASAN
@@ -221,6 +274,7 @@ inline void release(Machine &m, Meeting &meeting) {
     w.clear();
     meeting.lanes = 0;
     meeting.parity ^= 1;
+    meeting.times++;
     meeting.count[meeting.parity] = 0;
     meeting.present[meeting.parity] = 0;
 }
@@ -232,6 +286,13 @@ inline void check_site(Meeting &meeting, bool first, const Site &site) {
              meeting.site.line, site.what, site.file, site.line);
 }
 
+// What stands for the n-th time that threads of a block meet, by which ThreadSanitizer knows who has met.
+inline void *meeting_point(uint64_t block, uint64_t meeting, uint64_t n) {
+    static char points[1 << 16];
+    uint64_t word = block * 0x9e3779b97f4a7c15 + meeting * 0xbf58476d1ce4e5b9 + n * 0x94d049bb133111eb;
+    return &points[word >> 48 & 0xfff8];
+}
+
 // Waits until `expected` threads have come, some of which have come already; how many conditions hold.
 inline int meet(Meeting &meeting, size_t expected, int threads, bool condition, const Site &site) {
     Machine &m = machine();
@@ -239,6 +300,9 @@ inline int meet(Meeting &meeting, size_t expected, int threads, bool condition, 
         stop("%d of %d threads have ended and will not come to %s at %s:%d", threads - int(expected), threads, site.what, site.file, site.line);
     check_site(meeting, meeting.waiting.empty(), site);
     int parity = meeting.parity;
+    void *point = meeting_point(m.current->block->number, 0, meeting.times);
+    if (&meeting == &m.grid_barrier) point = meeting_point(UINT64_MAX, 0, meeting.times);
+    before_others(point);
     meeting.count[parity] += condition;
     if (meeting.waiting.size() + 1 == expected) {
         release(m, meeting);
@@ -246,15 +310,18 @@ inline int meet(Meeting &meeting, size_t expected, int threads, bool condition, 
         meeting.waiting.push_back(m.current);
         wait(m);
     }
+    after_others(point);
     return meeting.count[parity];
 }
 
 inline int sync_block(bool condition, const char *what, const char *file, int line) {
+    Quiet quiet;
     Block &b = *machine().current->block;
     return meet(b.barrier, size_t(b.live), b.threads, condition, Site{what, file, line});
 }
 
 inline void sync_grid(const char *file, int line) {
+    Quiet quiet;
     Machine &m = machine();
     if (!m.cooperative) stop("a grid waits at %s:%d that was not started by FSM_LAUNCH_GRID", file, line);
     meet(m.grid_barrier, size_t(m.live), int(m.blocks.size()) * m.blocks[0].threads, false, Site{"a barrier of the grid", file, line});
@@ -319,15 +386,34 @@ inline void fiber_main() {
 #ifdef FSM_SHIM_ASAN
     __sanitizer_finish_switch_fiber(nullptr, &m.outside.bottom, &m.outside.size);
 #endif
+    std::optional<Quiet> quiet(std::in_place);
     for (;;) {
-        while (Thread *t = next_thread(m)) {
+        for (Thread *t = m.starting; t; t = WATCHED ? nullptr : next_thread(m)) {
             select(m, t);
+            quiet.reset();
+            after_others(&m.grid);
             m.kernel();
+            before_others(&m.live);
+            quiet.emplace();
             end_thread(m);
         }
-        m.idle.push_back(m.running);
+        if (!WATCHED) m.idle.push_back(m.running);
+        quiet.reset(); // it may be the end of the fiber
         change_fiber(m, &m.outside);
+        quiet.emplace();
     }
+}
+
+// The fiber that begins the thread; of its own, if ThreadSanitizer is to know it.
+inline Fiber *fiber_for(Machine &m, const Thread *t) {
+    size_t number = WATCHED ? size_t(t->block - m.blocks.data()) * size_t(t->block->threads) + size_t(t->number) : m.fibers.size();
+    if (!WATCHED && !m.idle.empty()) {
+        Fiber *f = m.idle.back();
+        m.idle.pop_back();
+        return f;
+    }
+    while (m.fibers.size() <= number) m.fibers.push_back(std::make_unique<Fiber>(fiber_main));
+    return m.fibers[number].get();
 }
 
 inline void run_blocks(Machine &m) {
@@ -337,14 +423,9 @@ inline void run_blocks(Machine &m) {
             m.ready.pop_front();
             m.current = t;
             change_fiber(m, t->fiber);
-        } else if (std::any_of(m.blocks.begin(), m.blocks.end(), [](const Block &b) { return b.begun < b.threads; })) {
-            if (m.idle.empty()) {
-                m.fibers.push_back(std::make_unique<Fiber>(fiber_main));
-                m.idle.push_back(m.fibers.back().get());
-            }
-            Fiber *f = m.idle.back();
-            m.idle.pop_back();
-            change_fiber(m, f);
+        } else if (Thread *t = next_thread(m)) {
+            m.starting = t;
+            change_fiber(m, fiber_for(m, t));
         } else if (m.live) {
             for (Block &b : m.blocks)
                 for (Warp &w : b.warp)
@@ -361,6 +442,7 @@ inline void run_blocks(Machine &m) {
 
 inline void begin_block(Machine &m, Block &b, uint64_t number) {
     b.index = {unsigned(number % m.grid.x), unsigned(number / m.grid.x % m.grid.y), unsigned(number / m.grid.x / m.grid.y)};
+    b.number = number;
     b.threads = b.live = int(m.size.x * m.size.y * m.size.z);
     b.begun = 0;
     b.thread.resize(size_t(b.threads));
@@ -370,6 +452,10 @@ inline void begin_block(Machine &m, Block &b, uint64_t number) {
         unsigned k = unsigned(i);
         b.thread[k] = {{k % m.size.x, k / m.size.x % m.size.y, k / m.size.x / m.size.y}, i, &b, nullptr, 0};
         b.warp[k / 32].live |= 1u << (k % 32);
+    }
+    if (WATCHED) {
+        std::move(b.shared.begin(), b.shared.end(), std::back_inserter(m.retired));
+        b.shared.clear();
     }
     for (Shared &s : b.shared) fill(s.data, POISON, s.size);
     m.live += b.threads;
@@ -383,6 +469,7 @@ inline void check_shared(const Block &b) {
 constexpr size_t SHARED_LIMIT = 227 * 1024;
 
 inline char *shared_memory(const void *key, size_t size) {
+    Quiet quiet;
     Block &b = *machine().current->block;
     for (Shared &s : b.shared)
         if (s.key == key) return s.data;
@@ -430,12 +517,17 @@ inline void run(dim3 grid, dim3 block, size_t shared, bool cooperative, std::fun
     }
     m.blocks.clear();
     m.blocks.resize(cooperative ? size_t(n) : 1);
+    before_others(&m.grid);
+    std::optional<Quiet> quiet(std::in_place);
     for (uint64_t i = 0; i < n; i++) {
         begin_block(m, m.blocks[cooperative ? size_t(i) : 0], (offset + i * step) % n);
         if (cooperative && i + 1 < n) continue;
         run_blocks(m);
         for (Block &b : m.blocks) check_shared(b);
     }
+    quiet.reset();
+    after_others(&m.live);
+    m.retired.clear();
     m.kernel = nullptr;
     m.active = false;
 }
@@ -466,6 +558,8 @@ void launch(bool cooperative, void (*kernel)(P...), dim3 grid, dim3 block, size_
     static const char name##_key = 0;           \
     auto &name = *reinterpret_cast<fsm::shim::Itself<__VA_ARGS__> *>( \
         fsm::shim::shared_memory(&name##_key, sizeof(fsm::shim::Itself<__VA_ARGS__>)))
+// What races to the end of the scope is meant to.
+#define FSM_RACES fsm::shim::Quiet fsm_races
 // NAME is the address of the shared memory that the launch asks for.
 #define FSM_DYNAMIC_SHARED(type, name) type *name = reinterpret_cast<type *>(fsm::shim::dynamic_shared())
 
@@ -497,21 +591,32 @@ template <class T> uint64_t to_word(T x) {
 }
 // What lane `from` brings; nothing that can be used if it is none of the mask.
 template <class T> T shuffle(unsigned mask, T x, int from, const Site &site) {
+    Quiet quiet;
     int parity;
     Meeting &meeting = meet_warp(mask, to_word(x), true, site, &parity);
     uint64_t w = meeting.present[parity] >> from & 1 ? meeting.value[parity][from] : POISON;
     std::memcpy(&x, &w, sizeof x);
     return x;
 }
-inline int lane() { return machine().current->number % 32; }
+inline int lane() {
+    Quiet quiet;
+    return machine().current->number % 32;
+}
 inline unsigned vote(unsigned mask, bool p, const Site &site) {
+    Quiet quiet;
     int parity;
     return meet_warp(mask, 0, p, site, &parity).present[parity];
 }
 } // namespace fsm::shim
 
 inline void __syncwarp(unsigned mask = 0xffffffff, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+    fsm::shim::Quiet quiet;
+    const fsm::shim::Thread &t = *fsm::shim::machine().current;
+    // One point for all times: what the lanes did before is then known to them, and more.
+    void *point = fsm::shim::meeting_point(t.block->number, 1 + unsigned(t.number / 32), mask);
+    fsm::shim::before_others(point); // of these functions, only this one orders what is in memory
     fsm::shim::vote(mask, false, {"__syncwarp", file, line});
+    fsm::shim::after_others(point);
 }
 inline unsigned __ballot_sync(unsigned mask, int p, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
     return fsm::shim::vote(mask, p, {"__ballot_sync", file, line});
@@ -544,6 +649,7 @@ T __shfl_xor_sync(unsigned mask, T x, int by, int width = 32, const char *file =
 }
 template <class T>
 unsigned __match_any_sync(unsigned mask, T x, const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
+    fsm::shim::Quiet quiet;
     int parity;
     fsm::shim::Meeting &meeting = fsm::shim::meet_warp(mask, fsm::shim::to_word(x), true, {"__match_any_sync", file, line}, &parity);
     unsigned same = 0;
@@ -554,7 +660,9 @@ unsigned __match_any_sync(unsigned mask, T x, const char *file = __builtin_FILE(
 namespace fsm::cuda {
 inline void sync_grid(const char *file = __builtin_FILE(), int line = __builtin_LINE()) { fsm::shim::sync_grid(file, line); }
 }
-inline unsigned __activemask() { return fsm::shim::machine().current->block->warp[size_t(fsm::shim::machine().current->number / 32)].live; }
+inline unsigned __activemask() {
+    fsm::shim::Quiet quiet;
+    return fsm::shim::machine().current->block->warp[size_t(fsm::shim::machine().current->number / 32)].live; }
 inline void __threadfence() {}
 inline void __threadfence_block() {}
 inline void __threadfence_system() {}

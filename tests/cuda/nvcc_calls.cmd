@@ -1,0 +1,1 @@
+sh nvcc.sh call.cu && sh nvcc.sh pool.cu

@@ -1,0 +1,5 @@
+# cuBLAS is a package of its own.
+nvcc=${FSM_NVCC:-nvcc}
+command -v "$nvcc" >/dev/null || { echo "nvcc is not installed"; exit 77; }
+echo '#include <cublas_v2.h>' | "$nvcc" -x cu -E - >/dev/null 2>&1 || { echo "cuBLAS is not installed"; exit 77; }
+sh nvcc.sh primitives.cu -DFSM_CUDA_CUBLAS

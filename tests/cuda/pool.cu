@@ -1,0 +1,221 @@
+// The pool of a context, graphs that it keeps, and contexts in several threads.
+#include "check.h"
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+using namespace fsm::cuda;
+
+static const Check checks[] = {{FSM_ERROR_ASSERT, "t.fsm:9", "step %d"}};
+
+// How often cudaMalloc was called; with nvcc nobody counts.
+static int64_t allocations() {
+#ifdef FSMC_CUDA_SHIM_H
+    return fsm::shim::memory().allocations;
+#else
+    return 0;
+#endif
+}
+
+__global__ void set_to(int64_t n, double value, double *x) {
+    for (int64_t i = grid_thread(); i < n; i += grid_threads()) x[i] = value;
+}
+__global__ void add_from(int64_t n, const double *x, double *y) {
+    for (int64_t i = grid_thread(); i < n; i += grid_threads()) y[i] += x[i];
+}
+
+// ---- memory
+
+static int64_t use_memory(fsm_context *ctx, int64_t n) {
+    Call call(ctx, &info, nullptr, checks);
+    const int64_t before = allocations();
+    double *a = call.alloc<double>(n);
+    for (int round = 0; round < 3; round++) {
+        Pool::Mark outer = call.mark();
+        double *b = call.alloc<double>(2 * n), *c = call.alloc<double>(0);
+        Pool::Mark inner = call.mark();
+        double *d = call.alloc<double>(70 * n);
+        CHECK(a && b && c && d && a != b && b != d);
+        CHECK(reinterpret_cast<uintptr_t>(d) % 256 == 0);
+        FSM_LAUNCH(set_to, blocks_for(n), BLOCK, 0, call.stream(), n, 1.0, a);
+        FSM_LAUNCH(set_to, blocks_for(2 * n), BLOCK, 0, call.stream(), 2 * n, 2.0, b);
+        FSM_LAUNCH(set_to, blocks_for(70 * n), BLOCK, 0, call.stream(), 70 * n, 3.0, d);
+        call.release(inner);
+        CHECK(call.alloc<double>(70 * n) == d);
+        call.release(outer);
+        CHECK(call.alloc<double>(2 * n) == b);
+        call.release(outer);
+    }
+    CHECK(call.read(a + n - 1) == 1.0);
+    CHECK(call.finish() == FSM_OK);
+    return allocations() - before;
+}
+
+static void test_steady() {
+    fsm_context *ctx = fsm_context_new();
+    use_memory(ctx, 10000);
+    CHECK(use_memory(ctx, 10000) == 0);
+    CHECK(use_memory(ctx, 500) == 0);
+    use_memory(ctx, 40000); // chunks are inserted
+    CHECK(use_memory(ctx, 40000) == 0);
+    CHECK(use_memory(ctx, 10000) == 0);
+    fsm_context_free(ctx);
+    std::puts("ok steady state");
+}
+
+static void test_too_large() {
+    fsm_context *ctx = fsm_context_new();
+    for (int64_t count : {int64_t(-1), INT64_MAX, INT64_MAX / 8, count_of(INT64_C(1) << 40, INT64_C(1) << 40), count_of(-3, 5)}) {
+        Call call(ctx, &info, nullptr, checks);
+        CHECK(!call.alloc<double>(count) && call.finish() == FSM_ERROR_MEMORY);
+        CHECK_TEXT(fsm_context_error(ctx), "an intermediate array is too large to be addressed");
+    }
+    CHECK(count_of() == 1 && count_of(3, 4) == 12 && count_of(INT64_MAX, 0, INT64_MAX) == 0);
+    fsm_context_free(ctx);
+    std::puts("ok too large");
+}
+
+static void test_out_of_memory() {
+#ifdef FSMC_CUDA_SHIM_H
+    fsm_context *ctx = fsm_context_new();
+    const size_t before = fsm::shim::options().memory;
+    fsm::shim::options().memory = 64 << 20;
+    {
+        Call call(ctx, &info, nullptr, checks);
+        CHECK(call.alloc(40 << 20, 1)); // a chunk twice as large would not fit
+        CHECK(call.alloc(20 << 20, 1));
+        CHECK(!call.alloc(20 << 20, 1) && call.code() == FSM_ERROR_MEMORY);
+        CHECK(!call.alloc(1, 1) && !call.upload(&before, 1));
+        CHECK(call.finish() == FSM_ERROR_MEMORY);
+        const std::string text = fsm_context_error(ctx);
+        CHECK_TEXT(text.substr(0, text.find(',')), "out of device memory: 20971520 bytes asked for an intermediate array");
+        CHECK(text.find(" of 67108864 are free") != std::string::npos);
+    }
+    {
+        Call call(ctx, &info, nullptr, checks); // what is not in use gives way to one that is larger
+        CHECK(call.alloc(60 << 20, 1));
+        CHECK(call.finish() == FSM_OK);
+    }
+    fsm_context_free(ctx);
+    CHECK(fsm::shim::memory().used == 0);
+    fsm::shim::options().memory = 16;
+    ctx = fsm_context_new();
+    Call call(ctx, &info, nullptr, checks);
+    CHECK(call.finish() == FSM_ERROR_MEMORY);
+    CHECK_TEXT(fsm_context_error(ctx), "out of device memory: 16 of 16 bytes are free");
+    fsm::shim::options().memory = before;
+    fsm_context_free(ctx);
+#endif
+    std::puts("ok out of memory");
+}
+
+// ---- graphs
+
+__global__ void step(Errors e, const int64_t *index, int64_t n, int64_t fails_at, double *x) {
+    if (stopped(e)) return;
+    for (int64_t i = grid_thread(); i < n; i += grid_threads()) {
+        x[i] = 2 * x[i] + double(*index);
+        if (*index >= fails_at) fail(e, (unsigned long long)i, 0, *index * 1000 + i);
+    }
+}
+
+static int64_t instantiations;
+
+static int loop(fsm_context *ctx, int64_t n, int64_t times, int64_t fails_at, double *out) {
+    static const char site = 0;
+    Call call(ctx, &info, nullptr, checks);
+    double *x = call.alloc<double>(n);
+    FSM_LAUNCH(set_to, blocks_for(n), BLOCK, 0, call.stream(), n, 1.0, x);
+    replay(call, &site, {uint64_t(n), uint64_t(fails_at), reinterpret_cast<uintptr_t>(x)}, times, [&](const int64_t *index) {
+        instantiations++;
+        double *y = call.alloc<double>(n); // each time the same
+        FSM_LAUNCH(step, blocks_for(n), BLOCK, 0, call.stream(), call.errors(), index, n, fails_at, x);
+        FSM_LAUNCH(set_to, blocks_for(n), BLOCK, 0, call.stream(), n, 3.0, y);
+        FSM_LAUNCH(add_from, blocks_for(n), BLOCK, 0, call.stream(), n, y, x);
+    });
+    call.download(out, x, n);
+    return call.finish();
+}
+
+static void test_graphs() {
+    fsm_context *ctx = fsm_context_new();
+    double out[50], want = 1;
+    for (int64_t i = 0; i < 20; i++) want = 2 * want + double(i) + 3;
+    instantiations = 0;
+    CHECK(loop(ctx, 50, 20, 100, out) == FSM_OK && out[0] == want && out[49] == want);
+    CHECK(loop(ctx, 50, 20, 100, out) == FSM_OK && out[0] == want && out[49] == want);
+    CHECK(loop(ctx, 50, 0, 100, out) == FSM_OK && out[49] == 1);
+    CHECK(loop(ctx, 50, 1, 100, out) == FSM_OK && out[49] == 5);
+    CHECK(instantiations == 1); // kept
+    CHECK(loop(ctx, 50, 20, 7, out) == FSM_ERROR_ASSERT); // the first of thirteen replays that fail
+    CHECK_TEXT(fsm_context_error(ctx), "t.fsm:9: step 7000");
+    CHECK(loop(ctx, 50, 20, 100, out) == FSM_OK && out[49] == want);
+    CHECK(loop(ctx, 50, 20, 7, out) == FSM_ERROR_ASSERT);
+    CHECK_TEXT(fsm_context_error(ctx), "t.fsm:9: step 7000");
+    CHECK(instantiations == 2);
+    for (int64_t n = 1; n <= 50; n++) CHECK(loop(ctx, n, 3, n + 100, out) == FSM_OK && out[n - 1] == 33);
+    const int64_t so_far = instantiations;
+    CHECK(so_far == 52);
+    std::vector<double> large(1 << 20);
+    CHECK(loop(ctx, 1 << 20, 2, 100, large.data()) == FSM_OK); // moves what follows in the pool
+    CHECK(loop(ctx, 50, 20, 100, out) == FSM_OK && out[49] == want);
+    fsm_context_free(ctx);
+    std::puts("ok graphs");
+}
+
+// ---- streams and threads
+
+static void test_streams() {
+    fsm_context *ctx = fsm_context_new();
+    cudaStream_t s[2];
+    CHECK(!cudaStreamCreate(&s[0]) && !cudaStreamCreate(&s[1]));
+    double *x, got[100];
+    CHECK(!cudaMalloc(&x, sizeof got));
+    for (int i = 0; i < 4; i++) { // does not wait for its kernels
+        Call call(ctx, &info, s[i % 2], checks);
+        double *y = call.alloc<double>(100);
+        FSM_LAUNCH(set_to, 1, BLOCK, 0, call.stream(), int64_t(100), double(i), y);
+        if (!i) FSM_LAUNCH(set_to, 1, BLOCK, 0, call.stream(), int64_t(100), 10.0, x);
+        FSM_LAUNCH(add_from, 1, BLOCK, 0, call.stream(), int64_t(100), y, x);
+        CHECK(call.finish() == FSM_OK);
+    }
+    CHECK(!cudaStreamSynchronize(s[1]) && !cudaMemcpy(got, x, sizeof got, cudaMemcpyDeviceToHost));
+    CHECK(got[0] == 16 && got[99] == 16);
+    fsm_context_free(ctx);
+    CHECK(!cudaFree(x) && !cudaStreamDestroy(s[0]) && !cudaStreamDestroy(s[1]));
+    std::puts("ok streams");
+}
+
+static void test_threads() {
+    std::atomic<int> right{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 3; t++)
+        threads.emplace_back([t, &right] {
+            fsm_context *ctx = fsm_context_new();
+            double out[30];
+            bool good = true;
+            for (int i = 0; i < 20; i++) {
+                good = good && loop(ctx, 30, 1 + t, 100, out) == FSM_OK && out[29] == (t == 0 ? 5 : t == 1 ? 14 : 33);
+                good = good && loop(ctx, 30, 5, t, out) == FSM_ERROR_ASSERT;
+                good = good && fsm_context_error(ctx) == "t.fsm:9: step " + std::to_string(t * 1000);
+            }
+            fsm_context_free(ctx);
+            right += good;
+        });
+    for (std::thread &t : threads) t.join();
+    CHECK(right == 3);
+    std::puts("ok threads");
+}
+
+int main() {
+    test_steady();
+    test_too_large();
+    test_out_of_memory();
+    test_graphs();
+    test_streams();
+    test_threads();
+#ifdef FSMC_CUDA_SHIM_H
+    CHECK(fsm::shim::memory().all.empty());
+#endif
+}
