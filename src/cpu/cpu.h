@@ -76,6 +76,8 @@ void cpu_print_comment(Str *out, const char *text);
 void cpu_cpp_header(Str *out, const char *name, int nfuncs, Func *const *funcs);
 // The name of an entry or parameter in C: primes become "_prime", keywords get a trailing '_'.
 const char *cpu_c_name(Arena *a, const char *name);
+// Those of the entries; NULL after reporting some that C cannot have.
+const char **cpu_entry_names(Arena *a, Diag *diag, int n, Tree *const *trees);
 // What `entry` names cannot be: words of C and C++, and functions that compiled code or its callers need.
 bool cpu_name_reserved(const char *name);
 // Unique C names for the inputs and then the outputs of f, in the order of the C function's parameters after ctx.

@@ -177,8 +177,7 @@ static bool is_companion(const char *x, const char *y) {
     return false;
 }
 
-// The C names of the entries; reports those that C cannot have.
-static const char **entry_names(Arena *a, Diag *diag, int n, Tree *const *trees) {
+const char **cpu_entry_names(Arena *a, Diag *diag, int n, Tree *const *trees) {
     const char **names = ARENA_ARRAY(a, const char *, n + 1);
     int errors = diag_errors(diag);
     for (int i = 0; i < n; i++) {
@@ -204,7 +203,7 @@ CpuModule *cpu_emit(Arena *a, Diag *diag, int ntrees, Tree *const *trees, const 
         diag_error(diag, (Span){NULL, 0, 0}, "unknown processor '%s'", opt->cpu);
         return NULL;
     }
-    const char **names = entry_names(a, diag, ntrees, trees);
+    const char **names = cpu_entry_names(a, diag, ntrees, trees);
     if (!names) return NULL;
     CpuModule *m = ARENA_NEW(a, CpuModule);
     m->opt = *opt;

@@ -6,6 +6,7 @@
 #include "front/elab.h"
 #include "front/infer.h"
 #include "ir/extern.h"
+#include "lower/grid.h"
 #include "lower/lower.h"
 #include "pass/pass.h"
 
@@ -262,7 +263,8 @@ Tree **compile_trees(Compilation *c, FuncList funcs) {
     const Options *o = c->opt;
     Tree **trees = ARENA_ARRAY(c->arena, Tree *, funcs.n + 1);
     LaneOptions how = {.precise = o->fp == CPU_FP_PRECISE, .always = o->lanes_always, .machine = &c->machine};
-    if (o->level >= 2 && o->lanes) {
+    bool cuda = o->target == TARGET_CUDA;
+    if (o->level >= 2 && o->lanes && !cuda) {
         how.registers = cpu_registers(target_cpu(o));
         how.width = o->lanes > 0 ? o->lanes : cpu_width(target_cpu(o));
     }
@@ -274,10 +276,11 @@ Tree **compile_trees(Compilation *c, FuncList funcs) {
         funcs.f[i]->ir->entry = i;
         trees[i] = lower_func(c->arena, funcs.f[i], funcs.positive ? funcs.positive[i] : NULL);
         vec_push(&c->trees, trees[i]);
-        if (o->level >= 2) schedule(c, trees[i], &how);
+        if (cuda) grid_choose(c->arena, trees[i], how.precise);
+        else if (o->level >= 2) schedule(c, trees[i], &how);
         if (verifying(c)) tree_verify(trees[i]);
     }
-    if (o->level >= 2 && o->lanes && funcs.n) warn_wishes(c, funcs.f[0]->ir);
+    if (o->level >= 2 && o->lanes && funcs.n && !cuda) warn_wishes(c, funcs.f[0]->ir);
     return trees;
 }
 

@@ -1,8 +1,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include "driver/emit.h"
 
+#include "cuda/cuda.h"
 #include "driver/file.h"
 #include "driver/manifest.h"
+#include "driver/nvcc.h"
 #include "driver/options_table.h"
 #include "driver/python.h"
 #include "ir/dot_print.h"
@@ -105,9 +107,39 @@ static void emit_header(Emission *e, const char *path) { write_header(e, path, c
 
 static void emit_cpp(Emission *e, const char *path) { write_header(e, path, cpu_cpp_header); }
 
+static bool print_cuda(Emission *e, Str *out) {
+    Compilation *c = e->c;
+    Tree **trees = emission_trees(e);
+    compile_stage(c, "emit");
+    CudaOptions opt = {.name = file_base(c->src->name)};
+    return cuda_print(out, c->arena, c->diag, e->planned.n, trees, &opt);
+}
+
+static void emit_cuda(Emission *e, const char *path) {
+    Str out = {0};
+    print_cuda(e, &out);
+    write_text(e, path, &out);
+}
+
+// The object of nvcc.
+static void emit_cuda_obj(Emission *e, const char *path) {
+    Compilation *c = e->c;
+    Str out = {0};
+    bool ok = print_cuda(e, &out);
+    compile_stage(c, "object");
+    ok = ok && nvcc_compile(c, &out, path);
+    str_free(&out);
+    if (ok && emit_is_regular(path)) emit_header(e, file_with_suffix(c->arena, path, ".h"));
+    if (ok && !compile_ok(c)) remove(path);
+}
+
 // The object, and its header beside it.
 static void emit_obj(Emission *e, const char *path) {
     Compilation *c = e->c;
+    if (c->opt->target == TARGET_CUDA) {
+        emit_cuda_obj(e, path);
+        return;
+    }
     CpuModule *m = emission_module(e);
     if (!m || !compile_ok(c)) return;
     compile_stage(c, "object");

@@ -255,6 +255,20 @@ static bool read_threads(OptionReader *r, const OptionRow *row, const char *valu
     return true;
 }
 
+// Words of a form that nvcc may know: they become arguments of it.
+static bool read_arch(OptionReader *r, const OptionRow *row, const char *value) {
+    for (const char *p = value; *p;) {
+        size_t n = strcspn(p, ","), prefix = !strncmp(p, "sm_", 3) ? 3 : !strncmp(p, "compute_", 8) ? 8 : 0;
+        bool ok = prefix && n > prefix && strspn(p + prefix, "0123456789af") == n - prefix;
+        if (!ok) return wrong(r, "--%s: expected names like sm_90 or compute_90, separated by commas, not `%s`", row->name, value);
+        p += n;
+        if (*p == ',') p++;
+    }
+    if (!*value) return wrong(r, "--%s: expected names like sm_90 or compute_90, separated by commas, not `%s`", row->name, value);
+    r->o->cuda_arch = value;
+    return true;
+}
+
 static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
     Options *o = r->o;
     int k = 0;
@@ -276,8 +290,10 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
         o->fp = (CpuFp)k;
         return true;
     case OPTION_TARGET:
-        if (!strcmp(value, "cuda")) return wrong(r, "--target=cuda: this build has no CUDA backend; cpu is its only target");
-        return choose(r, row, value, &k);
+        if (!choose(r, row, value, &k)) return false;
+        o->target = (Target)k;
+        return true;
+    case OPTION_CUDA_ARCH: return read_arch(r, row, value);
     case OPTION_TARGET_CPU: o->cpu = value; return true;
     case OPTION_INTERP: return set_engine(r, ENGINE_INTERP);
     case OPTION_EXEC: return set_engine(r, ENGINE_EXEC);
@@ -491,8 +507,23 @@ static bool to_console(const Options *o) {
     return k != EMIT_COUNT && emit_rows[k].place == PLACE_CONSOLE;
 }
 
+// What a GPU is for: a file that ends in .cu, or the kind.
+static bool check_target(OptionReader *r) {
+    Options *o = r->o;
+    size_t n = o->output ? strlen(o->output) : 0;
+    bool obj = !r->given_kinds && n >= 3 && !strcmp(o->output + n - 3, ".cu");
+    if (o->target == TARGET_CUDA && obj) o->emit = 1u << EMIT_CUDA;
+    if (o->emit & 1u << EMIT_CUDA) o->target = TARGET_CUDA;
+    if (o->target == TARGET_CPU) return !o->cuda_arch || wrong(r, "--cuda-arch goes with --target=cuda");
+    static const Emit cpu_only[] = {EMIT_LLVM, EMIT_ASM, EMIT_PYTHON};
+    for (int i = 0; i < 3; i++)
+        if (o->emit & 1u << cpu_only[i]) return wrong(r, "--emit=%s does not go with --target=cuda", emit_rows[cpu_only[i]].name);
+    return true;
+}
+
 static bool check_output(OptionReader *r) {
     const Options *o = r->o;
+    if (!check_target(r)) return false;
     Emit only = only_kind(o);
     if (o->library && !(o->emit & 1u << EMIT_PYTHON)) return wrong(r, "--library goes with --emit=python");
     if (!o->output && !strcmp(o->file, "-") && !to_console(o))

@@ -31,6 +31,8 @@ typedef enum Engine {
 
 typedef enum When { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER } When;
 
+typedef enum Target { TARGET_CPU, TARGET_CUDA } Target;
+
 enum { PASS_MAX = 64 };
 
 typedef struct Options {
@@ -49,6 +51,8 @@ typedef struct Options {
     VEC(const char *) words; // run, cost: NAME=VALUE; fmt: the files after the first
     int level;
     CpuFp fp;
+    Target target;
+    const char *cuda_arch; // as given; NULL: the default
     const char *cpu; // NULL: by command
     bool deps_only, deps_too;        // write the rule of dependencies, alone or with the output
     const char *deps_file;           // NULL: from the output's name, or standard output

@@ -60,7 +60,7 @@ static int pass_count(void) {
 }
 
 const char *option_choice(const char *value, int k) {
-    static const char *const levels[] = {"0", "1", "2", "3", NULL}, *const machines[] = {"cpu", NULL};
+    static const char *const levels[] = {"0", "1", "2", "3", NULL}, *const machines[] = {"cpu", "cuda", NULL};
     static const char *const cpus[] = {"native", "baseline", NULL}, *const stages[] = {"elaborate", "all", NULL};
     static const char *const shells[] = {"bash", "zsh", "fish", NULL};
     static const char *const warnings[] = {

@@ -5,16 +5,13 @@
 
 #include "cpu/python.h"
 #include "driver/file.h"
+#include "driver/spawn.h"
 
 #include <errno.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 static const Span nowhere = {NULL, 0, 0};
 
@@ -44,26 +41,6 @@ static const char *find_runtime(Compilation *c) {
     return NULL;
 }
 
-typedef VEC(char *) Words;
-
-static void push_words(Arena *a, Words *to, const char *text) {
-    while (*(text += strspn(text, " \t"))) {
-        size_t n = strcspn(text, " \t");
-        vec_push(to, arena_strndup(a, text, n));
-        text += n;
-    }
-}
-
-// Runs a command and waits. Its exit status; 127 if there is no such program; -1 if it was killed.
-static int run(char *const *argv) {
-    pid_t pid;
-    int status, error = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
-    if (error) return 127;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR) return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 // Links the library with $CC, or else with the first C compiler that there is.
 static bool link_library(Compilation *c, const char *object, const char *library) {
     const char *runtime = find_runtime(c), *chosen = getenv("CC");
@@ -71,13 +48,13 @@ static bool link_library(Compilation *c, const char *object, const char *library
     const char *compilers[] = {"cc", "gcc", "clang", NULL};
     if (chosen && chosen[strspn(chosen, " \t")]) compilers[0] = chosen, compilers[1] = NULL;
     for (int i = 0; compilers[i]; i++) {
-        Words words = {0};
-        push_words(c->arena, &words, compilers[i]);
+        SpawnWords words = {0};
+        spawn_words(c->arena, &words, compilers[i]);
         const char *const rest[] = {"-shared", "-o", library, object, "-Wl,--whole-archive", runtime,
                                     "-Wl,--no-whole-archive", "-lm", NULL};
         for (int k = 0; k < (int)(sizeof rest / sizeof *rest); k++) vec_push(&words, (char *)rest[k]);
         fflush(NULL);
-        int status = run(words.data);
+        int status = spawn_run(words.data);
         vec_free(&words);
         if (!status) return true;
         if (status == 127 && !(chosen && compilers[0] == chosen)) continue;

@@ -23,7 +23,7 @@ const OpInfo op_info[OP_COUNT] = {
 #define FN(sym) FSM_FN, sym, 10
 #define LANES true
 #define SINGLY false
-#define OP(name, arity, type, dx, dy, eval_f, eval_i, llvm, fsm, count, cost, lanes)                                  \
+#define OP(name, arity, type, dx, dy, eval_f, eval_i, llvm, fsm, count, cost, lanes, ...)                                \
     [OP_##name] = {#name, arity, T_##type, COUNT_##count, cost, lanes, fsm},
 #include "ir/ops.def"
 #undef LANES

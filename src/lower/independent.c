@@ -303,6 +303,18 @@ bool iter_shares(const Iterations *p, const Buf *b) {
     return (shares || n > 1) && !at_own_index(p, b) && !stores_once(p, b);
 }
 
+int iter_shared(const Iterations *p, Buf ***out) {
+    int n = 0;
+    *out = ARENA_ARRAY(p->arena, Buf *, p->outside.len + 1);
+    for (int i = 0; i < p->outside.len; i++) {
+        Buf *b = p->outside.data[i]->buf;
+        bool known = p->outside.data[i]->kind == ST_LOAD;
+        for (int k = 0; k < n; k++) known |= (*out)[k] == b;
+        if (!known && iter_shares(p, b)) (*out)[n++] = b;
+    }
+    return n;
+}
+
 bool iter_look(Iterations *p, Stmt *loop, bool lanes) {
     p->loop = loop, p->lanes = lanes, p->temps.len = p->added.len = p->outside.len = p->sums.len = 0;
     map_free(&p->blocks);

@@ -40,6 +40,8 @@ bool iter_look(Iterations *p, Stmt *loop, bool lanes);
 void iter_forget(Iterations *p);
 // In that loop: is the array added to at places that several iterations share?
 bool iter_shares(const Iterations *p, const Buf *b);
+// The arrays from outside of which each chunk of that loop has a copy of its own, to be added up: how many.
+int iter_shared(const Iterations *p, Buf ***out);
 
 static inline TempInfo *iter_info(const Iterations *p, Temp t) { return &p->tree->temps.data[t]; }
 static inline bool iter_varies(const Iterations *p, Temp t) { return iter_info(p, t)->varies; }

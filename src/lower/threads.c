@@ -70,12 +70,8 @@ static Cut *cut_of(Threads *z, Block *block, Stmt *loop) {
     Cut *c = ARENA_NEW(z->arena, Cut);
     *c = (Cut){.block = block, .loop = loop, .was = loop};
     for (int i = 0; i < it->sums.len; i++) vec_push(&c->sums, ((Sum){.cell = it->sums.data[i], .by = it->joins[it->sums.data[i]]}));
-    for (int i = 0; i < it->outside.len; i++) {
-        Buf *b = it->outside.data[i]->buf;
-        bool known = false;
-        for (int k = 0; k < c->copies.len; k++) known |= c->copies.data[k].of == b;
-        if (it->outside.data[i]->kind != ST_LOAD && !known && iter_shares(it, b)) vec_push(&c->copies, ((Copy){.of = b}));
-    }
+    Buf **shared;
+    for (int i = 0, n = iter_shared(it, &shared); i < n; i++) vec_push(&c->copies, ((Copy){.of = shared[i]}));
     return c;
 }
 

@@ -254,7 +254,8 @@ static void print_block(const Printer *p, const Block *b, int indent) {
         str_indent(p->out, indent);
         switch (s->kind) {
         case ST_FOR:
-            str_puts(p->out, s->threads     ? "threads for "
+            str_puts(p->out, s->grid        ? "grid for "
+                             : s->threads   ? "threads for "
                              : s->lanes > 1 ? "blocks of lanes for "
                              : s->lanes     ? "lanes for "
                              : s->rows      ? "rows for "

@@ -1,0 +1,155 @@
+// What generated kernels use besides fsmc/cuda.h: shapes of grids, sums over threads in a fixed order, arrays of one thread.
+#ifndef FSMC_CUDA_GRID_H
+#define FSMC_CUDA_GRID_H
+
+#include "fsmc/cuda.h"
+#include "fsmc/cuda_math.h"
+
+#define FSM_DEVICE inline __device__
+
+namespace fsm {
+
+// ---- shapes: they depend on extents alone, so that results are the same on every device
+
+enum : int64_t { BLOCK = 256, MOST_BLOCKS = 2048 };
+
+struct Shape {
+    unsigned blocks;
+    int64_t threads() const { return blocks * BLOCK; }
+};
+
+// For so many iterations.
+inline Shape shape(int64_t n) {
+    int64_t blocks = (n + BLOCK - 1) / BLOCK;
+    return {unsigned(blocks < 1 ? 1 : blocks > MOST_BLOCKS ? int64_t(MOST_BLOCKS) : blocks)};
+}
+
+// The same where each thread has arrays of so many bytes.
+inline Shape shape(int64_t n, int64_t bytes) {
+    const int64_t room = int64_t(1) << 28;
+    Shape s = shape(n);
+    int64_t most = bytes <= 0 ? int64_t(MOST_BLOCKS) : room / BLOCK / bytes;
+    if (s.blocks > most) s.blocks = unsigned(most < 1 ? 1 : most);
+    return s;
+}
+
+// The number of elements: negative extents count as 0; -1 if it does not fit.
+template <class... E> inline __host__ __device__ int64_t count_of(E... extents) {
+    const int64_t all[] = {1, int64_t(extents)...};
+    int64_t n = 1;
+    bool wide = false;
+    for (int64_t e : all)
+        if (e <= 0) return 0;
+    for (int64_t e : all) n = size_mul(n, e, &wide);
+    return wide ? -1 : n;
+}
+
+inline __host__ __device__ int64_t trips(int64_t first, int64_t end) { return end > first ? end - first : 0; }
+
+
+
+FSM_DEVICE int64_t thread_number() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
+FSM_DEVICE int64_t thread_count() { return int64_t(gridDim.x) * blockDim.x; }
+
+// Has a kernel before this one failed? What it left is not to be used.
+FSM_DEVICE bool stopped(const cuda::Errors &e) {
+    const volatile cuda::ErrorRecord *r = e.record;
+    return r->set && r->at[1] < e.launch;
+}
+
+// ---- sums and extremes over all threads
+
+FSM_DEVICE double join_add(double x, double y) { return x + y; }
+FSM_DEVICE float join_add(float x, float y) { return x + y; }
+FSM_DEVICE int64_t join_add(int64_t x, int64_t y) { return wrap_add(x, y); }
+FSM_DEVICE int64_t least(int64_t x, int64_t y) { return least_int(x, y); }
+FSM_DEVICE int64_t greatest(int64_t x, int64_t y) { return greatest_int(x, y); }
+
+// How values of T are joined; none: what changes nothing, where x is one of those that are joined.
+template <class T> struct Add {
+    static __device__ T join(T x, T y) { return join_add(x, y); }
+    static __device__ T none(T) { return T(0); }
+};
+template <class T> struct Least {
+    static __device__ T join(T x, T y) { return least(x, y); }
+    static __device__ T none(T x) { return x; }
+};
+template <class T> struct Greatest {
+    static __device__ T join(T x, T y) { return greatest(x, y); }
+    static __device__ T none(T x) { return x; }
+};
+
+FSM_DEVICE double shuffle_down(double x, int by) { return __shfl_down_sync(0xffffffffu, x, by); }
+FSM_DEVICE float shuffle_down(float x, int by) { return __shfl_down_sync(0xffffffffu, x, by); }
+FSM_DEVICE int64_t shuffle_down(int64_t x, int by) { return int64_t(__shfl_down_sync(0xffffffffu, (long long)(x), by)); }
+
+// Of all threads of a block, which all call it; the result is that of thread 0.
+template <template <class> class Op, class T> __device__ T block_join(T x) {
+    FSM_SHARED(part, T[32]);
+    const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32, warps = int(blockDim.x) / 32;
+    for (int by = 16; by > 0; by /= 2) x = Op<T>::join(x, shuffle_down(x, by));
+    __syncthreads(); // the last sum has been read
+    if (lane == 0) part[warp] = x;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        for (int k = 1; k < warps; k++) x = Op<T>::join(x, part[k]);
+    return x;
+}
+
+// Each block's, for join_blocks.
+template <template <class> class Op, class T> __device__ void join_threads(T *parts, T x) {
+    x = block_join<Op, T>(x);
+    if (threadIdx.x == 0) parts[blockIdx.x] = x;
+}
+
+// *cell, joined with what the blocks of a grid have; a kernel of one block.
+template <template <class> class Op, class T> __global__ void join_blocks(cuda::Errors errors, T *cell, const T *parts, int64_t n) {
+    if (stopped(errors)) return;
+    const int64_t size = (n + BLOCK - 1) / BLOCK, from = threadIdx.x * size, to = from + size < n ? from + size : n;
+    T x = from < n ? parts[from] : Op<T>::none(parts[0]);
+    for (int64_t k = from + 1; k < to; k++) x = Op<T>::join(x, parts[k]);
+    x = block_join<Op, T>(x);
+    if (threadIdx.x == 0) *cell = Op<T>::join(*cell, x);
+}
+
+// to[e] += the sum of what the threads of a grid have for e, in their order; a warp for each element.
+template <class T> __global__ void add_copies(cuda::Errors errors, T *to, const T *copies, int64_t n, int64_t threads) {
+    if (stopped(errors)) return;
+    for (int64_t e = thread_number() / 32; e < n; e += thread_count() / 32) {
+        T x = T(0);
+        for (int64_t k = threadIdx.x % 32; k < threads; k += 32) x = Add<T>::join(x, copies[e * threads + k]);
+        for (int by = 16; by > 0; by /= 2) x = Add<T>::join(x, shuffle_down(x, by));
+        if (threadIdx.x % 32 == 0) to[e] = Add<T>::join(to[e], x);
+    }
+}
+
+// ---- arrays
+
+template <class T> __global__ void fill_array(cuda::Errors errors, T *to, int64_t n, T value) {
+    if (stopped(errors)) return;
+    for (int64_t e = thread_number(); e < n; e += thread_count()) to[e] = value;
+}
+template <class T> __global__ void copy_array(cuda::Errors errors, T *to, const T *from, int64_t n) {
+    if (stopped(errors)) return;
+    for (int64_t e = thread_number(); e < n; e += thread_count()) to[e] = from[e];
+}
+
+// Memory of one thread, or of the host, for an array whose size is not known before.
+template <class T> class Memory {
+  public:
+    __host__ __device__ explicit Memory(int64_t count) : count_(count), data_(nullptr) {
+        if (count >= 0 && count < INT64_MAX / 16) data_ = static_cast<T *>(malloc(size_t(count ? count : 1) * sizeof(T)));
+    }
+    __host__ __device__ ~Memory() { free(data_); }
+    Memory(const Memory &) = delete;
+    __host__ __device__ bool ok() const { return data_ != nullptr; }
+    __host__ __device__ int64_t bytes() const { return count_ < 0 ? count_ : count_ * int64_t(sizeof(T)); }
+    __host__ __device__ T *data() const { return data_; }
+
+  private:
+    int64_t count_;
+    T *data_;
+};
+
+} // namespace fsm
+#endif

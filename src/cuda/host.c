@@ -1,0 +1,132 @@
+// The host's part of an entry: it computes what it knows, makes arrays, and starts kernels.
+#include "cuda/print.h"
+
+static void block(Code *c, const Block *b);
+
+static void flush(Code *c) {
+    int n = c->pending.len;
+    Stmt **s = arena_copy(c->u->arena, c->pending.data, sizeof *s * (size_t)n);
+    c->pending.len = 0;
+    if (n) kernel_serial(c, n, s);
+}
+
+void host_read(Code *c, Temp t) {
+    Unit *u = c->u;
+    if (!u->device[t] || u->read[t]) return;
+    flush(c);
+    u->frame[t] = u->read[t] = true;
+    u->text[t] = NULL;
+    const char *name = expr_temp(u, t);
+    if (u->may_fail) code_line(c, "if (call.wait(checks)) return call.code();");
+    code_line(c, "const %s %s = call.read(&fsm_frame->%s);", cuda_type(unit_kind(u, t)), name, name);
+    code_line(c, "if (call.code()) return call.code();");
+}
+
+// What a branch or loop inside has read of the device is not known after it.
+static void inside(Code *c, const Block *b) {
+    Unit *u = c->u;
+    int n = u->tree->temps.len;
+    bool *before = arena_copy(u->arena, u->read, sizeof *before * (size_t)n);
+    c->indent += 4;
+    block(c, b);
+    c->indent -= 4;
+    memcpy(u->read, before, sizeof *before * (size_t)n);
+}
+
+static void new_array(Code *c, const Buf *b) {
+    Unit *u = c->u;
+    const char *type = cuda_element(b->kind), *name = expr_buf(u, b);
+    if (map_get(&u->own, b)) return; // the grid makes it
+    for (int k = 0; k < b->rank; k++) host_read(c, b->extent[k]);
+    code_line(c, "%s *const %s = call.alloc<%s>(%s);", type, name, type, expr_count(u, b, NULL));
+    code_line(c, "if (!%s) return call.code();", name);
+}
+
+// Filling or copying all of an array.
+static void all_elements(Code *c, const Stmt *s) {
+    Unit *u = c->u;
+    const Buf *b = s->buf;
+    for (int k = 0; k < b->rank; k++) host_read(c, b->extent[k]);
+    const char *n = expr_count(u, b, NULL), *type = cuda_element(b->kind), *value;
+    if (s->src) {
+        value = expr_buf(u, s->src);
+        code_line(c, "FSM_LAUNCH(fsm::copy_array<%s>, fsm::shape(%s).blocks, fsm::BLOCK, 0, call.stream(), call.errors(), %s, %s, %s);", type, n,
+                  expr_buf(u, b), value, n);
+        return;
+    }
+    value = expr_temp(u, s->args[0]);
+    code_line(c, "FSM_LAUNCH(fsm::fill_array<%s>, fsm::shape(%s).blocks, fsm::BLOCK, 0, call.stream(), call.errors(), %s, %s, %s(%s));", type, n,
+              expr_buf(u, b), n, type, value);
+}
+
+// A loop or branch with grids inside.
+static void control(Code *c, const Stmt *s) {
+    Unit *u = c->u;
+    for (int k = 0; k < s->nargs; k++) host_read(c, s->args[k]);
+    if (s->kind == ST_IF) {
+        code_line(c, "if (%s) {", expr_temp(u, s->args[0]));
+        if (s->body) inside(c, s->body);
+        if (s->other && s->other->stmts.len) {
+            code_line(c, "} else {");
+            inside(c, s->other);
+        }
+    } else {
+        const char *i = s->dst >= 0 ? expr_temp(u, s->dst) : NULL;
+        if (s->kind == ST_LOOP) code_line(c, "for (;;) {");
+        else code_line(c, "for (int64_t %s = %s; %s < %s; %s++) {", i, s->nargs > 1 ? expr_temp(u, s->args[1]) : "0", i, expr_temp(u, s->args[0]), i);
+        code_line(c, "    if (call.poll()) return call.code();");
+        inside(c, s->body);
+    }
+    code_line(c, "}");
+}
+
+static bool fills_grid(const Unit *u, const Stmt *s) {
+    return (s->kind == ST_COPY || (s->kind == ST_FILL && !u->device[s->args[0]])) && grid_is_large(u->def, s->buf);
+}
+
+static void stmt(Code *c, Stmt *s, bool prologue) {
+    Unit *u = c->u;
+    if (s->grid) {
+        flush(c);
+        kernel_grid(c, s);
+    } else if (place_has_grid(u, s)) {
+        flush(c);
+        control(c, s);
+    } else if (s->kind == ST_NEW) {
+        new_array(c, s->buf);
+    } else if (fills_grid(u, s)) {
+        flush(c);
+        all_elements(c, s);
+    } else if (s->kind == ST_BREAK) {
+        host_read(c, s->args[0]);
+        flush(c);
+        code_line(c, "if (!%s) break;", expr_temp(u, s->args[0]));
+    } else if (place_on_host(u, s)) {
+        if (s->kind != ST_LIT && s->kind != ST_OP && s->kind != ST_ARG) flush(c); // it may change a cell that a waiting statement reads
+        if (!prologue || s->kind != ST_CHECK) code_stmt(c, s, NULL);
+    } else if (s->kind != ST_FETCH) {
+        vec_push(&c->pending, s);
+    }
+}
+
+static bool has_new(const Unit *u, const Block *b) {
+    for (int i = 0; i < b->stmts.len; i++)
+        if (b->stmts.data[i]->kind == ST_NEW && !map_get(&u->own, b->stmts.data[i]->buf)) return true;
+    return false;
+}
+
+static void block(Code *c, const Block *b) {
+    bool mark = has_new(c->u, b);
+    if (mark) code_line(c, "const auto fsm_before = call.mark();");
+    for (int i = 0; i < b->stmts.len; i++) stmt(c, b->stmts.data[i], false);
+    flush(c);
+    if (mark) code_line(c, "call.release(fsm_before);");
+}
+
+void host_tree(Unit *u, Str *out) {
+    Code c = {.u = u, .out = out, .indent = 4, .where = CODE_HOST};
+    const Block *b = u->tree->body;
+    for (int i = 0; i < b->stmts.len; i++) stmt(&c, b->stmts.data[i], i < u->tree->prologue);
+    flush(&c);
+    vec_free(&c.pending);
+}

@@ -1,0 +1,382 @@
+// Kernels and their launches.
+//
+// A kernel gets what its statements use from outside: what the host knows as arguments, other scalars from the frame. Arrays that
+// each thread has for itself are local if they are small, else parts of memory that the host takes for all threads: element e of
+// thread t is at e * threads + t, so that neighbouring threads access neighbouring places.
+#include "cuda/print.h"
+
+typedef struct Region {
+    Code *host;
+    Unit *u;
+    int n;
+    Stmt *const *stmts;
+    Stmt *grid;         // NULL: one thread does them
+    VEC(Temp) temps;    // from outside, and cells
+    VEC(Temp) set;      // cells from outside that it sets
+    VEC(int) outs;      // scalar outputs that it sets
+    VEC(Buf *) bufs;    // from outside
+    VEC(Buf *) own;     // of each thread, in memory that the host takes
+    VEC(Buf *) local;   // of each thread, small, made outside of the loop
+    Map inside;         // those that are made in it
+    bool frame;         // it uses the frame
+    Str params, args;   // of the kernel, and of its launch
+} Region;
+
+// ---- what it uses
+
+static void note_made(Region *r, const Stmt *s) {
+    Unit *u = r->u;
+    if (s->dst >= 0 && s->kind != ST_SET) u->made[s->dst] = u->stamp;
+    if (s->kind == ST_NEW) map_put(&r->inside, s->buf, s->buf);
+    const Block *in[] = {s->body, s->other};
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; in[k] && i < in[k]->stmts.len; i++) note_made(r, in[k]->stmts.data[i]);
+}
+
+static bool is_outside(const Unit *u, Temp t) { return u->made[t] != u->stamp && u->def[t]->kind != ST_LIT; }
+
+static void use_temp(Region *r, Temp t) {
+    Unit *u = r->u;
+    if (!is_outside(u, t) || u->seen[t] == u->stamp) return;
+    u->seen[t] = u->stamp;
+    vec_push(&r->temps, t);
+    r->frame |= u->device[t];
+}
+
+static bool extents_outside(const Unit *u, const Buf *b) {
+    for (int k = 0; k < b->rank; k++)
+        if (is_outside(u, b->extent[k]) != (u->def[b->extent[k]]->kind != ST_LIT)) return false;
+    return true;
+}
+
+static void use_buf(Region *r, Buf *b, bool shape) {
+    Unit *u = r->u;
+    bool inside = map_get(&r->inside, b), own = inside || (r->grid && map_get(&u->own, b) == r->grid);
+    for (int k = shape || (inside && !extents_outside(u, b)) ? 0 : 1; k < b->rank; k++) use_temp(r, b->extent[k]);
+    if (u->seen_buf[b->id] == u->stamp) return;
+    if (own && code_is_local(u, b)) {
+        for (int k = 0; k < r->local.len; k++) own &= r->local.data[k] != b;
+        if (own && !inside) vec_push(&r->local, b);
+    } else if (!own || extents_outside(u, b)) { // else its thread makes it
+        if (own) vec_push(&r->own, b);
+        else vec_push(&r->bufs, b);
+        u->seen_buf[b->id] = u->stamp;
+    }
+}
+
+static void use_stmt(Region *r, const Stmt *s) {
+    Unit *u = r->u;
+    for (int k = 0; k < s->nargs; k++) use_temp(r, s->args[k]);
+    if (s->kind == ST_SET && is_outside(u, s->dst)) {
+        use_temp(r, s->dst);
+        bool known = false;
+        for (int k = 0; k < r->set.len; k++) known |= r->set.data[k] == s->dst;
+        if (!known) vec_push(&r->set, s->dst);
+    }
+    if (s->kind == ST_OUT) vec_push(&r->outs, (int)s->u.num);
+    if (s->dst >= 0 && u->frame[s->dst]) r->frame = true;
+    if (s->buf) use_buf(r, s->buf, s->kind == ST_FILL || s->kind == ST_COPY);
+    if (s->src) use_buf(r, s->src, false);
+    const Block *in[] = {s->body, s->other};
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; in[k] && i < in[k]->stmts.len; i++) use_stmt(r, in[k]->stmts.data[i]);
+}
+
+static void region_begin(Region *r) {
+    Unit *u = r->u;
+    u->stamp++;
+    for (int i = 0; i < r->n; i++) note_made(r, r->stmts[i]);
+    for (int i = 0; i < r->n; i++) use_stmt(r, r->stmts[i]);
+    for (int i = 0; i < r->temps.len; i++)
+        if (u->device[r->temps.data[i]]) u->frame[r->temps.data[i]] = true;
+    for (int i = 0; i < r->own.len; i++) // what the host needs to know to make them
+        for (int k = 0; k < r->own.data[i]->rank; k++) host_read(r->host, r->own.data[i]->extent[k]);
+}
+
+static void region_end(Region *r) {
+    vec_free(&r->temps), vec_free(&r->set), vec_free(&r->outs), vec_free(&r->bufs), vec_free(&r->own), vec_free(&r->local);
+    map_free(&r->inside);
+    str_free(&r->params), str_free(&r->args);
+}
+
+// ---- parameters
+
+static void param(Region *r, const char *type, const char *name, const char *arg) {
+    const char *comma = r->params.len ? ", " : "";
+    str_printf(&r->params, "%s%s%s", comma, type, name);
+    str_printf(&r->args, ", %s", arg);
+}
+
+static bool is_set(const Region *r, Temp t) {
+    for (int k = 0; k < r->set.len; k++)
+        if (r->set.data[k] == t) return true;
+    return false;
+}
+
+static bool is_written(const Block *b, const Buf *buf);
+
+static bool writes(const Stmt *s, const Buf *buf) {
+    return (s->buf == buf && s->kind != ST_LOAD && s->kind != ST_NEW) || is_written(s->body, buf) || is_written(s->other, buf);
+}
+
+static bool is_written(const Block *b, const Buf *buf) {
+    for (int i = 0; b && i < b->stmts.len; i++)
+        if (writes(b->stmts.data[i], buf)) return true;
+    return false;
+}
+
+static void buf_param(Region *r, const Buf *b) {
+    bool written = false;
+    for (int i = 0; i < r->n; i++) written |= writes(r->stmts[i], b);
+    const char *name = expr_buf(r->u, b);
+    param(r, arena_printf(r->u->arena, "%s%s *__restrict__ ", written ? "" : "const ", cuda_element(b->kind)), name, name);
+}
+
+static void plain_params(Region *r) {
+    Unit *u = r->u;
+    if (u->may_fail) param(r, "fsm::cuda::Errors ", "fsm_errors", "call.errors()");
+    if (r->frame) param(r, "Frame *__restrict__ ", "fsm_frame", "fsm_frame");
+    for (int i = 0; i < r->temps.len; i++) {
+        Temp t = r->temps.data[i];
+        const char *name = expr_temp(u, t);
+        bool known = u->device[t];
+        for (int k = 0; k < i; k++) known |= !strcmp(name, expr_temp(u, r->temps.data[k])); // an argument of the entry
+        if (!known) param(r, arena_printf(u->arena, "%s ", cuda_type(unit_kind(u, t))), name, name);
+    }
+    for (int i = 0; i < r->bufs.len; i++) {
+        bool copied = false;
+        for (int k = 0; r->grid && k < r->grid->grid->ncopies; k++) copied |= r->grid->grid->copy[k] == r->bufs.data[i];
+        if (!copied) buf_param(r, r->bufs.data[i]);
+    }
+    for (int i = 0; i < r->outs.len; i++) {
+        const char *name = u->params[u->func->ninputs + r->outs.data[i]];
+        bool known = false;
+        for (int k = 0; k < i; k++) known |= r->outs.data[k] == r->outs.data[i];
+        if (!known) param(r, arena_printf(u->arena, "%s *__restrict__ ", cuda_element(u->func->outputs[r->outs.data[i]]->kind)), name, name);
+    }
+}
+
+// Scalars of the frame, before the statements; those that are sums have values of their own.
+static void load_frame(Region *r, Code *c) {
+    Unit *u = r->u;
+    if (u->may_fail) code_line(c, "if (fsm::stopped(fsm_errors)) return;");
+    for (int i = 0; i < r->temps.len; i++) {
+        Temp t = r->temps.data[i];
+        bool sum = r->grid && is_set(r, t);
+        if (!u->device[t] || sum) continue;
+        if (u->tree->temps.data[t].cell == false) u->text[t] = NULL;
+        const char *name = expr_temp(u, t);
+        code_line(c, "%s%s %s = fsm_frame->%s;", is_set(r, t) ? "" : "const ", cuda_type(unit_kind(u, t)), name, name);
+    }
+}
+
+static void print_kernel(Region *r, const char *name, const Code *c) {
+    Str *out = &r->u->kernels;
+    str_printf(out, "\nstatic __global__ void %s(%s) {\n", name, str_text(&r->params));
+    str_puts(out, str_text(c->out));
+    str_puts(out, "}\n");
+}
+
+static const char *next_name(Unit *u) { return arena_printf(u->arena, "k%d", ++u->nkernels); }
+
+// ---- a kernel of one thread
+
+void kernel_serial(Code *host, int n, Stmt *const *stmts) {
+    Unit *u = host->u;
+    Region r = {.host = host, .u = u, .n = n, .stmts = stmts};
+    Str body = {0};
+    Code c = {.u = u, .out = &body, .indent = 4, .where = CODE_KERNEL, .fail = "return;", .order = "0"};
+    region_begin(&r);
+    plain_params(&r);
+    load_frame(&r, &c);
+    for (int i = 0; i < n; i++) {
+        const Stmt *s = stmts[i];
+        code_stmt(&c, s, NULL);
+        bool value = s->dst >= 0 && s->kind != ST_SET && s->kind != ST_CELL && s->kind != ST_FOR;
+        if (value && u->frame[s->dst]) code_line(&c, "fsm_frame->%s = %s;", expr_temp(u, s->dst), expr_temp(u, s->dst));
+    }
+    for (int i = 0; i < r.set.len; i++) code_line(&c, "fsm_frame->%s = %s;", expr_temp(u, r.set.data[i]), expr_temp(u, r.set.data[i]));
+    for (int i = 0; i < n; i++)
+        if (stmts[i]->kind == ST_CELL && u->frame[stmts[i]->dst])
+            code_line(&c, "fsm_frame->%s = %s;", expr_temp(u, stmts[i]->dst), expr_temp(u, stmts[i]->dst));
+    const char *name = next_name(u);
+    if (r.own.len) {
+        code_line(host, "{");
+        host->indent += 4;
+        code_line(host, "const auto fsm_mark = call.mark();");
+    }
+    for (int i = 0; i < r.own.len; i++) {
+        Buf *b = r.own.data[i];
+        const char *type = cuda_element(b->kind), *array = expr_buf(u, b);
+        param(&r, arena_printf(u->arena, "%s *__restrict__ ", type), array, array);
+        code_line(host, "%s *const %s = call.alloc<%s>(%s);", type, array, type, expr_count(u, b, NULL));
+        code_line(host, "if (!%s) return call.code();", array);
+    }
+    code_line(host, "FSM_LAUNCH(%s, 1, 1, 0, call.stream()%s);", name, str_text(&r.args));
+    if (r.own.len) {
+        code_line(host, "call.release(fsm_mark);");
+        host->indent -= 4;
+        code_line(host, "}");
+    }
+    print_kernel(&r, name, &c);
+    str_free(&body);
+    region_end(&r);
+}
+
+// ---- a grid
+
+static const char *join_name(Op by) { return by == OP_min ? "fsm::Least" : by == OP_max ? "fsm::Greatest" : "fsm::Add"; }
+
+static const char *trips(Unit *u, const Stmt *loop) {
+    const char *end = expr_temp(u, loop->args[0]);
+    return loop->nargs > 1 ? arena_printf(u->arena, "fsm::trips(%s, %s)", expr_temp(u, loop->args[1]), end) : end;
+}
+
+// An array of each thread, `from` being those of all.
+static void own_array(Region *r, Code *c, Buf *b, bool first) {
+    Unit *u = r->u;
+    const char *type = cuda_element(b->kind), *name = expr_buf(u, b), *all = arena_printf(u->arena, "%s_all", name);
+    param(r, arena_printf(u->arena, "%s *__restrict__ ", type), all, all);
+    if (first) code_line(c, "const int64_t fsm_step = fsm::thread_count();");
+    code_line(c, "%s *const %s = %s + fsm::thread_number();", type, name, all);
+    map_put(&c->step, b, "fsm_step");
+    code_line(r->host, "%s *const %s = call.alloc<%s>(%s);", type, all, type, expr_count(u, b, "fsm_shape.threads()"));
+    code_line(r->host, "if (!%s) return call.code();", all);
+}
+
+// What each thread has of its own before its first iteration.
+static void begin_threads(Region *r, Code *c) {
+    Unit *u = r->u;
+    Grid *g = r->grid->grid;
+    for (int i = 0; i < r->own.len; i++) own_array(r, c, r->own.data[i], i == 0);
+    for (int i = 0; i < g->ncopies; i++) {
+        Buf *b = g->copy[i];
+        own_array(r, c, b, r->own.len + i == 0);
+        code_line(c, "for (int64_t fsm_e = 0, fsm_all = %s; fsm_e < fsm_all; fsm_e++) %s[fsm_e * fsm_step] = 0;", expr_count(u, b, NULL), expr_buf(u, b));
+    }
+    for (int i = 0; i < r->local.len; i++) {
+        int64_t n = 1;
+        for (int k = 0; k < r->local.data[i]->rank; k++) n *= u->def[r->local.data[i]->extent[k]]->u.num;
+        code_line(c, "%s %s[%lld];", cuda_element(r->local.data[i]->kind), expr_buf(u, r->local.data[i]), (long long)(n ? n : 1));
+    }
+    for (int i = 0; i < g->nsums; i++) {
+        const char *name = expr_temp(u, g->cell[i]), *type = cuda_type(unit_kind(u, g->cell[i]));
+        if (g->by[i] == OP_add) code_line(c, "%s %s = 0;", type, name);
+        else code_line(c, "%s %s = fsm_frame->%s;", type, name, name);
+        const char *parts = arena_printf(u->arena, "%s_parts", name);
+        param(r, arena_printf(u->arena, "%s *__restrict__ ", type), parts, parts);
+        code_line(r->host, "%s *const %s = call.alloc<%s>(fsm_shape.blocks);", type, parts, type);
+        code_line(r->host, "if (!%s) return call.code();", parts);
+    }
+}
+
+// The indices of an iteration from its number, and what the loops around the innermost compute.
+static void begin_iteration(Region *r, Code *c) {
+    Unit *u = r->u;
+    int depth = r->grid->grid->depth;
+    for (int k = depth; k-- > 0;) {
+        const Stmt *loop = grid_loop(r->grid, k);
+        const char *n = trips(u, loop), *at = depth == 1 ? "fsm_i" : k ? arena_printf(u->arena, "fsm_rest%d %% %s", k, n) : "fsm_rest0";
+        if (depth > 1 && k == depth - 1) code_line(c, "const int64_t fsm_rest%d = fsm_i;", k);
+        if (loop->nargs > 1) at = arena_printf(u->arena, "%s + %s", expr_temp(u, loop->args[1]), at);
+        code_line(c, "const int64_t %s = %s;", expr_temp(u, loop->dst), at);
+        if (k) code_line(c, "const int64_t fsm_rest%d = fsm_rest%d / %s;", k - 1, k, n);
+    }
+    for (int k = 0; k + 1 < depth; k++) {
+        const Stmt *loop = grid_loop(r->grid, k), *inner = grid_loop(r->grid, k + 1);
+        for (int i = 0; loop->body->stmts.data[i] != inner; i++) code_stmt(c, loop->body->stmts.data[i], loop->body);
+    }
+}
+
+static void end_threads(Region *r, Code *c) {
+    Unit *u = r->u;
+    Grid *g = r->grid->grid;
+    if (g->nsums && c->fails) {
+        c->indent -= 4;
+        code_line(c, "done:");
+        c->indent += 4;
+    }
+    for (int i = 0; i < g->nsums; i++) {
+        const char *name = expr_temp(u, g->cell[i]);
+        code_line(c, "fsm::join_threads<%s>(%s_parts, %s);", join_name(g->by[i]), name, name);
+    }
+}
+
+// The launches that follow, of kernels that join what threads have.
+static void join(Region *r) {
+    Unit *u = r->u;
+    Code *host = r->host;
+    Grid *g = r->grid->grid;
+    for (int i = 0; i < g->nsums; i++) {
+        const char *name = expr_temp(u, g->cell[i]), *type = cuda_type(unit_kind(u, g->cell[i]));
+        code_line(host, "FSM_LAUNCH((fsm::join_blocks<%s, %s>), 1, fsm::BLOCK, 0, call.stream(), call.errors(), &fsm_frame->%s, %s_parts, fsm_shape.blocks);",
+                  join_name(g->by[i]), type, name, name);
+    }
+    for (int i = 0; i < g->ncopies; i++) {
+        Buf *b = g->copy[i];
+        const char *name = expr_buf(u, b), *n = expr_count(u, b, NULL);
+        code_line(host, "FSM_LAUNCH(fsm::add_copies<%s>, fsm::shape(%s).blocks, fsm::BLOCK, 0, call.stream(), call.errors(), %s, %s_all, %s, fsm_shape.threads());",
+                  cuda_element(b->kind), expr_count(u, b, "32"), name, name, n);
+    }
+}
+
+static void print_shape(Region *r) {
+    Unit *u = r->u;
+    Grid *g = r->grid->grid;
+    const char *n = NULL, *bytes = "";
+    for (int k = 0; k < g->depth; k++) {
+        const Stmt *loop = grid_loop(r->grid, k);
+        n = n ? arena_printf(u->arena, "%s, %s", n, trips(u, loop)) : trips(u, loop);
+    }
+    for (int i = 0; i < r->own.len + g->ncopies; i++) {
+        const Buf *b = i < r->own.len ? r->own.data[i] : g->copy[i - r->own.len];
+        bytes = arena_printf(u->arena, "%s%s%s", bytes, *bytes ? " + " : ", ", expr_count(u, b, arena_printf(u->arena, "%d", (int)kind_size(b->kind))));
+    }
+    code_line(r->host, "const int64_t fsm_n = fsm::count_of(%s);", n);
+    code_line(r->host, "const fsm::Shape fsm_shape = fsm::shape(fsm_n%s);", bytes);
+}
+
+void kernel_grid(Code *host, Stmt *loop) {
+    Unit *u = host->u;
+    Grid *g = loop->grid;
+    Region r = {.host = host, .u = u, .n = 1, .stmts = &loop, .grid = loop};
+    Str body = {0};
+    Code c = {.u = u, .out = &body, .indent = 4, .where = CODE_KERNEL, .fail = g->nsums ? "goto done;" : "return;", .order = "fsm_i"};
+    for (int i = 0; i < g->ncopies; i++)
+        for (int k = 0; k < g->copy[i]->rank; k++) host_read(host, g->copy[i]->extent[k]);
+    for (int k = 0; k < g->depth; k++)
+        for (int i = 0; i < grid_loop(loop, k)->nargs; i++) host_read(host, grid_loop(loop, k)->args[i]);
+    region_begin(&r);
+    code_line(host, "{");
+    host->indent += 4;
+    code_line(host, "const auto fsm_mark = call.mark();");
+    print_shape(&r);
+    param(&r, "int64_t ", "fsm_n", "fsm_n");
+    plain_params(&r);
+    for (int i = 0; i < g->ncopies; i++) // all extents, to make them 0
+        for (int k = 0; k < g->copy[i]->rank; k++) {
+            Temp t = g->copy[i]->extent[k];
+            if (!is_outside(u, t) || u->seen[t] == u->stamp) continue;
+            u->seen[t] = u->stamp;
+            param(&r, "int64_t ", expr_temp(u, t), expr_temp(u, t));
+        }
+    load_frame(&r, &c);
+    begin_threads(&r, &c);
+    code_line(&c, "for (int64_t fsm_i = fsm::thread_number(); fsm_i < fsm_n; fsm_i += fsm::thread_count()) {");
+    c.indent += 4;
+    begin_iteration(&r, &c);
+    code_block(&c, grid_loop(loop, g->depth - 1)->body);
+    c.indent -= 4;
+    code_line(&c, "}");
+    end_threads(&r, &c);
+    const char *name = next_name(u);
+    code_line(host, "FSM_LAUNCH(%s, fsm_shape.blocks, fsm::BLOCK, 0, call.stream()%s);", name, str_text(&r.args));
+    join(&r);
+    code_line(host, "call.release(fsm_mark);");
+    host->indent -= 4;
+    code_line(host, "}");
+    print_kernel(&r, name, &c);
+    map_free(&c.step);
+    str_free(&body);
+    region_end(&r);
+}

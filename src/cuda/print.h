@@ -1,0 +1,106 @@
+// Shared by the files of the printer of loop trees as CUDA.
+#ifndef CUDA_PRINT_H
+#define CUDA_PRINT_H
+
+#include "cuda/cuda.h"
+#include "lower/grid.h"
+#include "support/map.h"
+
+typedef enum CodeWhere {
+    CODE_KERNEL,
+    CODE_HOST, // the part of an entry that starts kernels
+    CODE_ALONE // what the host does without a device: a size query
+} CodeWhere;
+
+// A function that is being printed.
+typedef struct Code {
+    struct Unit *u;
+    Str *out;
+    int indent;
+    CodeWhere where;
+    const char *fail;  // of a kernel, the statement that ends a thread where a check has failed
+    const char *order; // and what orders the checks that fail
+    bool fails;        // a check may fail
+    VEC(Stmt *) pending; // CODE_HOST: statements that wait to become a kernel of one thread
+    Map step;          // buffer -> text by which places of its elements are multiplied: each thread's are apart by it
+} Code;
+
+// A tree that is being printed. What the host knows is computed there, and all else in kernels; scalars that one kernel leaves
+// to another, or to the host, stand in a struct in device memory, the frame.
+typedef struct Unit {
+    Arena *arena;
+    Diag *diag;
+    const Tree *tree;
+    const Func *func;
+    const char *name;   // of its functions, in C
+    const char **params; // names of inputs and outputs
+    Stmt **def;         // by temp
+    int *uses;          // by temp
+    const Block **user; // by temp: the block of the only statement that uses it
+    const char **text;  // by temp: what stands for it, where that is not its name
+    bool *device;       // by temp: it is known on the device only
+    bool *frame;        // by temp: it is in the frame
+    bool *read;         // by temp of the device: the host has read it, in an open block
+    int *made;          // by temp: the stamp of the last region that makes it
+    int *seen;          // by temp and by buffer: the stamp of the last region that was asked about it
+    int *seen_buf;
+    int stamp;
+    bool may_fail;      // some kernel has a check
+    bool empty;         // it is a version for sizes of 0
+    int nkernels, nsites;
+    Str kernels, sites; // kernels, and what their checks say
+    Map own;            // the arrays of which each iteration of a grid has one of its own
+} Unit;
+
+// ---- names and expressions (expr.c)
+
+Kind unit_kind(const Unit *u, Temp t);
+const char *cuda_type(Kind k);        // of a scalar
+const char *cuda_element(Kind k);     // of an array element
+const char *expr_temp(Unit *u, Temp t);        // as an operand
+const char *expr_buf(Unit *u, const Buf *b);
+const char *expr_op(Arena *a, Op op, Kind kind, const char *x, const char *y); // kind: of operands
+const char *expr_conv(Arena *a, Kind to, Kind from, const char *x);
+const char *expr_lit(Arena *a, Kind kind, double real, int64_t num);
+const char *expr_value(Unit *u, const Stmt *s); // of a statement that defines a temp without touching memory
+const char *expr_string(Arena *a, const char *text); // a C literal
+// The place of an element in its array.
+const char *expr_place(Unit *u, const Buf *b, const Temp *index);
+const char *expr_count(Unit *u, const Buf *b, const char *more); // the number of elements, times `more` unless it is NULL
+
+// ---- statements of one thread (code.c)
+
+void code_line(Code *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void code_block(Code *c, const Block *b);
+void code_stmt(Code *c, const Stmt *s, const Block *in);
+bool code_breaks(const Block *b, bool in_for); // is there an ST_BREAK inside of a counted loop?
+bool code_is_local(const Unit *u, const Buf *b); // so small that each thread has it to itself
+
+// ---- what is known where (place.c)
+
+void place_temps(Unit *u);
+bool place_on_host(const Unit *u, const Stmt *s);    // does the host do all of it alone?
+bool place_has_grid(const Unit *u, const Stmt *s);   // a loop or branch with grids inside, which the host runs
+
+// ---- kernels (kernel.c)
+
+// Prints a kernel of one thread that does these statements, and its launch.
+void kernel_serial(Code *host, int n, Stmt *const *s);
+void kernel_grid(Code *host, Stmt *loop);
+
+// ---- the host's part (host.c)
+
+void host_tree(Unit *u, Str *out); // the statements of the tree
+void host_read(Code *c, Temp t);   // a scalar of the device, if it is one
+
+// ---- the functions of an entry (entry.c)
+
+// otherwise, sizes: of the trees of that name, or NULL.
+void entry_print(Str *out, Unit *u, Unit *otherwise, Unit *sizes, const CudaOptions *opt);
+
+// ---- modules (module.c)
+
+// The kernels of a tree, into u->kernels, and the host's part.
+void unit_print(Unit *u, Str *host);
+
+#endif

@@ -1,0 +1,150 @@
+// Which loops are grids (lower/grid.h).
+//
+// The outermost loop of a nest whose iterations are independent is one. If it has few iterations, as far as is known, the loops
+// in it are looked at instead. If all that its body does besides computing scalars is one loop that is independent as well, both
+// are one grid, so that there are iterations enough even where the outer loop is short.
+#include "lower/grid.h"
+
+#include "lower/independent.h"
+
+// A loop of fewer iterations than FEW is left to one thread; a nest deeper than DEEPEST is cut.
+enum { FEW = 32, DEEPEST = 4 };
+
+typedef struct Chooser {
+    Arena *arena;
+    Tree *tree;
+    Iterations it;
+} Chooser;
+
+// Does it only compute a scalar from what is there?
+static bool is_plain(const Stmt *s) {
+    switch (s->kind) {
+    case ST_LIT: case ST_ARG: case ST_OP: case ST_CONV: case ST_SELECT: case ST_LOAD: case ST_CHECK: return true;
+    default: return false;
+    }
+}
+
+// The loop that is all that the body does.
+static Stmt *only_loop(const Stmt *loop) {
+    Stmt *inner = NULL;
+    for (int i = 0; i < loop->body->stmts.len; i++) {
+        Stmt *s = loop->body->stmts.data[i];
+        if (is_plain(s) && !inner) continue;
+        if (s->kind != ST_FOR || inner) return NULL;
+        inner = s;
+    }
+    return inner;
+}
+
+Stmt *grid_loop(Stmt *loop, int k) {
+    while (k-- > 0) loop = only_loop(loop);
+    return loop;
+}
+
+static bool is_few(const Chooser *z, Stmt *loop, int depth) {
+    int64_t n, all = 1;
+    for (int k = 0; k < depth && all < FEW; k++) {
+        if (!iter_literal(&z->it, grid_loop(loop, k)->args[0], &n)) return false;
+        all *= n;
+    }
+    return all < FEW;
+}
+
+static bool is_made_in(const Block *block, Temp t) {
+    for (int i = 0; i < block->stmts.len; i++)
+        if (block->stmts.data[i]->dst == t) return true;
+    return false;
+}
+
+static bool writes(const Block *block, const Buf *b) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->buf == b && s->kind != ST_LOAD && s->kind != ST_NEW) return true;
+        if (writes(s->body, b) || writes(s->other, b)) return true;
+    }
+    return false;
+}
+
+// What is read before the loop inside, each of its iterations will read: it must not write there.
+static bool keeps_reads(const Stmt *outer, const Stmt *inner) {
+    for (int i = 0; outer->body->stmts.data[i] != inner; i++) {
+        const Stmt *s = outer->body->stmts.data[i];
+        if (s->kind == ST_LOAD && writes(inner->body, s->buf)) return false;
+    }
+    return true;
+}
+
+// May the loop inside be joined to those around it, from `loop` on?
+static bool may_join(Chooser *z, const Stmt *loop, Stmt *inner) {
+    for (const Stmt *s = loop; s != inner; s = only_loop(s))
+        for (int k = 0; k < inner->nargs; k++)
+            if (s->dst == inner->args[k] || is_made_in(s->body, inner->args[k]) || !keeps_reads(s, only_loop(s))) return false;
+    bool apart = iter_look(&z->it, inner, false);
+    Buf **shared;
+    int n = apart ? iter_shared(&z->it, &shared) : 1;
+    iter_forget(&z->it);
+    return apart && n == 0;
+}
+
+static Grid *grid_of(Chooser *z) {
+    const Iterations *it = &z->it;
+    Grid *g = ARENA_NEW(z->arena, Grid);
+    *g = (Grid){.depth = 1, .nsums = it->sums.len};
+    g->cell = arena_copy(z->arena, it->sums.data, sizeof *g->cell * (size_t)g->nsums);
+    g->by = ARENA_ARRAY(z->arena, Op, g->nsums + 1);
+    for (int i = 0; i < g->nsums; i++) g->by[i] = it->joins[g->cell[i]];
+    g->ncopies = iter_shared(it, &g->copy);
+    return g;
+}
+
+static bool keeps_order(const Chooser *z, const Grid *g) {
+    for (int i = 0; i < g->ncopies && z->it.precise; i++)
+        if (kind_is_float(g->copy[i]->kind)) return false;
+    return true;
+}
+
+static bool make_grid(Chooser *z, Stmt *loop) {
+    bool apart = iter_look(&z->it, loop, false);
+    Grid *g = apart ? grid_of(z) : NULL;
+    iter_forget(&z->it);
+    if (!g || !keeps_order(z, g)) return false;
+    Stmt *last = loop, *inner;
+    while (g->depth < DEEPEST && !g->ncopies && (inner = only_loop(last)) && may_join(z, loop, inner)) g->depth++, last = inner;
+    if (is_few(z, loop, g->depth)) return false;
+    loop->grid = g;
+    return true;
+}
+
+static void choose(Chooser *z, Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        Stmt *s = block->stmts.data[i];
+        if (s->kind == ST_FOR && !stmt_wish(s, WISH_sequential) && make_grid(z, s)) continue;
+        choose(z, s->body);
+        choose(z, s->other);
+    }
+}
+
+void grid_choose(Arena *arena, Tree *tree, bool precise) {
+    Chooser z = {.arena = arena, .tree = tree};
+    iter_init(&z.it, arena, tree, precise);
+    choose(&z, tree->body);
+    iter_free(&z.it);
+}
+
+bool grid_is_large(Stmt *const *def, const Buf *b) {
+    int64_t n = 1;
+    for (int k = 0; k < b->rank; k++) {
+        const Stmt *s = def[b->extent[k]];
+        if (!s || s->kind != ST_LIT || s->u.num >= FEW) return true;
+        n *= s->u.num;
+    }
+    return n >= FEW;
+}
+
+bool grid_inside(const Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->grid || grid_inside(s->body) || grid_inside(s->other)) return true;
+    }
+    return false;
+}

@@ -1,0 +1,27 @@
+// Grids: loops whose iterations the threads of a GPU share out.
+#ifndef LOWER_GRID_H
+#define LOWER_GRID_H
+
+#include "lower/tree.h"
+
+// What a loop is as a grid. Nothing but sums, extremes and additions to arrays joins its iterations.
+typedef struct Grid {
+    int depth; // of so many loops, each the only one in the body of the last; every combination of their indices is an iteration
+    int nsums;
+    Temp *cell; // from outside: of each thread its own, joined at the end
+    Op *by;     // OP_add, OP_min or OP_max
+    int ncopies;
+    Buf **copy; // from outside, to which several iterations may add at one place
+} Grid;
+
+// Notes in Stmt.grid which loops are grids: the outermost whose iterations are independent, unless they are known to be few.
+// precise: sums keep their order, so that a loop with one is no grid.
+void grid_choose(Arena *arena, Tree *tree, bool precise);
+// Is there a grid in the block, or inside of what is in it?
+bool grid_inside(const Block *block);
+// Is filling or copying the buffer a grid? def: by temp, what makes it.
+bool grid_is_large(Stmt *const *def, const Buf *b);
+// The loop number k of a grid's nest, counted from the outermost.
+Stmt *grid_loop(Stmt *loop, int k);
+
+#endif
