@@ -129,7 +129,7 @@ static void add_file(const char *name, const char *suffix) {
     bool parse = !strncmp(name, "parse/", 6), message = !strncmp(name, "messages/", 9);
     if (!strcmp(suffix, ".cmd")) {
         add_case(KIND_CMD, name, NULL);
-    } else if (!strcmp(suffix, ".c") && !strncmp(name, "unit/", 5)) {
+    } else if (!strcmp(suffix, ".c") && (!strncmp(name, "unit/", 5) || !strncmp(name, "cuda/", 5))) {
         add_case(KIND_UNIT, name, NULL);
     } else if (!strcmp(suffix, ".fsm") && !strncmp(name, "ad/", 3)) {
         add_case(KIND_PROGRAM, name, NULL);

@@ -51,12 +51,6 @@ inline __host__ __device__ int64_t trips(int64_t first, int64_t end) { return en
 FSM_DEVICE int64_t thread_number() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
 FSM_DEVICE int64_t thread_count() { return int64_t(gridDim.x) * blockDim.x; }
 
-// Has a kernel before this one failed? What it left is not to be used.
-FSM_DEVICE bool stopped(const cuda::Errors &e) {
-    const volatile cuda::ErrorRecord *r = e.record;
-    return r->set && r->at[1] < e.launch;
-}
-
 // ---- sums and extremes over all threads
 
 FSM_DEVICE double join_add(double x, double y) { return x + y; }
@@ -104,7 +98,7 @@ template <template <class> class Op, class T> __device__ void join_threads(T *pa
 
 // *cell, joined with what the blocks of a grid have; a kernel of one block.
 template <template <class> class Op, class T> __global__ void join_blocks(cuda::Errors errors, T *cell, const T *parts, int64_t n) {
-    if (stopped(errors)) return;
+    if (errors.record && cuda::stopped(errors)) return;
     const int64_t size = (n + BLOCK - 1) / BLOCK, from = threadIdx.x * size, to = from + size < n ? from + size : n;
     T x = from < n ? parts[from] : Op<T>::none(parts[0]);
     for (int64_t k = from + 1; k < to; k++) x = Op<T>::join(x, parts[k]);
@@ -114,7 +108,7 @@ template <template <class> class Op, class T> __global__ void join_blocks(cuda::
 
 // to[e] += the sum of what the threads of a grid have for e, in their order; a warp for each element.
 template <class T> __global__ void add_copies(cuda::Errors errors, T *to, const T *copies, int64_t n, int64_t threads) {
-    if (stopped(errors)) return;
+    if (errors.record && cuda::stopped(errors)) return;
     for (int64_t e = thread_number() / 32; e < n; e += thread_count() / 32) {
         T x = T(0);
         for (int64_t k = threadIdx.x % 32; k < threads; k += 32) x = Add<T>::join(x, copies[e * threads + k]);
@@ -126,11 +120,11 @@ template <class T> __global__ void add_copies(cuda::Errors errors, T *to, const 
 // ---- arrays
 
 template <class T> __global__ void fill_array(cuda::Errors errors, T *to, int64_t n, T value) {
-    if (stopped(errors)) return;
+    if (errors.record && cuda::stopped(errors)) return;
     for (int64_t e = thread_number(); e < n; e += thread_count()) to[e] = value;
 }
 template <class T> __global__ void copy_array(cuda::Errors errors, T *to, const T *from, int64_t n) {
-    if (stopped(errors)) return;
+    if (errors.record && cuda::stopped(errors)) return;
     for (int64_t e = thread_number(); e < n; e += thread_count()) to[e] = from[e];
 }
 

@@ -68,6 +68,7 @@ int64_t cpu_jit_peak_bytes(const CpuJit *jit);
 
 // The C header that declares the entries; `name` (without directories or suffix) gives the include guard.
 void cpu_header(Str *out, const char *name, int nfuncs, Func *const *funcs);
+void cpu_device_header(Str *out, const char *name, int nfuncs, Func *const *funcs); // of code for a GPU
 // An extent, an Int over the inputs, as comments write it; names: of the inputs.
 void cpu_print_size(Str *out, const Node *n, const char *const *names);
 // A text of the user as lines of comment in C, with nothing that could end or continue them wrongly.

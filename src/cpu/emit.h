@@ -98,6 +98,7 @@ LLVMModuleRef cpu_optimised(CpuModule *m);
 #define CALLER_SUFFIX "__call"
 #define GENERAL_SUFFIX "_general"
 #define SIZES_SUFFIX "_sizes"
+#define DEVICE_SUFFIX "_device"
 // Of internal functions: with a dot, which no other name has.
 #define BODY_SUFFIX ".body"
 #define OTHERWISE_SUFFIX ".empty" // the version for sizes of 0

@@ -318,9 +318,16 @@ static void print_arrays(Str *out, const Func *f, const char *const *names, cons
     if (!known) str_printf(out, "// A size that is shown as ? depends on array elements: %s" "_sizes gives it.\n", name);
 }
 
-// The prototype; general: with views for arrays and without sizes.
-static void print_prototype(Str *out, const Func *f, const char *name, const char *const *names, bool general) {
-    str_printf(out, "int %s%s(fsm_context *ctx", name, general ? "_general" : "");
+typedef enum Form {
+    FORM_PLAIN,
+    FORM_GENERAL, // with views for arrays, and without sizes
+    FORM_DEVICE   // with arrays on a GPU
+} Form;
+
+static void print_prototype(Str *out, const Func *f, const char *name, const char *const *names, Form form) {
+    static const char *const heads[] = {"(fsm_context *ctx", "_general(fsm_context *ctx", "_device(fsm_context *ctx, void *stream"};
+    bool general = form == FORM_GENERAL;
+    str_printf(out, "int %s%s", name, heads[form]);
     for (int i = general ? f->nsizes : 0; i < f->ninputs; i++) {
         const Node *n = f->inputs[i];
         if (n->rank && general)
@@ -356,19 +363,20 @@ static void print_externs(Str *out, int nfuncs, Func *const *funcs) {
     vec_free(&names);
 }
 
-static void print_entry(Str *out, Arena *a, const Func *f) {
+static void print_entry(Str *out, Arena *a, const Func *f, bool device) {
     const char **names = cpu_parameter_names(a, f), *name = cpu_c_name(a, f->name);
     const Func *query = lower_size_query(a, f);
     str_putc(out, '\n');
     if (f->doc) cpu_print_comment(out, f->doc);
     print_arrays(out, f, names, name);
-    print_prototype(out, f, name, names, false);
-    if (cpu_has_general(f)) print_prototype(out, f, name, names, true);
+    print_prototype(out, f, name, names, FORM_PLAIN);
+    if (device) print_prototype(out, f, name, names, FORM_DEVICE);
+    if (cpu_has_general(f)) print_prototype(out, f, name, names, FORM_GENERAL);
     if (!query) return;
     names = cpu_parameter_names(a, query);
     name = arena_printf(a, "%s_sizes", name);
-    print_prototype(out, query, name, names, false);
-    if (cpu_has_general(f)) print_prototype(out, query, name, names, true);
+    print_prototype(out, query, name, names, FORM_PLAIN);
+    if (cpu_has_general(f)) print_prototype(out, query, name, names, FORM_GENERAL);
 }
 
 static const char header_comment[] =
@@ -384,19 +392,28 @@ static const char header_comment[] =
     "//               must agree. Contiguous arrays are used in place, others copied to and from scratch memory.\n"
     "// NAME_sizes    the extents of the results for these arguments: outN_dimK, outermost first.\n";
 
-void cpu_header(Str *out, const char *name, int nfuncs, Func *const *funcs) {
+static const char device_comment[] =
+    "// NAME_device   the same as NAME with addresses in the memory of the current device, scalar results, too. The work is\n"
+    "//               done in a stream (a cudaStream_t), which it waits for only where something may fail.\n";
+
+static void print_header(Str *out, const char *name, int nfuncs, Func *const *funcs, bool device) {
     Arena *a = arena_new();
     // Headers of equal names in different folders: a program has an entry only once.
     char *guard = arena_printf(a, "%s_%s_H", cpu_c_name(a, name), nfuncs ? cpu_c_name(a, funcs[0]->name) : "");
     for (char *c = guard; *c; c++) *c = (char)toupper((unsigned char)*c);
-    str_puts(out, "// Written by fsmc. Link with -lfsmrt -lm.\n");
+    str_printf(out, "// Written by fsmc. Link with -lfsmrt -lm%s.\n", device ? ", and with the CUDA run-time library: -lcudart -lstdc++" : "");
     print_externs(out, nfuncs, funcs);
     str_puts(out, header_comment);
+    if (device) str_puts(out, device_comment);
     str_printf(out, "#ifndef %s\n#define %s\n\n#include \"fsmc/runtime.h\"\n\n", guard, guard);
     str_printf(out, "#if FSM_ABI_VERSION != %d\n#error \"compile the program again: fsmc/runtime.h is of another version\"\n",
                FSM_ABI_VERSION);
     str_puts(out, "#endif\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
-    for (int i = 0; i < nfuncs; i++) print_entry(out, a, funcs[i]);
+    for (int i = 0; i < nfuncs; i++) print_entry(out, a, funcs[i], device);
     str_puts(out, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
     arena_free(a);
 }
+
+void cpu_header(Str *out, const char *name, int nfuncs, Func *const *funcs) { print_header(out, name, nfuncs, funcs, false); }
+
+void cpu_device_header(Str *out, const char *name, int nfuncs, Func *const *funcs) { print_header(out, name, nfuncs, funcs, true); }

@@ -170,9 +170,9 @@ static void verify(const CpuModule *m, LLVMModuleRef module) {
 
 // Whether x is y with the ending of one of the functions that come with an entry.
 static bool is_companion(const char *x, const char *y) {
-    static const char *const endings[] = {GENERAL_SUFFIX, SIZES_SUFFIX, SIZES_SUFFIX GENERAL_SUFFIX};
+    static const char *const endings[] = {GENERAL_SUFFIX, SIZES_SUFFIX, SIZES_SUFFIX GENERAL_SUFFIX, DEVICE_SUFFIX};
     size_t n = strlen(y);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         if (!strncmp(x, y, n) && !strcmp(x + n, endings[i])) return true;
     return false;
 }

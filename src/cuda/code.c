@@ -43,7 +43,6 @@ static void define(Code *c, const Stmt *s, const Block *in) {
         return;
     }
     const char *value = s->kind == ST_LOAD ? NULL : expr_value(u, s);
-    if (!u->uses[s->dst]) return;
     if (value && stands_inside(u, s, in, strlen(value))) {
         u->text[s->dst] = arena_printf(u->arena, "(%s)", value);
         return;
@@ -58,18 +57,20 @@ static void define(Code *c, const Stmt *s, const Block *in) {
 static void code_failure(Code *c, const char *ok, int code, const char *where, const char *text, int n, const char *values) {
     Unit *u = c->u;
     where = expr_string(u->arena, where), text = expr_string(u->arena, text);
-    if (c->where == CODE_HOST) {
-        code_line(c, "if (!%s) return call.fail({%d, %s, %s}%s);", ok, code, where, text, values);
-    } else if (c->where == CODE_ALONE) {
+    if (c->where == CODE_ALONE) {
         code_line(c, "if (!%s) return fsm_fail(ctx, %d, %s, %s, %d%s);", ok, code, where, text, n, values);
-    } else {
-        code_line(c, "if (!%s) {", ok);
-        code_line(c, "    fsm::cuda::fail(fsm_errors, %s, %d%s);", c->order, u->nsites++, values);
-        code_line(c, "    %s", c->fail);
-        code_line(c, "}");
-        c->fails = true;
-        str_printf(&u->sites, "    {%d, %s, %s},\n", code, where, text);
+        return;
     }
+    str_printf(&u->sites, "    {%d, %s, %s},\n", code, where, text);
+    if (c->where == CODE_HOST) {
+        code_line(c, "if (!%s) return call.fail(%d%s);", ok, u->nsites++, values);
+        return;
+    }
+    code_line(c, "if (!%s) {", ok);
+    code_line(c, "    fsm::cuda::fail(fsm_errors, %s, %d%s);", c->order, u->nsites++, values);
+    code_line(c, "    %s", c->fail);
+    code_line(c, "}");
+    c->fails = u->failing = true;
 }
 
 static void check(Code *c, const Stmt *s) {
@@ -97,7 +98,6 @@ static const char *as_element(Unit *u, Kind k, const char *value) { return k == 
 
 static void load(Code *c, const Stmt *s) {
     Unit *u = c->u;
-    if (!u->uses[s->dst]) return;
     u->text[s->dst] = NULL;
     const char *from = element(c, s->buf, s->args);
     code_line(c, "const %s %s = %s%s;", cuda_type(s->buf->kind), expr_temp(u, s->dst), from, s->buf->kind == KIND_BOOL ? " != 0" : "");
@@ -181,6 +181,7 @@ static void branch(Code *c, const Stmt *s) {
 
 void code_stmt(Code *c, const Stmt *s, const Block *in) {
     Unit *u = c->u;
+    if (unit_is_dead(u, s)) return;
     switch (s->kind) {
     case ST_LIT: case ST_ARG: case ST_OP: case ST_CONV: case ST_SELECT: case ST_GET: define(c, s, in); break;
     case ST_CELL: code_line(c, "%s %s = %s;", cuda_type(unit_kind(u, s->dst)), expr_temp(u, s->dst), expr_temp(u, s->args[0])); break;

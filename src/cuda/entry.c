@@ -66,7 +66,7 @@ static void scalar_parameters(Entry *p) {
 }
 
 static const char *argument(Entry *p, int i, bool as_bool) {
-    return as_bool && p->f->inputs[i]->kind == KIND_BOOL ? arena_printf(p->arena, "%s != 0", p->params[i]) : p->params[i];
+    return as_bool && !p->f->inputs[i]->rank && p->f->inputs[i]->kind == KIND_BOOL ? arena_printf(p->arena, "%s != 0", p->params[i]) : p->params[i];
 }
 
 // The arguments; arrays have `suffix` after their names.
@@ -79,6 +79,17 @@ static void arguments(Entry *p, const char *suffix, bool as_bool) {
 static void scalar_arguments(Entry *p, bool as_bool) {
     for (int i = 0; i < p->f->ninputs; i++)
         if (!p->f->inputs[i]->rank) str_printf(p->out, ", %s", argument(p, i, as_bool));
+}
+
+// Ends the list of parameters; then, in the order in which they are declared, those that the body does not mention, and the body.
+static void finish_function(Entry *p, bool scalars, const char *more, Str *body) {
+    const char *text = str_text(body);
+    str_printf(p->out, "%s) {\n", more);
+    if (!expr_mentions(text, "ctx") && !expr_mentions(text, "call")) str_puts(p->out, "    (void)ctx;\n");
+    for (int i = 0; i < p->f->ninputs + (scalars ? 0 : p->f->noutputs); i++)
+        if ((!scalars || !p->f->inputs[i]->rank) && !expr_mentions(text, p->params[i])) str_printf(p->out, "    (void)%s;\n", p->params[i]);
+    str_printf(p->out, "%s}\n\n", text);
+    str_free(body);
 }
 
 // ---- the description
@@ -132,7 +143,7 @@ static void print_extent(Entry *p, const Node *n, int at, int *asked) {
     }
     ++*asked;
     const char *text = size_text(p, n, &wraps);
-    if (wraps) str_printf(p->out, "    fsm_wraps = false, fsm_extents[%d] = %s;\n    if (fsm_wraps) fsm_extents[%d] = INT64_MIN;\n", at, text, at);
+    if (wraps) str_printf(p->out, "    {\n        bool fsm_wraps = false;\n        fsm_extents[%d] = %s;\n        if (fsm_wraps) fsm_extents[%d] = INT64_MIN;\n    }\n", at, text, at);
     else str_printf(p->out, "    fsm_extents[%d] = %s;\n", at, text);
 }
 
@@ -151,45 +162,47 @@ static void ask_sizes(Entry *p) {
 
 // int input_extents(…) and output_extents(…).
 static void print_extents(Entry *p, bool outputs) {
+    Str *out = p->out, body = {0};
     int at = 0, asked = 0;
-    str_printf(p->out, "static inline int %s(fsm_context *ctx", outputs ? "output_extents" : "input_extents");
+    str_printf(out, "static inline int %s(fsm_context *ctx", outputs ? "output_extents" : "input_extents");
     scalar_parameters(p);
-    str_puts(p->out, ", void *const *fsm_data, int64_t *fsm_extents) {\n    bool fsm_wraps = false;\n    (void)ctx, (void)fsm_data, (void)fsm_extents, (void)fsm_wraps;\n");
-    for (int i = 0; i < p->f->ninputs; i++)
-        if (!p->f->inputs[i]->rank) str_printf(p->out, "    (void)%s;\n", p->params[i]);
+    p->out = &body;
     if (outputs && p->needs_query) ask_sizes(p);
     for (int i = 0; i < p->narrays; i++)
         for (int k = 0; k < p->array[i]->rank; k++, at++)
             if ((i >= p->ninputs) == outputs) print_extent(p, p->array[i]->shape[k], at, &asked);
-    str_puts(p->out, "    return FSM_OK;\n}\n\n");
+    str_puts(&body, "    return FSM_OK;\n");
+    p->out = out;
+    bool asks = outputs && p->needs_query;
+    const char *extents = expr_mentions(str_text(&body), "fsm_extents") ? "fsm_extents" : "";
+    finish_function(p, true, arena_printf(p->arena, ", void *const *%s, int64_t *%s", asks ? "fsm_data" : "", extents), &body);
 }
 
 // ---- checks of arguments
 
 // int prepare(ctx, …, extents, on_device): checks sizes and arrays, and notes the arrays' extents.
 static void print_prepare(Entry *p, Unit *u) {
-    Code c = {.u = u, .out = p->out, .indent = 4, .where = CODE_ALONE};
-    str_puts(p->out, "static inline int prepare(fsm_context *ctx");
+    Str *out = p->out, body = {0};
+    Code c = {.u = u, .out = &body, .indent = 4, .where = CODE_ALONE};
+    str_puts(out, "static inline int prepare(fsm_context *ctx");
     parameters(p, FORM_CODE);
-    str_puts(p->out, ", int64_t *fsm_extents, bool fsm_on_device) {\n");
-    for (int i = 0; i < p->f->ninputs; i++)
-        if (!p->f->inputs[i]->rank) code_line(&c, "(void)%s;", p->params[i]);
+    p->out = &body;
     for (int i = 0; i < p->tree->prologue; i++) code_stmt(&c, p->tree->body->stmts.data[i], NULL);
-    str_puts(p->out, "    void *const fsm_data[] = {");
+    str_puts(&body, "    void *const fsm_data[] = {");
     for (int i = 0; i < p->narrays; i++)
-        str_printf(p->out, i < p->ninputs ? "const_cast<%s *>(%s), " : "%.0s%s, ", cuda_element(p->array[i]->kind), p->array_name[i]);
-    str_puts(p->out, "nullptr};\n    int fsm_result = input_extents(ctx");
+        str_printf(&body, i < p->ninputs ? "const_cast<%s *>(%s), " : "%.0s%s, ", cuda_element(p->array[i]->kind), p->array_name[i]);
+    str_puts(&body, "nullptr};\n    int fsm_result = input_extents(ctx");
     scalar_arguments(p, false);
-    str_puts(p->out, ", fsm_data, fsm_extents);\n");
+    str_puts(&body, ", fsm_data, fsm_extents);\n");
     if (p->needs_query) {
-        str_printf(p->out, "    if (!fsm_result) fsm_result = fsm_check_arrays(ctx, &info, fsm_data, fsm_extents, %d);\n", p->ninputs);
-        str_puts(p->out, "    if (fsm_on_device) return fsm_result; // how long results are, the caller has asked\n");
-    } else {
-        str_puts(p->out, "    (void)fsm_on_device;\n");
+        str_printf(&body, "    if (!fsm_result) fsm_result = fsm_check_arrays(ctx, &info, fsm_data, fsm_extents, %d);\n", p->ninputs);
+        str_puts(&body, "    if (fsm_on_device) return fsm_result; // how long results are, the caller has asked\n");
     }
-    str_puts(p->out, "    if (!fsm_result) fsm_result = output_extents(ctx");
+    str_puts(&body, "    if (!fsm_result) fsm_result = output_extents(ctx");
     scalar_arguments(p, false);
-    str_printf(p->out, ", fsm_data, fsm_extents);\n    return fsm_result ? fsm_result : fsm_check_arrays(ctx, &info, fsm_data, fsm_extents, %d);\n}\n\n", p->narrays);
+    str_printf(&body, ", fsm_data, fsm_extents);\n    return fsm_result ? fsm_result : fsm_check_arrays(ctx, &info, fsm_data, fsm_extents, %d);\n", p->narrays);
+    p->out = out;
+    finish_function(p, false, p->needs_query ? ", int64_t *fsm_extents, bool fsm_on_device" : ", int64_t *fsm_extents, bool", &body);
 }
 
 // ---- the functions of the device
@@ -219,26 +232,26 @@ static void print_on_host(Entry *p) {
     str_puts(p->out, ");\n");
     for (int i = p->ninputs; i < p->narrays; i++)
         str_printf(p->out, "    call.download(%s, %s_device, %s);\n", p->array_name[i], p->array_name[i], count_of(p, i));
-    str_puts(p->out, "    return call.wait(checks);\n}\n\n");
+    str_puts(p->out, "    return call.wait();\n}\n\n");
 }
 
 static void print_plain(Entry *p) {
     str_printf(p->out, "\nextern \"C\" int %s(fsm_context *ctx", p->name);
     parameters(p, FORM_C);
-    str_printf(p->out, ") {\n    fsm::cuda::Call call(ctx, &%s::info, nullptr);\n    if (call.code()) return call.code();\n    const int fsm_code = %s::on_host(call", p->space, p->space);
+    str_printf(p->out, ") {\n    fsm::cuda::Call call(ctx, &%s::info, nullptr, %s::checks);\n    if (call.code()) return call.code();\n    const int fsm_code = %s::on_host(call", p->space, p->space, p->space);
     arguments(p, "", true);
-    str_printf(p->out, ");\n    const int fsm_end = call.finish(%s::checks);\n    return fsm_code ? fsm_code : fsm_end;\n}\n", p->space);
+    str_printf(p->out, ");\n    const int fsm_end = call.finish();\n    return fsm_code ? fsm_code : fsm_end;\n}\n");
 }
 
 static void print_device(Entry *p) {
     str_printf(p->out, "\nextern \"C\" int %s_device(fsm_context *ctx, void *fsm_stream", p->name);
     parameters(p, FORM_C);
-    str_printf(p->out, ") {\n    fsm::cuda::Call call(ctx, &%s::info, static_cast<cudaStream_t>(fsm_stream));\n    if (call.code()) return call.code();\n", p->space);
+    str_printf(p->out, ") {\n    fsm::cuda::Call call(ctx, &%s::info, static_cast<cudaStream_t>(fsm_stream), %s::checks);\n    if (call.code()) return call.code();\n", p->space, p->space);
     str_printf(p->out, "    int64_t fsm_extents[%d];\n    const int fsm_code = %s::prepare(ctx", p->nextents + 1, p->space);
     arguments(p, "", true);
     str_printf(p->out, ", fsm_extents, true);\n    if (!fsm_code) %s::run(call", p->space);
     arguments(p, "", true);
-    str_printf(p->out, ");\n    const int fsm_end = call.finish(%s::checks);\n    return fsm_code ? fsm_code : fsm_end;\n}\n", p->space);
+    str_printf(p->out, ");\n    const int fsm_end = call.finish();\n    return fsm_code ? fsm_code : fsm_end;\n}\n");
 }
 
 static void print_caller(Entry *p) {
@@ -255,12 +268,12 @@ static void print_caller(Entry *p) {
 
 // The addresses and sizes that views have, and the call with them.
 static void print_general(Entry *p) {
-    const char *s = p->space, *end = p->query ? "fsm_end(ctx)" : arena_printf(p->arena, "call.finish(%s::checks)", s);
+    const char *s = p->space, *end = p->query ? "fsm_end(ctx)" : "call.finish()";
     Str *out = p->out;
     str_printf(out, "\nextern \"C\" int %s_general(fsm_context *ctx", p->name);
     parameters(p, FORM_GENERAL);
     if (p->query) str_printf(out, ") {\n    int fsm_code = fsm_begin(ctx, &%s::info);\n    if (fsm_code) return fsm_code;\n", s);
-    else str_printf(out, ") {\n    fsm::cuda::Call call(ctx, &%s::info, nullptr);\n    int fsm_code = call.code();\n    if (fsm_code) return fsm_code;\n", s);
+    else str_printf(out, ") {\n    fsm::cuda::Call call(ctx, &%s::info, nullptr, %s::checks);\n    int fsm_code = call.code();\n    if (fsm_code) return fsm_code;\n", s, s);
     str_puts(out, "    const void *const fsm_views[] = {");
     for (int i = 0; i < p->narrays; i++) str_printf(out, "%s, ", p->array_name[i]);
     str_printf(out, "nullptr};\n    void *fsm_data[%d];\n    int64_t fsm_sizes[%d], fsm_extents[%d];\n", p->narrays + 1, p->f->nsizes + 1, p->nextents + 1);
@@ -285,9 +298,10 @@ static void print_general(Entry *p) {
 
 // ---- size queries: the host does them alone
 
-static void print_query(Str *out, Unit *u, const char *name) {
+static void print_query(Str *out, Unit *u, const char *name, const CudaOptions *opt) {
     Entry p = entry_of(u->arena, out, u->tree, name, u->params);
-    Code c = {.u = u, .out = out, .indent = 4, .where = CODE_ALONE};
+    Str body = {0};
+    Code c = {.u = u, .out = &body, .indent = 4, .where = CODE_ALONE};
     p.query = true;
     str_printf(out, "namespace %s {\n\n", p.space);
     print_info(&p);
@@ -295,9 +309,10 @@ static void print_query(Str *out, Unit *u, const char *name) {
     print_prepare(&p, u);
     str_puts(out, "static inline int run(fsm_context *ctx");
     parameters(&p, FORM_CODE);
-    str_puts(out, ") {\n    (void)ctx;\n");
     code_block(&c, u->tree->body);
-    str_puts(out, "    return FSM_OK;\n}\n\nstatic inline int on_host(fsm_context *ctx");
+    str_puts(&body, "    return FSM_OK;\n");
+    finish_function(&p, false, "", &body);
+    str_puts(out, "static inline int on_host(fsm_context *ctx");
     parameters(&p, FORM_CODE);
     str_printf(out, ") {\n    int64_t fsm_extents[%d];\n    const int fsm_code = prepare(ctx", p.nextents + 1);
     arguments(&p, "", false);
@@ -308,7 +323,7 @@ static void print_query(Str *out, Unit *u, const char *name) {
     str_printf(out, ") {\n    int fsm_code = fsm_begin(ctx, &%s::info);\n    if (fsm_code) return fsm_code;\n    fsm_code = %s::on_host(ctx", p.space, p.space);
     arguments(&p, "", true);
     str_puts(out, ");\n    fsm_end(ctx);\n    return fsm_code;\n}\n");
-    if (cpu_has_general(u->func)) print_general(&p);
+    if (!opt->callable && cpu_has_general(u->func)) print_general(&p);
     str_putc(out, '\n');
 }
 
@@ -334,41 +349,46 @@ static void print_run(Entry *p, Unit *u, const char *otherwise) {
     unit_print(u, &body);
     for (int i = 0; i < u->tree->temps.len; i++) frame |= u->frame[i];
     print_frame(p->out, u);
-    str_printf(p->out, "static const fsm::cuda::Check checks[] = {\n%s    {0, \"\", \"\"},\n};\n", str_text(&u->sites));
     str_puts(p->out, str_text(&u->kernels));
     str_puts(p->out, "\nstatic int run(fsm::cuda::Call &call");
     parameters(p, FORM_CODE);
-    str_puts(p->out, ") {\n");
+    Str *out = p->out, text = {0};
+    p->out = &text;
     if (otherwise) {
-        for (int i = 0; i < p->f->nsizes; i++) str_printf(p->out, "%s%s < 1", i ? " || " : "    if (", p->params[i]);
-        str_printf(p->out, ") return %s::run(call", otherwise);
+        for (int i = 0; i < p->f->nsizes; i++) str_printf(&text, "%s%s < 1", i ? " || " : "    if (", p->params[i]);
+        str_printf(&text, ") return %s::run(call", otherwise);
         arguments(p, "", false);
-        str_puts(p->out, ");\n");
+        str_puts(&text, ");\n");
     }
-    if (frame) str_puts(p->out, "    Frame *const fsm_frame = call.alloc<Frame>(1);\n    if (!fsm_frame) return call.code();\n");
-    str_puts(p->out, str_text(&body));
-    str_puts(p->out, u->empty ? "    return call.wait(checks);\n}\n\n" : "    return call.code();\n}\n\n");
+    if (frame) str_puts(&text, "    Frame *const fsm_frame = call.alloc<Frame>(1);\n    if (!fsm_frame) return call.code();\n");
+    str_printf(&text, "%s    return call.code();\n", str_text(&body));
+    p->out = out;
+    finish_function(p, false, "", &text);
     str_free(&body);
 }
 
 void entry_print(Str *out, Unit *u, Unit *otherwise, Unit *sizes, const CudaOptions *opt) {
     Entry p = entry_of(u->arena, out, u->tree, u->name, u->params);
-    if (sizes) print_query(out, sizes, arena_printf(u->arena, "%s_sizes", u->name));
-    const char *empty = otherwise ? arena_printf(u->arena, "%s_empty", p.space) : NULL;
-    if (otherwise) {
-        str_printf(out, "// If a size is 0.\nnamespace %s {\n\n", empty);
-        print_run(&p, otherwise, NULL);
-        str_printf(out, "} // namespace %s\n\n", empty);
-    }
+    if (sizes && (!opt->callable || p.needs_query)) print_query(out, sizes, arena_printf(u->arena, "%s_sizes", u->name), opt);
     str_printf(out, "namespace %s {\n\n", p.space);
     print_info(&p);
-    print_run(&p, u, empty);
+    if (otherwise) {
+        str_puts(out, "// If a size is 0.\nnamespace empty {\n\n");
+        print_run(&p, otherwise, NULL);
+        str_puts(out, "} // namespace empty\n\n");
+        u->first_site = otherwise->nsites;
+    }
+    print_run(&p, u, otherwise ? "empty" : NULL);
+    str_printf(out, "static const fsm::cuda::Check checks[] = {\n%s%s    {0, \"\", \"\"},\n};\n\n", otherwise ? str_text(&otherwise->sites) : "", str_text(&u->sites));
     print_extents(&p, false), print_extents(&p, true);
     print_prepare(&p, u);
     print_on_host(&p);
     str_printf(out, "} // namespace %s\n", p.space);
     print_plain(&p);
+    if (opt->callable) {
+        print_caller(&p);
+        return;
+    }
     print_device(&p);
     if (cpu_has_general(u->func)) print_general(&p);
-    if (opt->callable) print_caller(&p);
 }

@@ -121,6 +121,15 @@ const char *expr_string(Arena *a, const char *text) {
     return r;
 }
 
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+bool expr_mentions(const char *text, const char *word) {
+    size_t n = strlen(word);
+    for (const char *p = text; (p = strstr(p, word)); p++)
+        if (!is_word(p[n]) && (p == text || !is_word(p[-1]))) return true;
+    return false;
+}
+
 // ---- arrays
 
 const char *expr_place(Unit *u, const Buf *b, const Temp *index) {

@@ -6,8 +6,25 @@ static void block(Code *c, const Block *b);
 static void flush(Code *c) {
     int n = c->pending.len;
     Stmt **s = arena_copy(c->u->arena, c->pending.data, sizeof *s * (size_t)n);
-    c->pending.len = 0;
+    c->pending.len = 0, c->batch++;
     if (n) kernel_serial(c, n, s);
+}
+
+// Notes the cells that the statement reads.
+static void wait_for(Code *c, const Stmt *s) {
+    if (s->kind == ST_GET) c->u->waits[s->args[0]] = c->batch + 1;
+    const Block *in[] = {s->body, s->other};
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; in[k] && i < in[k]->stmts.len; i++) wait_for(c, in[k]->stmts.data[i]);
+}
+
+// Does the statement, of the host, change what one that waits is to read?
+static bool changes(const Code *c, const Stmt *s) {
+    bool any = s->kind == ST_SET && c->u->waits[s->dst] == c->batch + 1;
+    const Block *in[] = {s->body, s->other};
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; in[k] && i < in[k]->stmts.len; i++) any |= changes(c, in[k]->stmts.data[i]);
+    return any;
 }
 
 void host_read(Code *c, Temp t) {
@@ -17,7 +34,6 @@ void host_read(Code *c, Temp t) {
     u->frame[t] = u->read[t] = true;
     u->text[t] = NULL;
     const char *name = expr_temp(u, t);
-    if (u->may_fail) code_line(c, "if (call.wait(checks)) return call.code();");
     code_line(c, "const %s %s = call.read(&fsm_frame->%s);", cuda_type(unit_kind(u, t)), name, name);
     code_line(c, "if (call.code()) return call.code();");
 }
@@ -50,13 +66,13 @@ static void all_elements(Code *c, const Stmt *s) {
     const char *n = expr_count(u, b, NULL), *type = cuda_element(b->kind), *value;
     if (s->src) {
         value = expr_buf(u, s->src);
-        code_line(c, "FSM_LAUNCH(fsm::copy_array<%s>, fsm::shape(%s).blocks, fsm::BLOCK, 0, call.stream(), call.errors(), %s, %s, %s);", type, n,
-                  expr_buf(u, b), value, n);
+        code_line(c, "FSM_LAUNCH(fsm::copy_array<%s>, fsm::shape(%s).blocks, fsm::BLOCK, 0, call.stream(), %s, %s, %s, %s);", type, n,
+                  kernel_errors(u), expr_buf(u, b), value, n);
         return;
     }
     value = expr_temp(u, s->args[0]);
-    code_line(c, "FSM_LAUNCH(fsm::fill_array<%s>, fsm::shape(%s).blocks, fsm::BLOCK, 0, call.stream(), call.errors(), %s, %s, %s(%s));", type, n,
-              expr_buf(u, b), n, type, value);
+    code_line(c, "FSM_LAUNCH(fsm::fill_array<%s>, fsm::shape(%s).blocks, fsm::BLOCK, 0, call.stream(), %s, %s, %s, %s(%s));", type, n,
+              kernel_errors(u), expr_buf(u, b), n, type, value);
 }
 
 // A loop or branch with grids inside.
@@ -102,10 +118,12 @@ static void stmt(Code *c, Stmt *s, bool prologue) {
         flush(c);
         code_line(c, "if (!%s) break;", expr_temp(u, s->args[0]));
     } else if (place_on_host(u, s)) {
-        if (s->kind != ST_LIT && s->kind != ST_OP && s->kind != ST_ARG) flush(c); // it may change a cell that a waiting statement reads
-        if (!prologue || s->kind != ST_CHECK) code_stmt(c, s, NULL);
-    } else if (s->kind != ST_FETCH) {
+        if (changes(c, s)) flush(c);
+        bool told = prologue && (s->kind == ST_CHECK || (s->dst >= 0 && !u->later[s->dst] && s->kind == ST_OP)); // by `prepare`
+        if (!told) code_stmt(c, s, NULL);
+    } else if (!unit_is_dead(u, s)) {
         vec_push(&c->pending, s);
+        wait_for(c, s);
     }
 }
 

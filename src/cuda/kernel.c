@@ -5,6 +5,10 @@
 // thread t is at e * threads + t, so that neighbouring threads access neighbouring places.
 #include "cuda/print.h"
 
+typedef struct Param {
+    const char *type, *name, *arg; // arg: in the launch
+} Param;
+
 typedef struct Region {
     Code *host;
     Unit *u;
@@ -19,7 +23,7 @@ typedef struct Region {
     VEC(Buf *) local;   // of each thread, small, made outside of the loop
     Map inside;         // those that are made in it
     bool frame;         // it uses the frame
-    Str params, args;   // of the kernel, and of its launch
+    VEC(Param) params;
 } Region;
 
 // ---- what it uses
@@ -66,6 +70,7 @@ static void use_buf(Region *r, Buf *b, bool shape) {
 
 static void use_stmt(Region *r, const Stmt *s) {
     Unit *u = r->u;
+    if (unit_is_dead(u, s)) return;
     for (int k = 0; k < s->nargs; k++) use_temp(r, s->args[k]);
     if (s->kind == ST_SET && is_outside(u, s->dst)) {
         use_temp(r, s->dst);
@@ -96,16 +101,12 @@ static void region_begin(Region *r) {
 static void region_end(Region *r) {
     vec_free(&r->temps), vec_free(&r->set), vec_free(&r->outs), vec_free(&r->bufs), vec_free(&r->own), vec_free(&r->local);
     map_free(&r->inside);
-    str_free(&r->params), str_free(&r->args);
+    vec_free(&r->params);
 }
 
 // ---- parameters
 
-static void param(Region *r, const char *type, const char *name, const char *arg) {
-    const char *comma = r->params.len ? ", " : "";
-    str_printf(&r->params, "%s%s%s", comma, type, name);
-    str_printf(&r->args, ", %s", arg);
-}
+static void param(Region *r, const char *type, const char *name, const char *arg) { vec_push(&r->params, ((Param){type, name, arg})); }
 
 static bool is_set(const Region *r, Temp t) {
     for (int k = 0; k < r->set.len; k++)
@@ -134,7 +135,7 @@ static void buf_param(Region *r, const Buf *b) {
 
 static void plain_params(Region *r) {
     Unit *u = r->u;
-    if (u->may_fail) param(r, "fsm::cuda::Errors ", "fsm_errors", "call.errors()");
+    if (u->may_fail) param(r, "fsm::cuda::Errors ", "fsm_errors", kernel_errors(u));
     if (r->frame) param(r, "Frame *__restrict__ ", "fsm_frame", "fsm_frame");
     for (int i = 0; i < r->temps.len; i++) {
         Temp t = r->temps.data[i];
@@ -159,7 +160,7 @@ static void plain_params(Region *r) {
 // Scalars of the frame, before the statements; those that are sums have values of their own.
 static void load_frame(Region *r, Code *c) {
     Unit *u = r->u;
-    if (u->may_fail) code_line(c, "if (fsm::stopped(fsm_errors)) return;");
+    if (u->may_fail) code_line(c, "if (fsm::cuda::stopped(fsm_errors)) return;");
     for (int i = 0; i < r->temps.len; i++) {
         Temp t = r->temps.data[i];
         bool sum = r->grid && is_set(r, t);
@@ -170,11 +171,19 @@ static void load_frame(Region *r, Code *c) {
     }
 }
 
-static void print_kernel(Region *r, const char *name, const Code *c) {
+// Prints it with the parameters that it mentions; the arguments of its launch, each after a comma.
+static const char *print_kernel(Region *r, const char *name, const Code *c) {
     Str *out = &r->u->kernels;
-    str_printf(out, "\nstatic __global__ void %s(%s) {\n", name, str_text(&r->params));
-    str_puts(out, str_text(c->out));
-    str_puts(out, "}\n");
+    const char *args = "", *body = str_text(c->out), *comma = "";
+    str_printf(out, "\nstatic __global__ void %s(", name);
+    for (int i = 0; i < r->params.len; i++) {
+        const Param *p = &r->params.data[i];
+        if (!expr_mentions(body, p->name)) continue;
+        str_printf(out, "%s%s%s", comma, p->type, p->name);
+        args = arena_printf(r->u->arena, "%s, %s", args, p->arg), comma = ", ";
+    }
+    str_printf(out, ") {\n%s}\n", body);
+    return args;
 }
 
 static const char *next_name(Unit *u) { return arena_printf(u->arena, "k%d", ++u->nkernels); }
@@ -200,6 +209,9 @@ void kernel_serial(Code *host, int n, Stmt *const *stmts) {
         if (stmts[i]->kind == ST_CELL && u->frame[stmts[i]->dst])
             code_line(&c, "fsm_frame->%s = %s;", expr_temp(u, stmts[i]->dst), expr_temp(u, stmts[i]->dst));
     const char *name = next_name(u);
+    for (int i = 0; i < r.own.len; i++)
+        param(&r, arena_printf(u->arena, "%s *__restrict__ ", cuda_element(r.own.data[i]->kind)), expr_buf(u, r.own.data[i]), expr_buf(u, r.own.data[i]));
+    const char *args = print_kernel(&r, name, &c);
     if (r.own.len) {
         code_line(host, "{");
         host->indent += 4;
@@ -208,22 +220,22 @@ void kernel_serial(Code *host, int n, Stmt *const *stmts) {
     for (int i = 0; i < r.own.len; i++) {
         Buf *b = r.own.data[i];
         const char *type = cuda_element(b->kind), *array = expr_buf(u, b);
-        param(&r, arena_printf(u->arena, "%s *__restrict__ ", type), array, array);
         code_line(host, "%s *const %s = call.alloc<%s>(%s);", type, array, type, expr_count(u, b, NULL));
         code_line(host, "if (!%s) return call.code();", array);
     }
-    code_line(host, "FSM_LAUNCH(%s, 1, 1, 0, call.stream()%s);", name, str_text(&r.args));
+    code_line(host, "FSM_LAUNCH(%s, 1, 1, 0, call.stream()%s);", name, args);
     if (r.own.len) {
         code_line(host, "call.release(fsm_mark);");
         host->indent -= 4;
         code_line(host, "}");
     }
-    print_kernel(&r, name, &c);
     str_free(&body);
     region_end(&r);
 }
 
 // ---- a grid
+
+const char *kernel_errors(const Unit *u) { return u->may_fail ? "call.errors()" : "fsm::cuda::Errors()"; }
 
 static const char *join_name(Op by) { return by == OP_min ? "fsm::Least" : by == OP_max ? "fsm::Greatest" : "fsm::Add"; }
 
@@ -309,14 +321,14 @@ static void join(Region *r) {
     Grid *g = r->grid->grid;
     for (int i = 0; i < g->nsums; i++) {
         const char *name = expr_temp(u, g->cell[i]), *type = cuda_type(unit_kind(u, g->cell[i]));
-        code_line(host, "FSM_LAUNCH((fsm::join_blocks<%s, %s>), 1, fsm::BLOCK, 0, call.stream(), call.errors(), &fsm_frame->%s, %s_parts, fsm_shape.blocks);",
-                  join_name(g->by[i]), type, name, name);
+        code_line(host, "FSM_LAUNCH((fsm::join_blocks<%s, %s>), 1, fsm::BLOCK, 0, call.stream(), %s, &fsm_frame->%s, %s_parts, fsm_shape.blocks);",
+                  join_name(g->by[i]), type, kernel_errors(u), name, name);
     }
     for (int i = 0; i < g->ncopies; i++) {
         Buf *b = g->copy[i];
         const char *name = expr_buf(u, b), *n = expr_count(u, b, NULL);
-        code_line(host, "FSM_LAUNCH(fsm::add_copies<%s>, fsm::shape(%s).blocks, fsm::BLOCK, 0, call.stream(), call.errors(), %s, %s_all, %s, fsm_shape.threads());",
-                  cuda_element(b->kind), expr_count(u, b, "32"), name, name, n);
+        code_line(host, "FSM_LAUNCH(fsm::add_copies<%s>, fsm::shape(%s).blocks, fsm::BLOCK, 0, call.stream(), %s, %s, %s_all, %s, fsm_shape.threads());",
+                  cuda_element(b->kind), expr_count(u, b, "32"), kernel_errors(u), name, name, n);
     }
 }
 
@@ -370,12 +382,11 @@ void kernel_grid(Code *host, Stmt *loop) {
     code_line(&c, "}");
     end_threads(&r, &c);
     const char *name = next_name(u);
-    code_line(host, "FSM_LAUNCH(%s, fsm_shape.blocks, fsm::BLOCK, 0, call.stream()%s);", name, str_text(&r.args));
+    code_line(host, "FSM_LAUNCH(%s, fsm_shape.blocks, fsm::BLOCK, 0, call.stream()%s);", name, print_kernel(&r, name, &c));
     join(&r);
     code_line(host, "call.release(fsm_mark);");
     host->indent -= 4;
     code_line(host, "}");
-    print_kernel(&r, name, &c);
     map_free(&c.step);
     str_free(&body);
     region_end(&r);

@@ -33,19 +33,29 @@ static const char **parameters(Arena *a, const Func *f) {
 
 // ---- trees
 
-static void note_uses(Unit *u, const Block *b) {
-    for (int i = 0; b && i < b->stmts.len; i++) {
-        const Stmt *s = b->stmts.data[i];
-        for (int k = 0; k < s->nargs; k++) u->uses[s->args[k]]++, u->user[s->args[k]] = b;
-        note_uses(u, s->body), note_uses(u, s->other);
+bool unit_is_dead(const Unit *u, const Stmt *s) {
+    switch (s->kind) {
+    case ST_LIT: case ST_ARG: case ST_OP: case ST_CONV: case ST_SELECT: case ST_GET: case ST_LOAD: return !u->uses[s->dst];
+    default: return s->kind == ST_FETCH;
     }
 }
 
-// The extents of arrays are used where their elements are: more than once, as far as is known here.
-static void note_extents(Unit *u) {
-    for (int i = 0; i < u->tree->bufs.len; i++) {
-        const Buf *b = u->tree->bufs.data[i];
-        for (int k = 0; k < b->rank; k++) u->uses[b->extent[k]] += 2;
+static void use(Unit *u, Temp t, const Block *b) { u->uses[t]++, u->user[t] = b; }
+
+static void use_extents(Unit *u, const Buf *b, int from, const Block *block) {
+    for (int k = from; b && k < b->rank; k++) use(u, b->extent[k], block), use(u, b->extent[k], block); // its text stands more than once
+}
+
+// From the end: what nothing uses that comes after it is dead.
+static void note_uses(Unit *u, const Block *b) {
+    for (int i = b ? b->stmts.len : 0; i-- > 0;) {
+        const Stmt *s = b->stmts.data[i];
+        note_uses(u, s->other), note_uses(u, s->body);
+        if (unit_is_dead(u, s)) continue;
+        for (int k = 0; k < s->nargs; k++) use(u, s->args[k], b);
+        bool whole = s->kind == ST_NEW || s->kind == ST_FILL || s->kind == ST_COPY;
+        use_extents(u, s->buf, whole ? 0 : 1, b), use_extents(u, s->src, 1, b);
+        for (int k = 0; s->grid && k < s->grid->ncopies; k++) use_extents(u, s->grid->copy[k], 0, b);
     }
 }
 
@@ -86,12 +96,17 @@ static Unit *unit_new(Arena *a, Diag *diag, const Tree *tree, const char *name) 
     u->device = ARENA_ARRAY(a, bool, n);
     u->frame = ARENA_ARRAY(a, bool, n);
     u->read = ARENA_ARRAY(a, bool, n);
+    u->waits = ARENA_ARRAY(a, int, n);
     u->made = ARENA_ARRAY(a, int, n);
     u->seen = ARENA_ARRAY(a, int, n);
     u->seen_buf = ARENA_ARRAY(a, int, bufs);
     tree_definitions(tree->body, u->def);
     note_uses(u, tree->body);
-    note_extents(u);
+    u->later = arena_copy(a, u->uses, sizeof *u->later * (size_t)n);
+    for (int i = 0; i < tree->prologue; i++) {
+        const Stmt *s = tree->body->stmts.data[i];
+        for (int k = 0; k < s->nargs && s->kind == ST_CHECK; k++) u->later[s->args[k]]--;
+    }
     note_own(u, tree->body);
     place_temps(u);
     return u;
@@ -103,21 +118,20 @@ static void unit_free(Unit *u) {
     map_free(&u->own);
 }
 
-static void forget(Unit *u) {
-    str_free(&u->kernels), str_free(&u->sites);
-    u->nkernels = u->nsites = 0;
+static void forget(Unit *u, Str *host) {
+    str_free(&u->kernels), str_free(&u->sites), str_free(host);
+    u->nkernels = 0, u->nsites = u->first_site;
+    memset(u->waits, 0, sizeof *u->waits * (size_t)u->tree->temps.len);
     memset(u->read, 0, sizeof *u->read * (size_t)u->tree->temps.len);
 }
 
 void unit_print(Unit *u, Str *host) {
-    host_tree(u, host); // shows what has to be in the frame, and whether something may fail
-    str_free(host);
-    bool fails = u->nsites > 0;
-    forget(u);
-    host_tree(u, host);
-    str_free(host);
-    forget(u);
-    u->may_fail = fails;
+    forget(u, host);
+    for (int k = 0; k < 2; k++) { // shows what has to be in the frame, then whether something may fail
+        host_tree(u, host);
+        forget(u, host);
+    }
+    u->may_fail = u->failing;
     host_tree(u, host);
 }
 
@@ -146,7 +160,6 @@ bool cuda_print(Str *out, Arena *a, Diag *diag, int ntrees, Tree *const *trees, 
         Tree *t = trees[i];
         Unit *u = unit_new(a, diag, t, names[i]), *otherwise = t->otherwise ? unit_new(a, diag, t->otherwise, names[i]) : NULL;
         Unit *sizes = t->sizes ? unit_new(a, diag, t->sizes, arena_printf(a, "%s_sizes", names[i])) : NULL;
-        if (otherwise) otherwise->empty = true;
         entry_print(out, u, otherwise, sizes, opt);
         if (i + 1 < ntrees) str_putc(out, '\n');
         unit_free(u), unit_free(otherwise), unit_free(sizes);

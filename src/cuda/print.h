@@ -20,8 +20,9 @@ typedef struct Code {
     CodeWhere where;
     const char *fail;  // of a kernel, the statement that ends a thread where a check has failed
     const char *order; // and what orders the checks that fail
-    bool fails;        // a check may fail
+    bool fails;        // of a kernel, a check may fail
     VEC(Stmt *) pending; // CODE_HOST: statements that wait to become a kernel of one thread
+    int batch;           // counts such kernels
     Map step;          // buffer -> text by which places of its elements are multiplied: each thread's are apart by it
 } Code;
 
@@ -36,21 +37,25 @@ typedef struct Unit {
     const char **params; // names of inputs and outputs
     Stmt **def;         // by temp
     int *uses;          // by temp
+    int *later;         // by temp: uses but those in checks of the prologue
     const Block **user; // by temp: the block of the only statement that uses it
     const char **text;  // by temp: what stands for it, where that is not its name
     bool *device;       // by temp: it is known on the device only
     bool *frame;        // by temp: it is in the frame
     bool *read;         // by temp of the device: the host has read it, in an open block
+    int *waits;         // by temp, a cell of the host: the last kernel for which a statement waits that reads it
     int *made;          // by temp: the stamp of the last region that makes it
     int *seen;          // by temp and by buffer: the stamp of the last region that was asked about it
     int *seen_buf;
     int stamp;
     bool may_fail;      // some kernel has a check
-    bool empty;         // it is a version for sizes of 0
-    int nkernels, nsites;
-    Str kernels, sites; // kernels, and what their checks say
+    bool failing;       // one that has been printed
+    int nkernels, nsites, first_site;
+    Str kernels, sites; // kernels, and what checks say
     Map own;            // the arrays of which each iteration of a grid has one of its own
 } Unit;
+
+bool unit_is_dead(const Unit *u, const Stmt *s); // does nothing need it? (module.c)
 
 // ---- names and expressions (expr.c)
 
@@ -63,6 +68,7 @@ const char *expr_op(Arena *a, Op op, Kind kind, const char *x, const char *y); /
 const char *expr_conv(Arena *a, Kind to, Kind from, const char *x);
 const char *expr_lit(Arena *a, Kind kind, double real, int64_t num);
 const char *expr_value(Unit *u, const Stmt *s); // of a statement that defines a temp without touching memory
+bool expr_mentions(const char *text, const char *word); // does the word stand in the text?
 const char *expr_string(Arena *a, const char *text); // a C literal
 // The place of an element in its array.
 const char *expr_place(Unit *u, const Buf *b, const Temp *index);
@@ -87,6 +93,7 @@ bool place_has_grid(const Unit *u, const Stmt *s);   // a loop or branch with gr
 // Prints a kernel of one thread that does these statements, and its launch.
 void kernel_serial(Code *host, int n, Stmt *const *s);
 void kernel_grid(Code *host, Stmt *loop);
+const char *kernel_errors(const Unit *u); // the argument of a launch by which a kernel knows whether another has failed
 
 // ---- the host's part (host.c)
 

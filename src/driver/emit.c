@@ -103,7 +103,9 @@ static void write_header(Emission *e, const char *path, void (*print)(Str *out, 
     write_text(e, path, &out);
 }
 
-static void emit_header(Emission *e, const char *path) { write_header(e, path, cpu_header); }
+static void emit_header(Emission *e, const char *path) {
+    write_header(e, path, e->c->opt->target == TARGET_CUDA ? cpu_device_header : cpu_header);
+}
 
 static void emit_cpp(Emission *e, const char *path) { write_header(e, path, cpu_cpp_header); }
 

@@ -27,5 +27,4 @@ cp src/m.fsm src/m.out.fsm
 try --emit=ir,fsm src/m.out.fsm -o src/m
 try --emit=ir,dot -MF build/model.dot src/m.fsm -o build/model
 try --target=cpu --emit=fsm src/m.fsm --entry=k
-try --target=cuda src/m.fsm
 try --target=gpu src/m.fsm

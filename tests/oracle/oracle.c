@@ -1,6 +1,7 @@
 #include "oracle/internal.h"
 
 #include "ad/ad.h"
+#include "cuda/cuda.h"
 #include "driver/passes.h"
 #include "fsmc/runtime.h"
 #include "ir/fsm_print.h"
@@ -8,6 +9,7 @@
 #include "lower/exec.h"
 #include "pass/pass.h"
 
+#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -576,8 +578,51 @@ static void run_printed(Oracle *x) {
     str_free(&text);
 }
 
+// The functions have names of their own among those of all programs that are compiled together.
+static void call_cuda(Oracle *x, Batch *p) {
+    const OracleCuda *cuda = x->o->cuda;
+    fsm_context *ctx = fsm_context_new();
+    for (int i = 0; i < p->funcs.n; i++) {
+        Entry *e = p->entry[i];
+        const Func *f = p->funcs.f[i];
+        int (*code)(fsm_context *, void **) = (int (*)(fsm_context *, void **))(uintptr_t)dlsym(cuda->library, arena_printf(x->arena, "%s__call", cpu_c_name(x->arena, f->name)));
+        if (!code) wrong(x, e, p->form[i], "there is no CUDA code");
+        for (int t = 0; code && t < e->ntrials; t++) {
+            if (!e->in[t]) continue;
+            note_where(e, p->form[i], "CUDA", t);
+            Outcome got = {.out = ARENA_ARRAY(x->arena, Tensor, f->noutputs + 1)};
+            void **args = ARENA_ARRAY(x->arena, void *, f->ninputs + f->noutputs + 1);
+            got.code = func_prepare(x->arena, f, e->in[t], got.out, &got.error);
+            for (int k = 0; k < f->ninputs; k++) args[k] = e->in[t][k].data;
+            for (int k = 0; k < f->noutputs; k++) args[f->ninputs + k] = got.out[k].data;
+            if (!got.code && (got.code = code(ctx, args))) got.error = arena_strdup(x->arena, fsm_context_error(ctx));
+            compare(x, e, p->form[i], version(p, i, e->in[t]), "CUDA", t, false, &got);
+        }
+    }
+    fsm_context_free(ctx);
+}
+
+static bool run_cuda(Oracle *x) {
+    const OracleCuda *cuda = x->o->cuda;
+    Batch p;
+    if (!make_program(x, &p)) return false;
+    for (int i = 0; i < p.funcs.n; i++) p.funcs.f[i]->name = arena_printf(x->arena, "%s%s", cuda->prefix, p.funcs.f[i]->name);
+    for (int i = 0; i < x->n; i++) memcpy(x->entry[i].now[1], x->entry[i].now[0], sizeof x->entry[i].now[0]);
+    snprintf(where, sizeof where, "passes for CUDA");
+    compile_passes(x->c, &p.funcs, true);
+    if (!cuda->text) {
+        call_cuda(x, &p);
+        return true;
+    }
+    x->opt.target = TARGET_CUDA;
+    snprintf(where, sizeof where, "printing CUDA");
+    CudaOptions opt = {.name = x->opt.file, .callable = true};
+    return cuda_print(cuda->text, x->arena, x->c->diag, p.funcs.n, compile_trees(x->c, p.funcs), &opt);
+}
+
 static bool run_pipeline(Oracle *x) {
     Batch p;
+    if (x->o->cuda) return run_cuda(x);
     if (x->o->levels & 1) {
         if (!make_program(x, &p)) return false;
         run_interpreter(x, &p, p.funcs.f, "with the rules");
@@ -710,8 +755,9 @@ bool oracle_check(const Source *src, const OracleOptions *o, OracleReport *repor
             const Func *f = e->raw.form[k];
             if (f) ir_walk(f->noutputs, f->outputs, note_reached, o->reached);
         }
+        if (o->cuda && o->cuda->text) continue;
         expect(x, e, &r);
-        check_identities(x, e);
+        if (!o->cuda) check_identities(x, e);
     }
     ok = ok && (o->written || run_pipeline(x));
     for (int i = 0; ok && i < x->n; i++) {

@@ -15,6 +15,13 @@ typedef enum OracleGroup {
 } OracleGroup;
 extern const char *const oracle_group_names[ORACLE_GROUPS];
 
+// Code for a GPU: first it is printed, for all forms of all entries, then what it was compiled to is called (tests/cuda).
+typedef struct OracleCuda {
+    Str *text;          // where it is printed; NULL: `library` is called
+    void *library;      // of dlopen
+    const char *prefix; // of the names of entries
+} OracleCuda;
+
 typedef struct OracleOptions {
     uint64_t seed; // of the arguments
     int trials;    // calls of each entry
@@ -38,6 +45,7 @@ typedef struct OracleOptions {
     int64_t tape_limit; // --tape-limit
     bool worth;         // for tests/random: oracle_worth is asked
     bool tight;         // it, or an attribute, may be too small for some loop
+    const OracleCuda *cuda; // not NULL: that is checked, and no other engine
     const bool *rules_off; // NULL, or for each Rule whether it is left out (--disable-rule); costs are not bounded then
     bool *reached;     // if not NULL: becomes true for the operations and structural kinds of the entries as written and of their derivatives
     double identity;   // of the dot-product identity and between second derivatives

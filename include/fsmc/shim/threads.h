@@ -22,7 +22,6 @@
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -537,13 +536,31 @@ template <class T> void check_argument(const T &x) {
         if (x) memory().require(x, 0, true, "a kernel", "argument");
 }
 
-// The threads of one block after the other call kernel(arguments…).
-template <class... P, class... A>
-void launch(bool cooperative, void (*kernel)(P...), dim3 grid, dim3 block, size_t shared, cudaStream_t stream, A &&...arguments) {
+// What a thread does. A program has thousands of kinds of kernels, so that little is made for each.
+struct ThreadWork {
+    virtual ~ThreadWork() = default;
+    virtual void operator()() const = 0;
+};
+template <class F> struct ThreadWorkOf final : ThreadWork {
+    F f;
+    explicit ThreadWorkOf(F x) : f(x) {}
+    void operator()() const override { f(); }
+};
+inline void start(bool cooperative, dim3 grid, dim3 block, size_t shared, cudaStream_t stream, ThreadWork *work) {
+    std::shared_ptr<ThreadWork> w(work);
     if (note(check_shape(grid, block, shared))) return;
-    std::tuple<std::decay_t<P>...> copies(std::forward<A>(arguments)...);
-    std::apply([](const auto &...x) { (check_argument(x), ...); }, copies);
-    enqueue(stream, [=] { run(grid, block, shared, cooperative, [&] { std::apply(kernel, copies); }); });
+    enqueue(stream, [=] { run(grid, block, shared, cooperative, [&] { (*w)(); }); });
+}
+
+// The threads of one block after the other call kernel(arguments…).
+template <class T> struct AsIs {
+    using type = T;
+};
+template <class... P>
+void launch(bool cooperative, void (*kernel)(P...), dim3 grid, dim3 block, size_t shared, cudaStream_t stream, typename AsIs<P>::type... x) {
+    (check_argument(x), ...);
+    auto call = [=] { kernel(x...); };
+    start(cooperative, grid, block, shared, stream, new ThreadWorkOf<decltype(call)>(call));
 }
 
 } // namespace fsm::shim

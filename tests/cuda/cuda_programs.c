@@ -1,0 +1,163 @@
+// Every program of tests/ad, and its derivatives, as CUDA code that an ordinary compiler takes (fsmc/cuda_shim.h), against the
+// interpreter.
+#define _POSIX_C_SOURCE 200809L
+#include "driver/file.h"
+#include "driver/spawn.h"
+#include "oracle/oracle.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { GROUP = 8, MOST = 512 }; // so many programs are compiled together
+
+static const char *root, *folder; // the source folder; where files go
+static bool keep;                 // only print
+static bool second;               // second derivatives, too
+
+typedef struct Job {
+    Arena *arena;
+    const char *file, *name; // of tests/ad, and without its suffix
+    OracleCuda cuda;
+    int failures;
+    bool says; // report what is checked
+} Job;
+
+static void on_report(void *data, const char *entry, OracleGroup group, const char *why) {
+    Job *j = data;
+    if (!j->says) return;
+    const char *name = arena_printf(j->arena, "%s %s, %s", j->name, entry, oracle_group_names[group]);
+    bool skip = why && !strncmp(why, "skip: ", 6);
+    printf(why && !skip ? "not ok %s: %s\n" : "ok %s%s%s\n", name, why && skip ? " # " : why ? why : "", why && skip ? why + 6 : "");
+    j->failures += why && !skip;
+}
+
+static int check(void *data) {
+    Job *j = data;
+    OracleOptions o;
+    Diag *diag = diag_new(j->arena);
+    oracle_options_init(&o);
+    Source *src = file_read(j->arena, diag, arena_printf(j->arena, "%s/tests/ad/%s", root, j->file));
+    bool ok = src && oracle_options_read(&o, src->text);
+    if (ok && strstr(src->text, "\nextern ")) { // a GPU calls no functions of C
+        if (j->says) printf("skip %s: it calls functions of C\n", j->name);
+        diag_delete(diag);
+        return 0;
+    }
+    o.cuda = &j->cuda, o.cost = NULL;
+    if (!second && o.groups > 2) o.groups = 2;
+    ok = ok && oracle_check(src, &o, on_report, j);
+    diag_delete(diag);
+    if (!ok) printf("not ok %s: it does not compile\n", j->name);
+    return j->failures + !ok;
+}
+
+// Prints or checks a program.
+static int run(const char *file, OracleCuda cuda) {
+    Job j = {.arena = arena_new(), .file = file, .cuda = cuda, .says = !cuda.text};
+    j.name = arena_strndup(j.arena, file, strlen(file) - 4);
+    char *prefix = arena_printf(j.arena, "p_%s_", j.name);
+    for (char *p = prefix; *p; p++)
+        if (!isalnum((unsigned char)*p)) *p = '_';
+    j.cuda.prefix = prefix;
+    int failures = 1;
+    if (compile_guarded(check, &j, &failures)) {
+        printf("not ok %s: a broken invariant at %s\n", j.name, oracle_where());
+        failures = 1;
+    }
+    fflush(stdout);
+    arena_free(j.arena);
+    return failures;
+}
+
+static int is_program(const struct dirent *e) {
+    size_t n = strlen(e->d_name);
+    return n > 4 && !strcmp(e->d_name + n - 4, ".fsm");
+}
+
+// A word is a part of a program's name, or its file.
+static bool is_meant(const char *file, const char *word) {
+    size_t n = strlen(word);
+    return n > 4 && !strcmp(word + n - 4, ".fsm") ? !strcmp(file, word) : strstr(file, word) != NULL;
+}
+
+// The programs from number `first` on, in a file; what it calls.
+static bool print_group(Arena *a, int group, int n, char *const *files) {
+    Str text = {0};
+    int failures = 0;
+    for (int i = 0; i < n; i++) failures += run(files[i], (OracleCuda){.text = &text});
+    FILE *f = fopen(arena_printf(a, "%s/%d.cu", folder, group), "w");
+    if (!f || fwrite(text.data, 1, text.len, f) != text.len) failures++;
+    if (f) fclose(f);
+    str_free(&text);
+    return !failures;
+}
+
+// Starts the compiler; two of them run at once.
+static pid_t start_compiler(Arena *a, int group) {
+    const char *compiler = getenv("FSMC_CXX");
+    const char *command = arena_printf(a, "%s -std=c++17 -O0 -w -shared -fPIC -I '%s/include' -x c++ '%s/%d.cu' -o '%s/%d.so' 2> '%s/%d.err'",
+                                       compiler ? compiler : "c++", root, folder, group, folder, group, folder, group);
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid) return pid;
+    execl("/bin/sh", "sh", "-c", command, NULL);
+    _exit(127);
+}
+
+static int call_group(Arena *a, int group, int n, char *const *files) {
+    void *library = dlopen(arena_printf(a, "%s/%d.so", folder, group), RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        printf("not ok %s: group %d cannot be loaded: %s\n", files[0], group, dlerror());
+        return 1;
+    }
+    int failures = 0;
+    for (int i = 0; i < n; i++) failures += run(files[i], (OracleCuda){.library = library});
+    dlclose(library);
+    return failures;
+}
+
+static int run_all(Arena *a, int n, char *const *files) {
+    int groups = (n + GROUP - 1) / GROUP, failures = 0, started = 0, waited = 0;
+    pid_t pid[MOST / GROUP + 1];
+    for (int g = 0; g < groups; g++) {
+        int of = n - g * GROUP < GROUP ? n - g * GROUP : GROUP;
+        if (!print_group(a, g, of, files + g * GROUP)) failures++;
+        if (keep) continue;
+        while (started - waited >= 2) waitpid(pid[waited++], NULL, 0);
+        pid[started++] = start_compiler(a, g);
+    }
+    while (waited < started) waitpid(pid[waited++], NULL, 0);
+    for (int g = 0; g < groups && !keep; g++) failures += call_group(a, g, n - g * GROUP < GROUP ? n - g * GROUP : GROUP, files + g * GROUP);
+    return failures;
+}
+
+// usage: cuda_programs [-2] [-p FOLDER] [WORD|FILE...]. Without words all programs; -2: second derivatives, too, which takes ten times as
+// long; -p: only prints FOLDER/0.cu and so on, each of several.
+int main(int argc, char **argv) {
+    Arena *a = arena_new();
+    struct dirent **list;
+    char *files[MOST];
+    int count = 0;
+    root = getenv("FSMC_ROOT") ? getenv("FSMC_ROOT") : "../..";
+    folder = getenv("FSMC_TEST_TMP");
+    if (argc > 1 && !strcmp(argv[1], "-2")) second = true, argc--, argv++;
+    if (argc > 2 && !strcmp(argv[1], "-p")) keep = true, folder = argv[2], argc -= 2, argv += 2;
+    if (!folder) folder = "/tmp";
+    int n = scandir(arena_printf(a, "%s/tests/ad", root), &list, is_program, alphasort);
+    for (int i = 0; i < n; i++) {
+        bool wanted = argc < 2;
+        for (int k = 1; k < argc; k++) wanted |= is_meant(list[i]->d_name, argv[k]);
+        if (wanted && count < MOST) files[count++] = arena_strdup(a, list[i]->d_name);
+        free(list[i]);
+    }
+    if (n > 0) free(list);
+    int failures = count ? run_all(a, count, files) : 1;
+    if (!count) printf("not ok: no programs in %s/tests/ad\n", root);
+    arena_free(a);
+    return failures > 0;
+}

@@ -1,0 +1,1 @@
+fsmc --emit=cuda extern.fsm
