@@ -44,7 +44,7 @@ static void define(Code *c, const Stmt *s, const Block *in) {
     }
     const char *value = s->kind == ST_LOAD ? NULL : expr_value(u, s);
     if (value && stands_inside(u, s, in, strlen(value))) {
-        u->text[s->dst] = arena_printf(u->arena, "(%s)", value);
+        u->text[s->dst] = expr_text(u->arena, "(%s)", value);
         return;
     }
     u->text[s->dst] = NULL;
@@ -80,8 +80,8 @@ static void check(Code *c, const Stmt *s) {
     for (int k = 1; k < s->nargs; k++) {
         const char *v = expr_temp(u, s->args[k]);
         bool real = kind_is_float(unit_kind(u, s->args[k]));
-        if (c->where == CODE_ALONE) v = arena_printf(u->arena, real ? "int64_t(fsm::cuda::value_bits(%s))" : "int64_t(%s)", v);
-        values = arena_printf(u->arena, "%s, %s", values, v);
+        if (c->where == CODE_ALONE) v = expr_text(u->arena, real ? "int64_t(fsm::cuda::value_bits(%s))" : "int64_t(%s)", v);
+        values = expr_text(u->arena, "%s, %s", values, v);
     }
     code_failure(c, ok, s->u.check->code, diag_line(u->arena, s->u.check->span), s->u.check->text, s->nargs - 1, values);
 }
@@ -91,10 +91,10 @@ static void check(Code *c, const Stmt *s) {
 static const char *element(Code *c, const Buf *b, const Temp *index) {
     Unit *u = c->u;
     const char *step = map_get(&c->step, b), *at = expr_place(u, b, index);
-    return step ? arena_printf(u->arena, "%s[(%s) * %s]", expr_buf(u, b), at, step) : arena_printf(u->arena, "%s[%s]", expr_buf(u, b), at);
+    return step ? expr_text(u->arena, "%s[(%s) * %s]", expr_buf(u, b), at, step) : expr_text(u->arena, "%s[%s]", expr_buf(u, b), at);
 }
 
-static const char *as_element(Unit *u, Kind k, const char *value) { return k == KIND_BOOL ? arena_printf(u->arena, "uint8_t(%s)", value) : value; }
+static const char *as_element(Unit *u, Kind k, const char *value) { return k == KIND_BOOL ? expr_text(u->arena, "uint8_t(%s)", value) : value; }
 
 static void load(Code *c, const Stmt *s) {
     Unit *u = c->u;
@@ -115,7 +115,7 @@ static void store(Code *c, const Stmt *s) {
 static void all_elements(Code *c, const Stmt *s) {
     Unit *u = c->u;
     const char *to = expr_buf(u, s->buf), *step = map_get(&c->step, s->buf), *from_step = s->src ? map_get(&c->step, s->src) : NULL;
-    const char *value = s->src ? arena_printf(u->arena, from_step ? "%s[fsm_e * %s]" : "%s[fsm_e]", expr_buf(u, s->src), from_step)
+    const char *value = s->src ? expr_text(u->arena, from_step ? "%s[fsm_e * %s]" : "%s[fsm_e]", expr_buf(u, s->src), from_step)
                                : as_element(u, s->buf->kind, expr_temp(u, s->args[0]));
     code_line(c, "for (int64_t fsm_e = 0, fsm_all = %s; fsm_e < fsm_all; fsm_e++) %s[fsm_e%s%s] = %s;", expr_count(u, s->buf, NULL), to, step ? " * " : "", step ? step : "", value);
 }
@@ -133,8 +133,8 @@ static void new_array(Code *c, const Stmt *s) {
         return;
     }
     code_line(c, "const fsm::Memory<%s> %s_memory(%s);", type, name, expr_count(u, b, NULL));
-    code_failure(c, arena_printf(u->arena, "%s_memory.ok()", name), FSM_ERROR_MEMORY, "", "out of memory: %d bytes for an intermediate array",
-                 1, arena_printf(u->arena, ", %s_memory.bytes()", name));
+    code_failure(c, expr_text(u->arena, "%s_memory.ok()", name), FSM_ERROR_MEMORY, "", "out of memory: %d bytes for an intermediate array",
+                 1, expr_text(u->arena, ", %s_memory.bytes()", name));
     code_line(c, "%s *const %s = %s_memory.data();", type, name, name);
 }
 

@@ -24,7 +24,7 @@ typedef struct Entry {
 static Entry entry_of(Arena *a, Str *out, const Tree *tree, const char *name, const char **params) {
     const Func *f = tree->func;
     Entry p = {.arena = a, .out = out, .tree = tree, .f = f, .name = name, .params = params};
-    p.space = arena_printf(a, "fsm_%s", name);
+    p.space = expr_text(a, "fsm_%s", name);
     p.array = ARENA_ARRAY(a, const Node *, f->ninputs + f->noutputs + 1);
     p.array_name = ARENA_ARRAY(a, const char *, f->ninputs + f->noutputs + 1);
     for (int i = 0; i < f->ninputs; i++)
@@ -66,7 +66,7 @@ static void scalar_parameters(Entry *p) {
 }
 
 static const char *argument(Entry *p, int i, bool as_bool) {
-    return as_bool && !p->f->inputs[i]->rank && p->f->inputs[i]->kind == KIND_BOOL ? arena_printf(p->arena, "%s != 0", p->params[i]) : p->params[i];
+    return as_bool && !p->f->inputs[i]->rank && p->f->inputs[i]->kind == KIND_BOOL ? expr_text(p->arena, "%s != 0", p->params[i]) : p->params[i];
 }
 
 // The arguments; arrays have `suffix` after their names.
@@ -124,14 +124,14 @@ static const char *size_text(Entry *p, const Node *n, bool *wraps) {
     if (n->op == OP_input) return p->params[n->u.num];
     for (int i = 0; i < n->nargs; i++) x[i] = size_text(p, n->args[i], wraps);
     if (n->op == OP_stop) return x[0];
-    if (n->op == OP_conv) return arena_printf(a, "(%s)", expr_conv(a, n->kind, n->args[0]->kind, x[0]));
-    if (n->op == OP_select) return arena_printf(a, "(%s ? %s : %s)", x[0], x[1], x[2]);
+    if (n->op == OP_conv) return expr_text(a, "(%s)", expr_conv(a, n->kind, n->args[0]->kind, x[0]));
+    if (n->op == OP_select) return expr_text(a, "(%s ? %s : %s)", x[0], x[1], x[2]);
     const char *checked = n->kind != KIND_INT ? NULL : n->op == OP_add ? "add" : n->op == OP_sub ? "sub" : n->op == OP_mul ? "mul" : NULL;
     if (checked) {
         *wraps = true;
-        return arena_printf(a, "fsm::size_%s(%s, %s, &fsm_wraps)", checked, x[0], x[1]);
+        return expr_text(a, "fsm::size_%s(%s, %s, &fsm_wraps)", checked, x[0], x[1]);
     }
-    return arena_printf(a, "(%s)", expr_op(a, n->op, n->args[op_info[n->op].type == T_PSI ? 1 : 0]->kind, x[0], x[1]));
+    return expr_text(a, "(%s)", expr_op(a, n->op, n->args[op_info[n->op].type == T_PSI ? 1 : 0]->kind, x[0], x[1]));
 }
 
 // The statement that notes extent number `at` of the entry's arrays.
@@ -175,7 +175,7 @@ static void print_extents(Entry *p, bool outputs) {
     p->out = out;
     bool asks = outputs && p->needs_query;
     const char *extents = expr_mentions(str_text(&body), "fsm_extents") ? "fsm_extents" : "";
-    finish_function(p, true, arena_printf(p->arena, ", void *const *%s, int64_t *%s", asks ? "fsm_data" : "", extents), &body);
+    finish_function(p, true, expr_text(p->arena, ", void *const *%s, int64_t *%s", asks ? "fsm_data" : "", extents), &body);
 }
 
 // ---- checks of arguments
@@ -211,8 +211,8 @@ static const char *count_of(Entry *p, int array) {
     const char *list = "";
     for (int i = 0, at = 0; i <= array; i++)
         for (int k = 0; k < p->array[i]->rank; k++, at++)
-            if (i == array) list = arena_printf(p->arena, "%s%sfsm_extents[%d]", list, k ? ", " : "", at);
-    return arena_printf(p->arena, "fsm::count_of(%s)", list);
+            if (i == array) list = expr_text(p->arena, "%s%sfsm_extents[%d]", list, k ? ", " : "", at);
+    return expr_text(p->arena, "fsm::count_of(%s)", list);
 }
 
 // int on_host(call, …): with arrays in the host's memory.
@@ -369,7 +369,7 @@ static void print_run(Entry *p, Unit *u, const char *otherwise) {
 
 void entry_print(Str *out, Unit *u, Unit *otherwise, Unit *sizes, const CudaOptions *opt) {
     Entry p = entry_of(u->arena, out, u->tree, u->name, u->params);
-    if (sizes && (!opt->callable || p.needs_query)) print_query(out, sizes, arena_printf(u->arena, "%s_sizes", u->name), opt);
+    if (sizes && (!opt->callable || p.needs_query)) print_query(out, sizes, expr_text(u->arena, "%s_sizes", u->name), opt);
     str_printf(out, "namespace %s {\n\n", p.space);
     print_info(&p);
     if (otherwise) {

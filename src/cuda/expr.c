@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdarg.h>
 
 typedef struct OpText {
     const char *real, *integer; // in x and y
@@ -26,12 +27,20 @@ const char *cuda_element(Kind k) { return k == KIND_BOOL ? "uint8_t" : cuda_type
 
 Kind unit_kind(const Unit *u, Temp t) { return u->tree->temps.data[t].kind; }
 
+char *expr_text(Arena *a, const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    char *text = arena_vprintf(a, format, ap);
+    va_end(ap);
+    return text;
+}
+
 // ---- names
 
 // The name of something of the program with its number, which makes it unique.
 static const char *numbered(Arena *a, const char *name, const char *plain, int number) {
-    if (!name) return arena_printf(a, "%s%d", plain, number);
-    char *s = arena_printf(a, "%s_%d", name, number);
+    if (!name) return expr_text(a, "%s%d", plain, number);
+    char *s = expr_text(a, "%s_%d", name, number);
     for (char *p = s; *p; p++)
         if (!isalnum((unsigned char)*p)) *p = '_';
     return s;
@@ -53,13 +62,13 @@ const char *expr_buf(Unit *u, const Buf *b) {
 
 const char *expr_lit(Arena *a, Kind kind, double real, int64_t num) {
     if (kind == KIND_BOOL) return num ? "true" : "false";
-    if (!kind_is_float(kind)) return num == INT64_MIN ? "INT64_MIN" : arena_printf(a, num < 0 ? "(%lld)" : "%lld", (long long)num);
+    if (!kind_is_float(kind)) return num == INT64_MIN ? "INT64_MIN" : expr_text(a, num < 0 ? "(%lld)" : "%lld", (long long)num);
     const char *suffix = kind == KIND_FLOAT ? "f" : "", *type = cuda_type(kind);
-    if (isnan(real)) return arena_printf(a, "%s(%sNAN)", type, signbit(real) ? "-" : "");
-    if (isinf(real)) return arena_printf(a, "%s(%sINFINITY)", type, real < 0 ? "-" : "");
+    if (isnan(real)) return expr_text(a, "%s(%sNAN)", type, signbit(real) ? "-" : "");
+    if (isinf(real)) return expr_text(a, "%s(%sINFINITY)", type, real < 0 ? "-" : "");
     Str s = {0};
     str_double(&s, real);
-    const char *text = arena_printf(a, signbit(real) ? "(%s%s%s)" : "%s%s%s", str_text(&s), strpbrk(str_text(&s), ".e") ? "" : ".0", suffix);
+    const char *text = expr_text(a, signbit(real) ? "(%s%s%s)" : "%s%s%s", str_text(&s), strpbrk(str_text(&s), ".e") ? "" : ".0", suffix);
     str_free(&s);
     return text;
 }
@@ -84,9 +93,9 @@ const char *expr_op(Arena *a, Op op, Kind kind, const char *x, const char *y) {
 
 const char *expr_conv(Arena *a, Kind to, Kind from, const char *x) {
     if (to == from) return x;
-    if (to == KIND_BOOL) return arena_printf(a, "%s != 0", x);
-    if (kind_is_float(from) && !kind_is_float(to)) return arena_printf(a, "fsm::to_int(%s)", x);
-    return arena_printf(a, "%s(%s)", cuda_type(to), x);
+    if (to == KIND_BOOL) return expr_text(a, "%s != 0", x);
+    if (kind_is_float(from) && !kind_is_float(to)) return expr_text(a, "fsm::to_int(%s)", x);
+    return expr_text(a, "%s(%s)", cuda_type(to), x);
 }
 
 const char *expr_value(Unit *u, const Stmt *s) {
@@ -100,7 +109,7 @@ const char *expr_value(Unit *u, const Stmt *s) {
     }
     case ST_CONV: return expr_conv(u->arena, kind, unit_kind(u, s->args[0]), expr_temp(u, s->args[0]));
     case ST_SELECT:
-        return arena_printf(u->arena, "%s ? %s : %s", expr_temp(u, s->args[0]), expr_temp(u, s->args[1]), expr_temp(u, s->args[2]));
+        return expr_text(u->arena, "%s ? %s : %s", expr_temp(u, s->args[0]), expr_temp(u, s->args[1]), expr_temp(u, s->args[2]));
     case ST_CELL:
     case ST_GET: return expr_temp(u, s->args[0]);
     default: fatal_bug("%s: statement %d is no value", u->name, (int)s->kind);
@@ -136,13 +145,13 @@ const char *expr_place(Unit *u, const Buf *b, const Temp *index) {
     if (!b->rank) return "0";
     const char *at = expr_temp(u, index[0]);
     for (int k = 1; k < b->rank; k++)
-        at = arena_printf(u->arena, k > 1 ? "(%s) * %s + %s" : "%s * %s + %s", at, expr_temp(u, b->extent[k]), expr_temp(u, index[k]));
+        at = expr_text(u->arena, k > 1 ? "(%s) * %s + %s" : "%s * %s + %s", at, expr_temp(u, b->extent[k]), expr_temp(u, index[k]));
     return at;
 }
 
 const char *expr_count(Unit *u, const Buf *b, const char *more) {
     const char *list = more ? more : NULL;
     for (int k = 0; k < b->rank; k++)
-        list = list ? arena_printf(u->arena, "%s, %s", list, expr_temp(u, b->extent[k])) : expr_temp(u, b->extent[k]);
-    return arena_printf(u->arena, "fsm::count_of(%s)", list ? list : "");
+        list = list ? expr_text(u->arena, "%s, %s", list, expr_temp(u, b->extent[k])) : expr_temp(u, b->extent[k]);
+    return expr_text(u->arena, "fsm::count_of(%s)", list ? list : "");
 }

@@ -130,7 +130,7 @@ static void buf_param(Region *r, const Buf *b) {
     bool written = false;
     for (int i = 0; i < r->n; i++) written |= writes(r->stmts[i], b);
     const char *name = expr_buf(r->u, b);
-    param(r, arena_printf(r->u->arena, "%s%s *__restrict__ ", written ? "" : "const ", cuda_element(b->kind)), name, name);
+    param(r, expr_text(r->u->arena, "%s%s *__restrict__ ", written ? "" : "const ", cuda_element(b->kind)), name, name);
 }
 
 static void plain_params(Region *r) {
@@ -142,7 +142,7 @@ static void plain_params(Region *r) {
         const char *name = expr_temp(u, t);
         bool known = u->device[t];
         for (int k = 0; k < i; k++) known |= !strcmp(name, expr_temp(u, r->temps.data[k])); // an argument of the entry
-        if (!known) param(r, arena_printf(u->arena, "%s ", cuda_type(unit_kind(u, t))), name, name);
+        if (!known) param(r, expr_text(u->arena, "%s ", cuda_type(unit_kind(u, t))), name, name);
     }
     for (int i = 0; i < r->bufs.len; i++) {
         bool copied = false;
@@ -153,40 +153,44 @@ static void plain_params(Region *r) {
         const char *name = u->params[u->func->ninputs + r->outs.data[i]];
         bool known = false;
         for (int k = 0; k < i; k++) known |= r->outs.data[k] == r->outs.data[i];
-        if (!known) param(r, arena_printf(u->arena, "%s *__restrict__ ", cuda_element(u->func->outputs[r->outs.data[i]]->kind)), name, name);
+        if (!known) param(r, expr_text(u->arena, "%s *__restrict__ ", cuda_element(u->func->outputs[r->outs.data[i]]->kind)), name, name);
     }
 }
 
-// Scalars of the frame, before the statements; those that are sums have values of their own.
-static void load_frame(Region *r, Code *c) {
+// Scalars of the frame that the statements mention, before them; those that are sums have values of their own.
+static void load_frame(Region *r, Str *out, const char *body) {
     Unit *u = r->u;
+    Code head = {.u = u, .out = out, .indent = 4, .where = CODE_KERNEL}, *c = &head;
     if (u->may_fail) code_line(c, "if (fsm::cuda::stopped(fsm_errors)) return;");
     for (int i = 0; i < r->temps.len; i++) {
         Temp t = r->temps.data[i];
         bool sum = r->grid && is_set(r, t);
         if (!u->device[t] || sum) continue;
-        if (u->tree->temps.data[t].cell == false) u->text[t] = NULL;
         const char *name = expr_temp(u, t);
-        code_line(c, "%s%s %s = fsm_frame->%s;", is_set(r, t) ? "" : "const ", cuda_type(unit_kind(u, t)), name, name);
+        if (expr_mentions(body, name)) code_line(c, "%s%s %s = fsm_frame->%s;", is_set(r, t) ? "" : "const ", cuda_type(unit_kind(u, t)), name, name);
     }
 }
 
 // Prints it with the parameters that it mentions; the arguments of its launch, each after a comma.
 static const char *print_kernel(Region *r, const char *name, const Code *c) {
     Str *out = &r->u->kernels;
-    const char *args = "", *body = str_text(c->out), *comma = "";
+    Str text = {0};
+    load_frame(r, &text, str_text(c->out));
+    str_puts(&text, str_text(c->out));
+    const char *args = "", *body = str_text(&text), *comma = "";
     str_printf(out, "\nstatic __global__ void %s(", name);
     for (int i = 0; i < r->params.len; i++) {
         const Param *p = &r->params.data[i];
         if (!expr_mentions(body, p->name)) continue;
         str_printf(out, "%s%s%s", comma, p->type, p->name);
-        args = arena_printf(r->u->arena, "%s, %s", args, p->arg), comma = ", ";
+        args = expr_text(r->u->arena, "%s, %s", args, p->arg), comma = ", ";
     }
     str_printf(out, ") {\n%s}\n", body);
+    str_free(&text);
     return args;
 }
 
-static const char *next_name(Unit *u) { return arena_printf(u->arena, "k%d", ++u->nkernels); }
+static const char *next_name(Unit *u) { return expr_text(u->arena, "k%d", ++u->nkernels); }
 
 // ---- a kernel of one thread
 
@@ -197,7 +201,6 @@ void kernel_serial(Code *host, int n, Stmt *const *stmts) {
     Code c = {.u = u, .out = &body, .indent = 4, .where = CODE_KERNEL, .fail = "return;", .order = "0"};
     region_begin(&r);
     plain_params(&r);
-    load_frame(&r, &c);
     for (int i = 0; i < n; i++) {
         const Stmt *s = stmts[i];
         code_stmt(&c, s, NULL);
@@ -210,7 +213,7 @@ void kernel_serial(Code *host, int n, Stmt *const *stmts) {
             code_line(&c, "fsm_frame->%s = %s;", expr_temp(u, stmts[i]->dst), expr_temp(u, stmts[i]->dst));
     const char *name = next_name(u);
     for (int i = 0; i < r.own.len; i++)
-        param(&r, arena_printf(u->arena, "%s *__restrict__ ", cuda_element(r.own.data[i]->kind)), expr_buf(u, r.own.data[i]), expr_buf(u, r.own.data[i]));
+        param(&r, expr_text(u->arena, "%s *__restrict__ ", cuda_element(r.own.data[i]->kind)), expr_buf(u, r.own.data[i]), expr_buf(u, r.own.data[i]));
     const char *args = print_kernel(&r, name, &c);
     if (r.own.len) {
         code_line(host, "{");
@@ -241,14 +244,14 @@ static const char *join_name(Op by) { return by == OP_min ? "fsm::Least" : by ==
 
 static const char *trips(Unit *u, const Stmt *loop) {
     const char *end = expr_temp(u, loop->args[0]);
-    return loop->nargs > 1 ? arena_printf(u->arena, "fsm::trips(%s, %s)", expr_temp(u, loop->args[1]), end) : end;
+    return loop->nargs > 1 ? expr_text(u->arena, "fsm::trips(%s, %s)", expr_temp(u, loop->args[1]), end) : end;
 }
 
 // An array of each thread, `from` being those of all.
 static void own_array(Region *r, Code *c, Buf *b, bool first) {
     Unit *u = r->u;
-    const char *type = cuda_element(b->kind), *name = expr_buf(u, b), *all = arena_printf(u->arena, "%s_all", name);
-    param(r, arena_printf(u->arena, "%s *__restrict__ ", type), all, all);
+    const char *type = cuda_element(b->kind), *name = expr_buf(u, b), *all = expr_text(u->arena, "%s_all", name);
+    param(r, expr_text(u->arena, "%s *__restrict__ ", type), all, all);
     if (first) code_line(c, "const int64_t fsm_step = fsm::thread_count();");
     code_line(c, "%s *const %s = %s + fsm::thread_number();", type, name, all);
     map_put(&c->step, b, "fsm_step");
@@ -275,8 +278,8 @@ static void begin_threads(Region *r, Code *c) {
         const char *name = expr_temp(u, g->cell[i]), *type = cuda_type(unit_kind(u, g->cell[i]));
         if (g->by[i] == OP_add) code_line(c, "%s %s = 0;", type, name);
         else code_line(c, "%s %s = fsm_frame->%s;", type, name, name);
-        const char *parts = arena_printf(u->arena, "%s_parts", name);
-        param(r, arena_printf(u->arena, "%s *__restrict__ ", type), parts, parts);
+        const char *parts = expr_text(u->arena, "%s_parts", name);
+        param(r, expr_text(u->arena, "%s *__restrict__ ", type), parts, parts);
         code_line(r->host, "%s *const %s = call.alloc<%s>(fsm_shape.blocks);", type, parts, type);
         code_line(r->host, "if (!%s) return call.code();", parts);
     }
@@ -288,10 +291,12 @@ static void begin_iteration(Region *r, Code *c) {
     int depth = r->grid->grid->depth;
     for (int k = depth; k-- > 0;) {
         const Stmt *loop = grid_loop(r->grid, k);
-        const char *n = trips(u, loop), *at = depth == 1 ? "fsm_i" : k ? arena_printf(u->arena, "fsm_rest%d %% %s", k, n) : "fsm_rest0";
+        const char *n = trips(u, loop);
+        if (!strcmp(n, "0")) n = "1"; // there is no iteration
+        const char *at = depth == 1 ? "fsm_i" : k ? expr_text(u->arena, "fsm_rest%d %% %s", k, n) : "fsm_rest0";
         if (depth > 1 && k == depth - 1) code_line(c, "const int64_t fsm_rest%d = fsm_i;", k);
-        if (loop->nargs > 1) at = arena_printf(u->arena, "%s + %s", expr_temp(u, loop->args[1]), at);
-        code_line(c, "const int64_t %s = %s;", expr_temp(u, loop->dst), at);
+        if (loop->nargs > 1) at = expr_text(u->arena, "%s + %s", expr_temp(u, loop->args[1]), at);
+        if (u->uses[loop->dst]) code_line(c, "const int64_t %s = %s;", expr_temp(u, loop->dst), at);
         if (k) code_line(c, "const int64_t fsm_rest%d = fsm_rest%d / %s;", k - 1, k, n);
     }
     for (int k = 0; k + 1 < depth; k++) {
@@ -338,11 +343,11 @@ static void print_shape(Region *r) {
     const char *n = NULL, *bytes = "";
     for (int k = 0; k < g->depth; k++) {
         const Stmt *loop = grid_loop(r->grid, k);
-        n = n ? arena_printf(u->arena, "%s, %s", n, trips(u, loop)) : trips(u, loop);
+        n = n ? expr_text(u->arena, "%s, %s", n, trips(u, loop)) : trips(u, loop);
     }
     for (int i = 0; i < r->own.len + g->ncopies; i++) {
         const Buf *b = i < r->own.len ? r->own.data[i] : g->copy[i - r->own.len];
-        bytes = arena_printf(u->arena, "%s%s%s", bytes, *bytes ? " + " : ", ", expr_count(u, b, arena_printf(u->arena, "%d", (int)kind_size(b->kind))));
+        bytes = expr_text(u->arena, "%s%s%s", bytes, *bytes ? " + " : ", ", expr_count(u, b, expr_text(u->arena, "%d", (int)kind_size(b->kind))));
     }
     code_line(r->host, "const int64_t fsm_n = fsm::count_of(%s);", n);
     code_line(r->host, "const fsm::Shape fsm_shape = fsm::shape(fsm_n%s);", bytes);
@@ -372,7 +377,6 @@ void kernel_grid(Code *host, Stmt *loop) {
             u->seen[t] = u->stamp;
             param(&r, "int64_t ", expr_temp(u, t), expr_temp(u, t));
         }
-    load_frame(&r, &c);
     begin_threads(&r, &c);
     code_line(&c, "for (int64_t fsm_i = fsm::thread_number(); fsm_i < fsm_n; fsm_i += fsm::thread_count()) {");
     c.indent += 4;

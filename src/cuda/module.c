@@ -25,7 +25,7 @@ static const char **parameters(Arena *a, const Func *f) {
     const char **names = cpu_parameter_names(a, f);
     for (int i = 0; i < f->ninputs + f->noutputs; i++)
         for (bool again = hides(names[i]); again;) {
-            names[i] = arena_printf(a, "%s_", names[i]), again = false;
+            names[i] = expr_text(a, "%s_", names[i]), again = false;
             for (int k = 0; k < f->ninputs + f->noutputs; k++) again |= k != i && !strcmp(names[k], names[i]);
         }
     return names;
@@ -159,7 +159,7 @@ bool cuda_print(Str *out, Arena *a, Diag *diag, int ntrees, Tree *const *trees, 
     for (int i = 0; i < ntrees; i++) {
         Tree *t = trees[i];
         Unit *u = unit_new(a, diag, t, names[i]), *otherwise = t->otherwise ? unit_new(a, diag, t->otherwise, names[i]) : NULL;
-        Unit *sizes = t->sizes ? unit_new(a, diag, t->sizes, arena_printf(a, "%s_sizes", names[i])) : NULL;
+        Unit *sizes = t->sizes ? unit_new(a, diag, t->sizes, expr_text(a, "%s_sizes", names[i])) : NULL;
         entry_print(out, u, otherwise, sizes, opt);
         if (i + 1 < ntrees) str_putc(out, '\n');
         unit_free(u), unit_free(otherwise), unit_free(sizes);

@@ -59,6 +59,7 @@ bool unit_is_dead(const Unit *u, const Stmt *s); // does nothing need it? (modul
 
 // ---- names and expressions (expr.c)
 
+char *expr_text(Arena *a, const char *format, ...) __attribute__((format(printf, 2, 3))); // generated code
 Kind unit_kind(const Unit *u, Temp t);
 const char *cuda_type(Kind k);        // of a scalar
 const char *cuda_element(Kind k);     // of an array element

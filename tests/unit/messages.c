@@ -69,6 +69,8 @@ static const struct {
     // Others.
     {"fatal_bug", INTERNAL, false},
     {"str_printf", IGNORED, false},
+    {"code_line", IGNORED, false},
+    {"expr_text", IGNORED, false},
     {"explain", IGNORED, false},
     {"arena_vprintf", IGNORED, false},
     {"note_decision", IGNORED, false},
