@@ -34,7 +34,7 @@ static void push_kinds(Compilation *c, SpawnWords *words, const char *list) {
 }
 
 static bool run_nvcc(Compilation *c, const char *source, const char *object) {
-    const char *chosen = getenv("FSMC_NVCC"), *headers = find_headers(c);
+    const char *chosen = getenv("FSM_NVCC"), *headers = find_headers(c);
     if (!headers) return false;
     if (!chosen || !chosen[strspn(chosen, " \t")]) chosen = "nvcc";
     SpawnWords words = {0};
@@ -46,7 +46,7 @@ static bool run_nvcc(Compilation *c, const char *source, const char *object) {
     vec_push(&words, NULL);
     int status = spawn_run(words.data);
     if (status == 127)
-        diag_error(c->diag, nowhere, "cannot make `%s`: there is no program `%s`; name nvcc by FSMC_NVCC, or write FILE.cu with -o", object, words.data[0]);
+        diag_error(c->diag, nowhere, "cannot make `%s`: there is no program `%s`; name nvcc by FSM_NVCC, or write FILE.cu with -o", object, words.data[0]);
     else if (status)
         diag_error(c->diag, nowhere, "cannot make `%s`: `%s` failed", object, words.data[0]);
     vec_free(&words);

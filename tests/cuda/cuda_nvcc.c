@@ -1,5 +1,5 @@
 // All programs of tests/ad, and their first derivatives, as nvcc compiles them: without a warning. Skipped where there is no nvcc (on the PATH,
-// or what FSMC_NVCC names).
+// or what FSM_NVCC names).
 #define _POSIX_C_SOURCE 200809L
 #include "support/arena.h"
 
@@ -10,7 +10,7 @@
 
 int main(void) {
     Arena *a = arena_new();
-    const char *nvcc = getenv("FSMC_NVCC"), *folder = getenv("FSMC_TEST_TMP"), *build = getenv("FSMC_BUILD"), *root = getenv("FSMC_ROOT");
+    const char *nvcc = getenv("FSM_NVCC"), *folder = getenv("FSMC_TEST_TMP"), *build = getenv("FSMC_BUILD"), *root = getenv("FSMC_ROOT");
     if (!nvcc) nvcc = "nvcc";
     if (!folder || !build || !root) return printf("not ok: FSMC_TEST_TMP, FSMC_BUILD and FSMC_ROOT name folders\n"), 1;
     if (system(arena_printf(a, "command -v '%s' > /dev/null", nvcc))) return printf("skip programs: there is no nvcc\n"), 0;

@@ -14,13 +14,13 @@ done
 echo
 END
 chmod +x nvcc
-export FSMC_NVCC="$PWD/nvcc"
+export FSM_NVCC="$PWD/nvcc"
 try --target=cuda f.fsm && ls f.*
 try --target=cuda --fp=precise --cuda-arch=sm_90,compute_100f f.fsm -o g.o && ls g.*
 try --target=cuda f.fsm -o f.cu && grep -c __global__ f.cu
 try --emit=cuda,header f.fsm -o k && ls k.*
-FSMC_NVCC=false try --target=cuda f.fsm -o h.o
-FSMC_NVCC=no-such-nvcc try --target=cuda f.fsm -o h.o
+FSM_NVCC=false try --target=cuda f.fsm -o h.o
+FSM_NVCC=no-such-nvcc try --target=cuda f.fsm -o h.o
 try --cuda-arch=sm_90 f.fsm
 try --target=cuda --cuda-arch=hopper f.fsm
 try --target=cuda --emit=llvm f.fsm
