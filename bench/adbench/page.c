@@ -118,22 +118,16 @@ static void put_about(FILE *f, const About *known) {
     fputs("</table>\n", f);
 }
 
-// The geometric mean of the speed-ups of the first tool.
 static void put_means(FILE *f, const Board *b) {
-    double logs[2] = {0};
-    int64_t rows = 0;
-    for (int64_t i = 0; i < b->count; i++) {
-        double of[2] = {speed_up(b, &b->rows[i], 0, 0), speed_up(b, &b->rows[i], 0, 1)};
-        if (!isfinite(of[0]) || !isfinite(of[1])) continue;
-        rows++, logs[0] += log(of[0]), logs[1] += log(of[1]);
-    }
+    double means[2];
+    int64_t rows = best_means(b, means);
     if (!rows) return;
     fputs("<p>Against the best peer of each row, ", f);
     put_text(f, b->tools[0]);
     fprintf(f,
             " is %.2f times as fast by the geometric mean of %lld rows for objectives, and %.2f times for "
             "derivatives.</p>\n",
-            exp(logs[0] / (double)rows), (long long)rows, exp(logs[1] / (double)rows));
+            means[0], (long long)rows, means[1]);
 }
 
 void write_page(const char *file, const Board *b, const About *known, const char *folder) {

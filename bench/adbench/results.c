@@ -173,6 +173,64 @@ static void print_ratio(double ratio) {
         printf(" |");
 }
 
+double mean_slow_down(const Board *b, int tool, int what, int64_t *rows) {
+    double logs = 0;
+    *rows = 0;
+    for (int64_t i = 0; i < b->count; i++) {
+        const double *own = b->rows[i].times[0], *its = b->rows[i].times[tool];
+        if (measured(own) && measured(its)) logs += log(its[what] / own[what]), ++*rows;
+    }
+    return *rows ? exp(logs / (double)*rows) : NAN;
+}
+
+// The geometric means of the speed-ups of the first tool, over the rows that have a peer.
+int64_t best_means(const Board *b, double means[2]) {
+    int64_t rows = 0;
+    means[0] = means[1] = 0;
+    for (int64_t i = 0; i < b->count; i++) {
+        double of[2] = {speed_up(b, &b->rows[i], 0, 0), speed_up(b, &b->rows[i], 0, 1)};
+        if (!isfinite(of[0]) || !isfinite(of[1])) continue;
+        rows++, means[0] += log(of[0]), means[1] += log(of[1]);
+    }
+    for (int what = 0; what < 2 && rows; what++) means[what] = exp(means[what] / (double)rows);
+    return rows;
+}
+
+static void print_best_means(const Board *b) {
+    double means[2];
+    if (best_means(b, means)) printf("| geometric mean | | | | | | | | %.2f | %.2f |\n", means[0], means[1]);
+}
+
+// Objective and derivative of each tool, and how many times as long as the first it takes by the geometric mean.
+static void print_all_tools(const Board *b) {
+    int64_t rows;
+    printf("\n| objective, derivative |");
+    for (int t = 0; t < b->ntools; t++) printf(" %s |", b->tools[t]);
+    printf("\n|---|");
+    for (int t = 0; t < b->ntools; t++) printf("---|");
+    for (int64_t i = 0; i < b->count; i++) {
+        printf("\n| `%s` |", b->rows[i].instance.name);
+        for (int t = 0; t < b->ntools; t++) {
+            const double *times = b->rows[i].times[t];
+            if (isnan(times[0]))
+                printf(" |");
+            else if (isinf(times[0]))
+                printf(" out of time |");
+            else
+                printf(" %s, %s |", three_digits(1e3 * times[0]), three_digits(1e3 * times[1]));
+        }
+    }
+    printf("\n| by %s's, mean |", b->tools[0]);
+    for (int t = 0; t < b->ntools; t++) {
+        double objective = mean_slow_down(b, t, 0, &rows), derivative = mean_slow_down(b, t, 1, &rows);
+        if (rows)
+            printf(" %.2f, %.2f |", objective, derivative);
+        else
+            printf(" |");
+    }
+    putchar('\n');
+}
+
 int print_table(const Plan *plan, char **patterns, int count) {
     Board b = read_board(plan, patterns, count);
     About known = read_about(plan);
@@ -191,6 +249,8 @@ int print_table(const Plan *plan, char **patterns, int count) {
         print_ratio(speed_up(&b, row, 0, 0)), print_ratio(speed_up(&b, row, 0, 1));
         putchar('\n');
     }
+    print_best_means(&b);
+    if (b.ntools > 1) print_all_tools(&b);
     for (int k = 0; k < known.count; k++) printf("%s%s\n", k ? "" : "\n", known.lines[k]);
     return 0;
 }

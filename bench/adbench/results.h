@@ -29,6 +29,11 @@ bool measured(const double times[2]); // and in time
 int best_peer(const Board *b, const Row *row, int what);
 double speed_up(const Board *b, const Row *row, int tool, int what); // that time by the tool's; NAN if there is none
 
+// The geometric means of both speed-ups of the first tool, over as many rows as are returned.
+int64_t best_means(const Board *b, double means[2]);
+// How many times as long as the first a tool takes, by the geometric mean.
+double mean_slow_down(const Board *b, int tool, int what, int64_t *rows);
+
 // What is known of the machine and of tools: lines `KEY: TEXT` of about.txt.
 typedef struct About {
     char lines[64][512];

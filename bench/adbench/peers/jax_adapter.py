@@ -28,7 +28,9 @@ def gmm(q):
         diagonals, sums = jnp.exp(logs), logs.sum(1)
         triangles = jnp.zeros((q.k, q.d, q.d)).at[:, diagonal, diagonal].set(diagonals)
         triangles = triangles.at[:, q.rows, q.columns].set(below)
-        z = jnp.einsum("kij,nkj->nki", triangles, q.x[:, None, :] - means)
+        # One product of matrices for all components: the quickest of the ways that were tried.
+        placed = (q.x @ triangles.reshape(-1, q.d).T).reshape(q.n, q.k, q.d)
+        z = placed - jnp.einsum("kij,kj->ki", triangles, means)
         terms = alphas + sums - 0.5 * (z * z).sum(2)
         prior = 0.5 * q.gamma**2 * ((diagonals**2).sum() + (below**2).sum()) - q.m * sums.sum()
         lse = jax.scipy.special.logsumexp

@@ -40,10 +40,12 @@ def gmm(q):
         triangles = torch.zeros(q.k, q.d, q.d)
         triangles[:, diagonal, diagonal] = diagonals
         triangles[:, q.rows, q.columns] = below
-        z = torch.bmm(q.x - means[:, None], triangles.transpose(1, 2))  # [k][n][d]
-        terms = (alphas + sums)[:, None] - 0.5 * (z * z).sum(2)
+        # One product of matrices for all components: the quickest of the ways that were tried.
+        placed = (q.x @ triangles.reshape(-1, q.d).T).reshape(q.n, q.k, q.d)
+        z = placed - torch.einsum("kij,kj->ki", triangles, means)
+        terms = alphas + sums - 0.5 * (z * z).sum(2)
         prior = 0.5 * q.gamma**2 * ((diagonals**2).sum() + (below**2).sum()) - q.m * sums.sum()
-        return q.constant + terms.logsumexp(0).sum() - q.n * alphas.logsumexp(0) + prior
+        return q.constant + terms.logsumexp(1).sum() - q.n * alphas.logsumexp(0) + prior
 
     return gradient_of(objective, q.alphas, q.means, q.icf)
 
