@@ -1,5 +1,5 @@
 # fsmc_add_library(TARGET [STATIC | SHARED] SOURCES FILE.fsm… [OPTIONS OPTION…] [ENTRIES NAME…] [INCLUDES FOLDER…]
-#                  [CPP] [PYTHON])
+#                  [CPP] [PYTHON] [CUDA])
 #
 # A library of compiled F~ programs, for C and C++. FILE.fsm makes FILE.h, which is included by the path of FILE below the
 # folder of CMakeLists.txt (a source from elsewhere: by its name). Linking with the target brings the include folder and
@@ -7,6 +7,8 @@
 #   OPTIONS  words of the compiler's command line, such as -O3 or --fp=precise; may be generator expressions
 #   ENTRIES  compile only these
 #   CPP      also FILE.hpp, the wrappers for C++
+#   CUDA     for GPUs: compiled in CMake's language CUDA; if the project has not enabled that, in CXX, and then the processor
+#            runs the kernels, slowly
 #   PYTHON   FILE.py beside the library, which is SHARED then: a module with the entries as functions
 # A source is compiled again if it, a file that it opens, its options or the compiler changed.
 #
@@ -30,26 +32,55 @@ function(_fsmc_output_name source result)
     set(${result} "${name}" PARENT_SCOPE)
 endfunction()
 
-# The custom command that compiles one source of a target; cpp: with wrappers for C++. Sets object and headers.
-function(_fsmc_compile source name folder cpp options)
+# The custom command that compiles one source of a target; cpp: with wrappers for C++; cuda: to C++ for GPUs. Sets object and
+# headers.
+function(_fsmc_compile source name folder cpp cuda options)
     set(base "${folder}/${name}")
     set(files "${base}.h")
+    set(object "${base}.o")
+    set(emit obj)
+    if(cuda)
+        set(object "${base}.cu")
+        set(emit cuda,header)
+        list(APPEND options --target=cuda)
+    endif()
     if(cpp)
         list(APPEND files "${base}.hpp")
-        list(APPEND options --emit=obj,cpp)
+        string(APPEND emit ,cpp)
+    endif()
+    if(cpp OR cuda)
+        list(APPEND options --emit=${emit})
     endif()
     # Makefiles do not know what a command was when it last ran; this file changes with the options.
     list(JOIN options "\n" lines)
     file(GENERATE OUTPUT "${base}.options" CONTENT "${lines}\n")
     add_custom_command(
-        OUTPUT "${base}.o" ${files}
-        COMMAND $<TARGET_FILE:fsmc::fsmc> "${options}" -MD -MF "${base}.d" -MT "${base}.o" -o "${base}.o" "${source}"
+        OUTPUT "${object}" ${files}
+        COMMAND $<TARGET_FILE:fsmc::fsmc> "${options}" -MD -MF "${base}.d" -MT "${object}" -o "${object}" "${source}"
         DEPENDS "${source}" "${base}.options" $<TARGET_FILE:fsmc::fsmc>
         DEPFILE "${base}.d"
         COMMENT "Compiling ${name}.fsm"
         COMMAND_EXPAND_LISTS VERBATIM)
-    set(object "${base}.o" PARENT_SCOPE)
+    set(object "${object}" PARENT_SCOPE)
     set(headers ${files} PARENT_SCOPE)
+endfunction()
+
+# What compiles the kernels of one source: a file that includes them, which has the same name in all configurations.
+function(_fsmc_add_kernels target name)
+    get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+    if(CUDA IN_LIST languages)
+        set(suffix cu)
+        target_compile_features(${target} PRIVATE cuda_std_17)
+    elseif(CXX IN_LIST languages)
+        set(suffix cpp)
+        target_compile_features(${target} PRIVATE cxx_std_17)
+    else()
+        message(FATAL_ERROR "fsmc_add_library(${target}): the project needs the language CUDA, or CXX to run kernels on the processor")
+    endif()
+    set(file "${CMAKE_CURRENT_BINARY_DIR}/fsmc/${target}/${name}.kernels.${suffix}")
+    file(CONFIGURE OUTPUT "${file}" CONTENT "#include \"${name}.cu\"\n" @ONLY)
+    target_sources(${target} PRIVATE "${file}")
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
 endfunction()
 
 # The language that links a target without sources of its own.
@@ -75,7 +106,7 @@ function(_fsmc_add_module target source name options)
 endfunction()
 
 function(fsmc_add_library target)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED;CPP;PYTHON" "" "SOURCES;OPTIONS;ENTRIES;INCLUDES")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED;CPP;PYTHON;CUDA" "" "SOURCES;OPTIONS;ENTRIES;INCLUDES")
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "fsmc_add_library(${target}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
     elseif(NOT arg_SOURCES)
@@ -118,8 +149,12 @@ function(fsmc_add_library target)
             message(FATAL_ERROR "fsmc_add_library(${target}): two sources would make ${name}.h")
         endif()
         list(APPEND names "${name}")
-        _fsmc_compile("${source}" "${name}" "${folder}" "${arg_CPP}" "${options}")
-        target_sources(${target} PRIVATE "${object}")
+        _fsmc_compile("${source}" "${name}" "${folder}" "${arg_CPP}" "${arg_CUDA}" "${options}")
+        if(arg_CUDA)
+            _fsmc_add_kernels(${target} "${name}")
+        else()
+            target_sources(${target} PRIVATE "${object}")
+        endif()
         list(APPEND all_headers ${headers})
         if(arg_PYTHON)
             cmake_path(GET name FILENAME module)
@@ -131,7 +166,9 @@ function(fsmc_add_library target)
         endif()
     endforeach()
 
-    _fsmc_linker_language(${target})
+    if(NOT arg_CUDA)
+        _fsmc_linker_language(${target})
+    endif()
     target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS "${folder}" FILES ${all_headers})
     target_link_libraries(${target} PUBLIC fsmc::runtime)
     if(arg_PYTHON)
