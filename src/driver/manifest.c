@@ -11,7 +11,7 @@
 #include <jansson.h>
 #include <string.h>
 
-enum { MANIFEST_VERSION = 2 };
+enum { MANIFEST_VERSION = 3 };
 
 // ---- types and sizes
 
@@ -171,8 +171,8 @@ static json_t *derivative(const Compilation *c, const Func *f, const char *const
 // The other C functions of an entry (docs/c-abi.md), null where there is none.
 static json_t *functions(const Compilation *c, const Func *f) {
     const char *name = cpu_c_name(c->arena, f->name);
-    bool general = cpu_has_general(f), sizes = lower_size_query(c->arena, f) != NULL;
-    return json_pack("{s:o, s:o, s:o}", "general", general ? json_sprintf("%s_general", name) : json_null(), "sizes",
+    bool general = cpu_has_general(f), sizes = lower_size_query(c->arena, f) != NULL, device = c->opt->target == TARGET_CUDA;
+    return json_pack("{s:o, s:o, s:o, s:o}", "device", device ? json_sprintf("%s_device", name) : json_null(), "general", general ? json_sprintf("%s_general", name) : json_null(), "sizes",
                      sizes ? json_sprintf("%s_sizes", name) : json_null(), "sizes_general",
                      sizes && general ? json_sprintf("%s_sizes_general", name) : json_null());
 }
@@ -191,9 +191,12 @@ static json_t *entry(const Compilation *c, const Func *f) {
 void manifest_print(Str *out, const Compilation *c, const char *name, const FuncList *funcs) {
     json_t *entries = json_array();
     for (int i = 0; i < funcs->n; i++) json_array_append_new(entries, entry(c, funcs->f[i]));
-    json_t *j = json_pack("{s:i, s:i, s:s, s:o, s:o, s:[ss], s:o}", "manifest", MANIFEST_VERSION, "abi", FSM_ABI_VERSION,
+    json_t *link = json_pack("[ss]", "-lfsmrt", "-lm");
+    if (c->opt->target == TARGET_CUDA)
+        for (int i = 0; i < 2; i++) json_array_append_new(link, json_string(i ? "-lstdc++" : "-lcudart"));
+    json_t *j = json_pack("{s:i, s:i, s:s, s:o, s:o, s:o, s:o}", "manifest", MANIFEST_VERSION, "abi", FSM_ABI_VERSION,
                           "source", file_base(c->src->name), "header", json_sprintf("%s.h", name), "object",
-                          json_sprintf("%s.o", name), "link", "-lfsmrt", "-lm", "entries", entries);
+                          json_sprintf("%s.o", name), "link", link, "entries", entries);
     char *dump = j ? json_dumps(j, JSON_INDENT(2) | JSON_PRESERVE_ORDER) : NULL;
     if (!dump) diag_out_of_memory();
     str_puts(out, dump);
