@@ -11,26 +11,43 @@ namespace fsm {
 
 // ---- shapes: they depend on extents alone, so that results are the same on every device
 
-enum : int64_t { BLOCK = 256, MOST_BLOCKS = 2048 };
+// Other numbers are for tests: of the threads of a block, and of iterations of inner loops for which blocks do those of a grid.
+#ifndef FSM_BLOCK
+#define FSM_BLOCK 256
+#endif
+#ifndef FSM_LEAST_INNER
+#define FSM_LEAST_INNER 16
+#endif
+enum : int64_t { BLOCK = FSM_BLOCK, MOST_BLOCKS = 2048 };
 
 struct Shape {
-    unsigned blocks;
-    int64_t threads() const { return blocks * BLOCK; }
+    unsigned blocks, block; // block: threads of one
+    int64_t threads() const { return int64_t(blocks) * block; }
 };
 
-// For so many iterations.
-inline Shape shape(int64_t n) {
+// For so many iterations, where each thread has arrays of so many bytes.
+inline Shape shape(int64_t n, int64_t bytes = 0) {
+    const int64_t room = int64_t(1) << 28, most = bytes > 0 ? room / bytes : MOST_BLOCKS * BLOCK;
+    if (most < BLOCK) return {1, 32};
     int64_t blocks = (n + BLOCK - 1) / BLOCK;
-    return {unsigned(blocks < 1 ? 1 : blocks > MOST_BLOCKS ? int64_t(MOST_BLOCKS) : blocks)};
+    if (blocks > MOST_BLOCKS) blocks = MOST_BLOCKS;
+    if (blocks > most / BLOCK) blocks = most / BLOCK;
+    return {unsigned(blocks < 1 ? 1 : blocks), unsigned(BLOCK)};
 }
 
-// The same where each thread has arrays of so many bytes.
-inline Shape shape(int64_t n, int64_t bytes) {
-    const int64_t room = int64_t(1) << 28;
-    Shape s = shape(n);
-    int64_t most = bytes <= 0 ? int64_t(MOST_BLOCKS) : room / BLOCK / bytes;
-    if (s.blocks > most) s.blocks = unsigned(most < 1 ? 1 : most);
-    return s;
+// The same where each block does iterations, and has arrays of so many bytes.
+inline Shape block_shape(int64_t n, int64_t bytes = 0) {
+    const int64_t room = int64_t(1) << 30;
+    int64_t blocks = n < MOST_BLOCKS / 2 ? n : MOST_BLOCKS / 2;
+    if (bytes > 0 && blocks > room / bytes) blocks = room / bytes;
+    return {unsigned(blocks < 1 ? 1 : blocks), unsigned(BLOCK)};
+}
+
+// Should blocks do the n iterations, whose inner loops have `inner` iterations? Not if there are enough for threads, unless their
+// arrays, of so many bytes for each thread, are large.
+inline bool by_blocks(int64_t n, int64_t inner, int64_t bytes) {
+    const int64_t enough = 1 << 16, large = 1 << 11;
+    return inner >= FSM_LEAST_INNER && (n < enough || bytes > large || bytes < 0);
 }
 
 // The number of elements: negative extents count as 0; -1 if it does not fit.
@@ -90,6 +107,15 @@ template <template <class> class Op, class T> __device__ T block_join(T x) {
     return x;
 }
 
+// The same for all threads of the block.
+template <template <class> class Op, class T> __device__ T join_all(T x) {
+    FSM_SHARED(all, T[1]);
+    x = block_join<Op, T>(x);
+    if (threadIdx.x == 0) all[0] = x;
+    __syncthreads();
+    return all[0];
+}
+
 // Each block's, for join_blocks.
 template <template <class> class Op, class T> __device__ void join_threads(T *parts, T x) {
     x = block_join<Op, T>(x);
@@ -114,6 +140,16 @@ template <class T> __global__ void add_copies(cuda::Errors errors, T *to, const 
         for (int64_t k = threadIdx.x % 32; k < threads; k += 32) x = Add<T>::join(x, copies[e * threads + k]);
         for (int by = 16; by > 0; by /= 2) x = Add<T>::join(x, shuffle_down(x, by));
         if (threadIdx.x % 32 == 0) to[e] = Add<T>::join(to[e], x);
+    }
+}
+
+// The same where each block has all elements, one after the other.
+template <class T> __global__ void add_block_copies(cuda::Errors errors, T *to, const T *copies, int64_t n, int64_t blocks) {
+    if (errors.record && cuda::stopped(errors)) return;
+    for (int64_t e = thread_number(); e < n; e += thread_count()) {
+        T x = copies[e];
+        for (int64_t k = 1; k < blocks; k++) x = Add<T>::join(x, copies[k * n + e]);
+        to[e] = Add<T>::join(to[e], x);
     }
 }
 

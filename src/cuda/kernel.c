@@ -5,27 +5,6 @@
 // thread t is at e * threads + t, so that neighbouring threads access neighbouring places.
 #include "cuda/print.h"
 
-typedef struct Param {
-    const char *type, *name, *arg; // arg: in the launch
-} Param;
-
-typedef struct Region {
-    Code *host;
-    Unit *u;
-    int n;
-    Stmt *const *stmts;
-    Stmt *grid;         // NULL: one thread does them
-    VEC(Temp) temps;    // from outside, and cells
-    VEC(Temp) set;      // cells from outside that it sets
-    VEC(int) outs;      // scalar outputs that it sets
-    VEC(Buf *) bufs;    // from outside
-    VEC(Buf *) own;     // of each thread, in memory that the host takes
-    VEC(Buf *) local;   // of each thread, small, made outside of the loop
-    Map inside;         // those that are made in it
-    bool frame;         // it uses the frame
-    VEC(Param) params;
-} Region;
-
 // ---- what it uses
 
 static void note_made(Region *r, const Stmt *s) {
@@ -116,21 +95,22 @@ static bool is_set(const Region *r, Temp t) {
 
 static bool is_written(const Block *b, const Buf *buf);
 
-static bool writes(const Stmt *s, const Buf *buf) {
+bool kernel_writes(const Stmt *s, const Buf *buf) {
     return (s->buf == buf && s->kind != ST_LOAD && s->kind != ST_NEW) || is_written(s->body, buf) || is_written(s->other, buf);
 }
 
 static bool is_written(const Block *b, const Buf *buf) {
     for (int i = 0; b && i < b->stmts.len; i++)
-        if (writes(b->stmts.data[i], buf)) return true;
+        if (kernel_writes(b->stmts.data[i], buf)) return true;
     return false;
 }
 
 static void buf_param(Region *r, const Buf *b) {
     bool written = false;
-    for (int i = 0; i < r->n; i++) written |= writes(r->stmts[i], b);
+    for (int i = 0; i < r->n; i++) written |= kernel_writes(r->stmts[i], b);
     const char *name = expr_buf(r->u, b);
-    param(r, expr_text(r->u->arena, "%s%s *__restrict__ ", written ? "" : "const ", cuda_element(b->kind)), name, name);
+    bool apart = !r->blocks || !written; // threads do not read what others write
+    param(r, expr_text(r->u->arena, "%s%s *%s", written ? "" : "const ", cuda_element(b->kind), apart ? "__restrict__ " : ""), name, name);
 }
 
 static void plain_params(Region *r) {
@@ -240,39 +220,58 @@ void kernel_serial(Code *host, int n, Stmt *const *stmts) {
 
 const char *kernel_errors(const Unit *u) { return u->may_fail ? "call.errors()" : "fsm::cuda::Errors()"; }
 
-static const char *join_name(Op by) { return by == OP_min ? "fsm::Least" : by == OP_max ? "fsm::Greatest" : "fsm::Add"; }
+const char *kernel_join(Op by) { return by == OP_min ? "fsm::Least" : by == OP_max ? "fsm::Greatest" : "fsm::Add"; }
 
-static const char *trips(Unit *u, const Stmt *loop) {
+const char *kernel_trips(Unit *u, const Stmt *loop) {
     const char *end = expr_temp(u, loop->args[0]);
     return loop->nargs > 1 ? expr_text(u->arena, "fsm::trips(%s, %s)", expr_temp(u, loop->args[1]), end) : end;
 }
 
 // An array of each thread, `from` being those of all.
-static void own_array(Region *r, Code *c, Buf *b, bool first) {
+static void own_array(Region *r, Code *c, Buf *b, bool *stepped) {
     Unit *u = r->u;
     const char *type = cuda_element(b->kind), *name = expr_buf(u, b), *all = expr_text(u->arena, "%s_all", name);
-    param(r, expr_text(u->arena, "%s *__restrict__ ", type), all, all);
-    if (first) code_line(c, "const int64_t fsm_step = fsm::thread_count();");
+    bool shared = r->blocks && (block_shares(u, r->grid, b) || !map_get(&u->own, b)); // by the threads of a block
+    param(r, expr_text(u->arena, shared ? "%s *" : "%s *__restrict__ ", type), all, all);
+    code_line(r->host, "%s *const %s = call.alloc<%s>(%s);", type, all, type, expr_count(u, b, shared ? "fsm_shape.blocks" : "fsm_shape.threads()"));
+    code_line(r->host, "if (!%s) return call.code();", all);
+    if (shared) {
+        code_line(c, "%s *const %s = %s + int64_t(blockIdx.x) * %s;", type, name, all, expr_count(u, b, NULL));
+        return;
+    }
+    if (!*stepped) code_line(c, "const int64_t fsm_step = fsm::thread_count();");
+    *stepped = true;
     code_line(c, "%s *const %s = %s + fsm::thread_number();", type, name, all);
     map_put(&c->step, b, "fsm_step");
-    code_line(r->host, "%s *const %s = call.alloc<%s>(%s);", type, all, type, expr_count(u, b, "fsm_shape.threads()"));
-    code_line(r->host, "if (!%s) return call.code();", all);
 }
 
-// What each thread has of its own before its first iteration.
+static void local_array(Region *r, Code *c, const Buf *b) {
+    Unit *u = r->u;
+    int64_t n = 1;
+    for (int k = 0; k < b->rank; k++) n *= u->def[b->extent[k]]->u.num;
+    const char *form = r->blocks && block_shares(u, r->grid, b) ? "FSM_SHARED(%2$s, %1$s[%3$lld]);" : "%s %s[%lld];";
+    code_line(c, form, cuda_element(b->kind), expr_buf(u, b), (long long)(n ? n : 1));
+}
+
+// What each thread, or block, has of its own before its first iteration.
 static void begin_threads(Region *r, Code *c) {
     Unit *u = r->u;
     Grid *g = r->grid->grid;
-    for (int i = 0; i < r->own.len; i++) own_array(r, c, r->own.data[i], i == 0);
+    bool stepped = false;
+    const char *first = r->blocks ? "threadIdx.x" : "0", *step = r->blocks ? "blockDim.x" : "1";
+    for (int i = 0; i < r->own.len; i++) own_array(r, c, r->own.data[i], &stepped);
     for (int i = 0; i < g->ncopies; i++) {
         Buf *b = g->copy[i];
-        own_array(r, c, b, r->own.len + i == 0);
-        code_line(c, "for (int64_t fsm_e = 0, fsm_all = %s; fsm_e < fsm_all; fsm_e++) %s[fsm_e * fsm_step] = 0;", expr_count(u, b, NULL), expr_buf(u, b));
+        own_array(r, c, b, &stepped);
+        code_line(c, "for (int64_t fsm_e = %s, fsm_all = %s; fsm_e < fsm_all; fsm_e += %s) %s[fsm_e%s] = 0;", first, expr_count(u, b, NULL), step,
+                  expr_buf(u, b), r->blocks ? "" : " * fsm_step");
     }
-    for (int i = 0; i < r->local.len; i++) {
-        int64_t n = 1;
-        for (int k = 0; k < r->local.data[i]->rank; k++) n *= u->def[r->local.data[i]->extent[k]]->u.num;
-        code_line(c, "%s %s[%lld];", cuda_element(r->local.data[i]->kind), expr_buf(u, r->local.data[i]), (long long)(n ? n : 1));
+    for (int i = 0; i < r->local.len; i++) local_array(r, c, r->local.data[i]);
+    for (size_t i = 0; r->blocks && i < r->inside.cap; i++) {
+        const Buf *b = r->inside.key[i];
+        if (!b || !code_is_local(u, b) || !block_shares(u, r->grid, b)) continue;
+        local_array(r, c, b);
+        u->seen_buf[b->id] = u->stamp; // it is there when it comes into being
     }
     for (int i = 0; i < g->nsums; i++) {
         const char *name = expr_temp(u, g->cell[i]), *type = cuda_type(unit_kind(u, g->cell[i]));
@@ -285,22 +284,21 @@ static void begin_threads(Region *r, Code *c) {
     }
 }
 
-// The indices of an iteration from its number, and what the loops around the innermost compute.
-static void begin_iteration(Region *r, Code *c) {
-    Unit *u = r->u;
-    int depth = r->grid->grid->depth;
+void kernel_iteration(Code *c, Stmt *grid, const char *number) {
+    Unit *u = c->u;
+    int depth = grid->grid->depth;
     for (int k = depth; k-- > 0;) {
-        const Stmt *loop = grid_loop(r->grid, k);
-        const char *n = trips(u, loop);
+        const Stmt *loop = grid_loop(grid, k);
+        const char *n = kernel_trips(u, loop);
         if (!strcmp(n, "0")) n = "1"; // there is no iteration
-        const char *at = depth == 1 ? "fsm_i" : k ? expr_text(u->arena, "fsm_rest%d %% %s", k, n) : "fsm_rest0";
-        if (depth > 1 && k == depth - 1) code_line(c, "const int64_t fsm_rest%d = fsm_i;", k);
+        const char *at = depth == 1 ? number : k ? expr_text(u->arena, "fsm_rest%d %% %s", k, n) : "fsm_rest0";
+        if (depth > 1 && k == depth - 1) code_line(c, "const int64_t fsm_rest%d = %s;", k, number);
         if (loop->nargs > 1) at = expr_text(u->arena, "%s + %s", expr_temp(u, loop->args[1]), at);
         if (u->uses[loop->dst]) code_line(c, "const int64_t %s = %s;", expr_temp(u, loop->dst), at);
         if (k) code_line(c, "const int64_t fsm_rest%d = fsm_rest%d / %s;", k - 1, k, n);
     }
     for (int k = 0; k + 1 < depth; k++) {
-        const Stmt *loop = grid_loop(r->grid, k), *inner = grid_loop(r->grid, k + 1);
+        const Stmt *loop = grid_loop(grid, k), *inner = grid_loop(grid, k + 1);
         for (int i = 0; loop->body->stmts.data[i] != inner; i++) code_stmt(c, loop->body->stmts.data[i], loop->body);
     }
 }
@@ -315,7 +313,7 @@ static void end_threads(Region *r, Code *c) {
     }
     for (int i = 0; i < g->nsums; i++) {
         const char *name = expr_temp(u, g->cell[i]);
-        code_line(c, "fsm::join_threads<%s>(%s_parts, %s);", join_name(g->by[i]), name, name);
+        code_line(c, "fsm::join_threads<%s>(%s_parts, %s);", kernel_join(g->by[i]), name, name);
     }
 }
 
@@ -327,71 +325,112 @@ static void join(Region *r) {
     for (int i = 0; i < g->nsums; i++) {
         const char *name = expr_temp(u, g->cell[i]), *type = cuda_type(unit_kind(u, g->cell[i]));
         code_line(host, "FSM_LAUNCH((fsm::join_blocks<%s, %s>), 1, fsm::BLOCK, 0, call.stream(), %s, &fsm_frame->%s, %s_parts, fsm_shape.blocks);",
-                  join_name(g->by[i]), type, kernel_errors(u), name, name);
+                  kernel_join(g->by[i]), type, kernel_errors(u), name, name);
     }
     for (int i = 0; i < g->ncopies; i++) {
         Buf *b = g->copy[i];
         const char *name = expr_buf(u, b), *n = expr_count(u, b, NULL);
-        code_line(host, "FSM_LAUNCH(fsm::add_copies<%s>, fsm::shape(%s).blocks, fsm::BLOCK, 0, call.stream(), %s, %s, %s_all, %s, fsm_shape.threads());",
-                  cuda_element(b->kind), expr_count(u, b, "32"), kernel_errors(u), name, name, n);
+        code_line(host, "FSM_LAUNCH(fsm::add_%s<%s>, fsm::shape(%s).blocks, fsm::BLOCK, 0, call.stream(), %s, %s, %s_all, %s, fsm_shape.%s);",
+                  r->blocks ? "block_copies" : "copies", cuda_element(b->kind), r->blocks ? n : expr_count(u, b, "32"), kernel_errors(u), name, name, n,
+                  r->blocks ? "blocks" : "threads()");
     }
 }
 
-static void print_shape(Region *r) {
+// The bytes of what each thread, or block, has for itself, as a sum.
+static const char *own_bytes(Region *r) {
     Unit *u = r->u;
     Grid *g = r->grid->grid;
-    const char *n = NULL, *bytes = "";
-    for (int k = 0; k < g->depth; k++) {
-        const Stmt *loop = grid_loop(r->grid, k);
-        n = n ? expr_text(u->arena, "%s, %s", n, trips(u, loop)) : trips(u, loop);
-    }
+    const char *bytes = NULL;
     for (int i = 0; i < r->own.len + g->ncopies; i++) {
         const Buf *b = i < r->own.len ? r->own.data[i] : g->copy[i - r->own.len];
-        bytes = expr_text(u->arena, "%s%s%s", bytes, *bytes ? " + " : ", ", expr_count(u, b, expr_text(u->arena, "%d", (int)kind_size(b->kind))));
+        bool threads = r->blocks && i < r->own.len && !block_shares(u, r->grid, b);
+        const char *n = expr_count(u, b, expr_text(u->arena, "%d", (int)kind_size(b->kind) * (threads ? 256 : 1)));
+        bytes = bytes ? expr_text(u->arena, "%s + %s", bytes, n) : n;
     }
-    code_line(r->host, "const int64_t fsm_n = fsm::count_of(%s);", n);
-    code_line(r->host, "const fsm::Shape fsm_shape = fsm::shape(fsm_n%s);", bytes);
+    return bytes ? bytes : "0";
 }
 
-void kernel_grid(Code *host, Stmt *loop) {
+// A kernel whose threads, or blocks, do iterations, and its launch.
+static void print_grid(Code *host, Stmt *loop, bool blocks) {
+    Unit *u = host->u;
+    Grid *g = loop->grid;
+    Region r = {.host = host, .u = u, .n = 1, .stmts = &loop, .grid = loop, .blocks = blocks};
+    Str body = {0};
+    Code c = {.u = u, .out = &body, .indent = 4, .where = CODE_KERNEL, .fail = g->nsums ? "goto done;" : "return;", .order = "fsm_i"};
+    region_begin(&r);
+    const char *bytes = own_bytes(&r);
+    code_line(host, "const fsm::Shape fsm_shape = fsm::%s(fsm_n%s%s);", blocks ? "block_shape" : "shape", *bytes == '0' ? "" : ", ", *bytes == '0' ? "" : bytes);
+    param(&r, "int64_t ", "fsm_n", "fsm_n");
+    plain_params(&r);
+    for (int i = 0; i < g->ncopies + r.own.len; i++) { // all extents
+        const Buf *b = i < g->ncopies ? g->copy[i] : r.own.data[i - g->ncopies];
+        for (int k = 0; k < b->rank; k++) {
+            Temp t = b->extent[k];
+            if (!is_outside(u, t) || u->seen[t] == u->stamp) continue;
+            u->seen[t] = u->stamp;
+            param(&r, "int64_t ", expr_temp(u, t), expr_temp(u, t));
+        }
+    }
+    begin_threads(&r, &c);
+    if (blocks) code_line(&c, "for (int64_t fsm_i = blockIdx.x; fsm_i < fsm_n; fsm_i += gridDim.x) {");
+    else code_line(&c, "for (int64_t fsm_i = fsm::thread_number(); fsm_i < fsm_n; fsm_i += fsm::thread_count()) {");
+    c.indent += 4;
+    if (blocks) code_line(&c, "__syncthreads();");
+    kernel_iteration(&c, loop, "fsm_i");
+    const Block *innermost = grid_loop(loop, g->depth - 1)->body;
+    if (blocks) block_code(&c, loop, innermost);
+    else code_block(&c, innermost);
+    c.indent -= 4;
+    code_line(&c, "}");
+    end_threads(&r, &c);
+    const char *name = next_name(u);
+    code_line(host, "FSM_LAUNCH(%s, fsm_shape.blocks, fsm_shape.block, 0, call.stream()%s);", name, print_kernel(&r, name, &c));
+    join(&r);
+    map_free(&c.step);
+    str_free(&body);
+    region_end(&r);
+}
+
+// Reads of the device what the host has to know of it; notes how large the arrays of a thread are.
+static const char *prepare_grid(Code *host, Stmt *loop) {
     Unit *u = host->u;
     Grid *g = loop->grid;
     Region r = {.host = host, .u = u, .n = 1, .stmts = &loop, .grid = loop};
-    Str body = {0};
-    Code c = {.u = u, .out = &body, .indent = 4, .where = CODE_KERNEL, .fail = g->nsums ? "goto done;" : "return;", .order = "fsm_i"};
     for (int i = 0; i < g->ncopies; i++)
         for (int k = 0; k < g->copy[i]->rank; k++) host_read(host, g->copy[i]->extent[k]);
     for (int k = 0; k < g->depth; k++)
         for (int i = 0; i < grid_loop(loop, k)->nargs; i++) host_read(host, grid_loop(loop, k)->args[i]);
     region_begin(&r);
+    const char *bytes = own_bytes(&r);
+    region_end(&r);
+    return bytes;
+}
+
+void kernel_grid(Code *host, Stmt *loop) {
+    Unit *u = host->u;
+    const char *bytes = prepare_grid(host, loop), *n = NULL, *inner = NULL;
+    for (int k = 0; k < loop->grid->depth; k++) {
+        const char *trips = kernel_trips(u, grid_loop(loop, k));
+        n = n ? expr_text(u->arena, "%s, %s", n, trips) : trips;
+    }
     code_line(host, "{");
     host->indent += 4;
     code_line(host, "const auto fsm_mark = call.mark();");
-    print_shape(&r);
-    param(&r, "int64_t ", "fsm_n", "fsm_n");
-    plain_params(&r);
-    for (int i = 0; i < g->ncopies; i++) // all extents, to make them 0
-        for (int k = 0; k < g->copy[i]->rank; k++) {
-            Temp t = g->copy[i]->extent[k];
-            if (!is_outside(u, t) || u->seen[t] == u->stamp) continue;
-            u->seen[t] = u->stamp;
-            param(&r, "int64_t ", expr_temp(u, t), expr_temp(u, t));
-        }
-    begin_threads(&r, &c);
-    code_line(&c, "for (int64_t fsm_i = fsm::thread_number(); fsm_i < fsm_n; fsm_i += fsm::thread_count()) {");
-    c.indent += 4;
-    begin_iteration(&r, &c);
-    code_block(&c, grid_loop(loop, g->depth - 1)->body);
-    c.indent -= 4;
-    code_line(&c, "}");
-    end_threads(&r, &c);
-    const char *name = next_name(u);
-    code_line(host, "FSM_LAUNCH(%s, fsm_shape.blocks, fsm::BLOCK, 0, call.stream()%s);", name, print_kernel(&r, name, &c));
-    join(&r);
+    code_line(host, "const int64_t fsm_n = fsm::count_of(%s);", n);
+    if (block_can(u, loop, &inner)) {
+        code_line(host, "if (fsm::by_blocks(fsm_n, %s, %s)) {", inner, bytes);
+        host->indent += 4;
+        print_grid(host, loop, true);
+        host->indent -= 4;
+        code_line(host, "} else {");
+        host->indent += 4;
+        print_grid(host, loop, false);
+        host->indent -= 4;
+        code_line(host, "}");
+    } else {
+        print_grid(host, loop, false);
+    }
     code_line(host, "call.release(fsm_mark);");
     host->indent -= 4;
     code_line(host, "}");
-    map_free(&c.step);
-    str_free(&body);
-    region_end(&r);
 }

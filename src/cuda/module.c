@@ -120,7 +120,7 @@ static void unit_free(Unit *u) {
 
 static void forget(Unit *u, Str *host) {
     str_free(&u->kernels), str_free(&u->sites), str_free(host);
-    u->nkernels = 0, u->nsites = u->first_site;
+    u->nkernels = u->nlabels = 0, u->nsites = u->first_site;
     memset(u->waits, 0, sizeof *u->waits * (size_t)u->tree->temps.len);
     memset(u->read, 0, sizeof *u->read * (size_t)u->tree->temps.len);
 }

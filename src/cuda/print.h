@@ -50,7 +50,7 @@ typedef struct Unit {
     int stamp;
     bool may_fail;      // some kernel has a check
     bool failing;       // one that has been printed
-    int nkernels, nsites, first_site;
+    int nkernels, nsites, first_site, nlabels;
     Str kernels, sites; // kernels, and what checks say
     Map own;            // the arrays of which each iteration of a grid has one of its own
 } Unit;
@@ -91,10 +91,45 @@ bool place_has_grid(const Unit *u, const Stmt *s);   // a loop or branch with gr
 
 // ---- kernels (kernel.c)
 
+typedef struct Param {
+    const char *type, *name, *arg; // arg: in the launch
+} Param;
+
+typedef struct Region {
+    Code *host;
+    Unit *u;
+    int n;
+    Stmt *const *stmts;
+    Stmt *grid;         // NULL: one thread does them
+    bool blocks;        // of a grid: each block does iterations, whose inner grids its threads do
+    VEC(Temp) temps;    // from outside, and cells
+    VEC(Temp) set;      // cells from outside that it sets
+    VEC(int) outs;      // scalar outputs that it sets
+    VEC(Buf *) bufs;    // from outside
+    VEC(Buf *) own;     // of each thread, in memory that the host takes
+    VEC(Buf *) local;   // of each thread, small, made outside of the loop
+    Map inside;         // those that are made in it
+    bool frame;         // it uses the frame
+    VEC(Param) params;
+} Region;
+
 // Prints a kernel of one thread that does these statements, and its launch.
 void kernel_serial(Code *host, int n, Stmt *const *s);
 void kernel_grid(Code *host, Stmt *loop);
 const char *kernel_errors(const Unit *u); // the argument of a launch by which a kernel knows whether another has failed
+
+bool kernel_writes(const Stmt *s, const Buf *b);
+const char *kernel_trips(Unit *u, const Stmt *loop);
+const char *kernel_join(Op by);
+// The indices of iteration `number` of a grid, and what the loops around its innermost compute.
+void kernel_iteration(Code *c, Stmt *loop, const char *number);
+
+// ---- kernels whose blocks do iterations (block.c)
+
+// Can blocks do those of a grid? inner: how many iterations of inner grids there are, as far as the host knows.
+bool block_can(Unit *u, Stmt *loop, const char **inner);
+bool block_shares(Unit *u, Stmt *loop, const Buf *b); // does a block have one of this array, or does each of its threads?
+void block_code(Code *c, Stmt *loop, const Block *b);
 
 // ---- the host's part (host.c)
 

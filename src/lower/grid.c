@@ -3,6 +3,7 @@
 // The outermost loop of a nest whose iterations are independent is one. If it has few iterations, as far as is known, the loops
 // in it are looked at instead. If all that its body does besides computing scalars is one loop that is independent as well, both
 // are one grid, so that there are iterations enough even where the outer loop is short.
+// Loops inside of a grid are looked at in the same way: blocks can do iterations of the grid, and their threads those of such loops.
 #include "lower/grid.h"
 
 #include "lower/independent.h"
@@ -115,10 +116,27 @@ static bool make_grid(Chooser *z, Stmt *loop) {
     return true;
 }
 
+// Loops inside of a grid that are one themselves, with nothing to add up but cells.
+static void choose_inner(Chooser *z, Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        Stmt *s = block->stmts.data[i];
+        if (s->kind == ST_FOR && !stmt_wish(s, WISH_sequential) && make_grid(z, s) && !s->grid->ncopies) {
+            s->grid->inner = true;
+            continue;
+        }
+        s->grid = NULL;
+        choose_inner(z, s->body);
+        choose_inner(z, s->other);
+    }
+}
+
 static void choose(Chooser *z, Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_FOR && !stmt_wish(s, WISH_sequential) && make_grid(z, s)) continue;
+        if (s->kind == ST_FOR && !stmt_wish(s, WISH_sequential) && make_grid(z, s)) {
+            choose_inner(z, grid_loop(s, s->grid->depth - 1)->body);
+            continue;
+        }
         choose(z, s->body);
         choose(z, s->other);
     }
@@ -139,6 +157,14 @@ bool grid_is_large(Stmt *const *def, const Buf *b) {
         n *= s->u.num;
     }
     return n >= FEW;
+}
+
+bool grid_has_inner(const Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->grid || grid_has_inner(s->body) || grid_has_inner(s->other)) return true;
+    }
+    return false;
 }
 
 bool grid_inside(const Block *block) {

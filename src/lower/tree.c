@@ -1,5 +1,6 @@
 // Loop trees as text, and the check of their invariants.
 #include "lower/tree.h"
+#include "lower/grid.h"
 #include "ir/scalar.h"
 
 #include <math.h>
@@ -254,7 +255,7 @@ static void print_block(const Printer *p, const Block *b, int indent) {
         str_indent(p->out, indent);
         switch (s->kind) {
         case ST_FOR:
-            str_puts(p->out, s->grid        ? "grid for "
+            str_puts(p->out, s->grid        ? s->grid->inner ? "block for " : "grid for "
                              : s->threads   ? "threads for "
                              : s->lanes > 1 ? "blocks of lanes for "
                              : s->lanes     ? "lanes for "

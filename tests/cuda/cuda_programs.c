@@ -18,6 +18,7 @@ enum { GROUP = 8, MOST = 512 }; // so many programs are compiled together
 static const char *root, *folder; // the source folder; where files go
 static bool keep;                 // only print
 static bool second;               // second derivatives, too
+static bool again;                // what is compiled already
 
 typedef struct Job {
     Arena *arena;
@@ -97,10 +98,11 @@ static bool print_group(Arena *a, int group, int n, char *const *files) {
     return !failures;
 }
 
-// Starts the compiler; two of them run at once.
+// Starts the compiler; two of them run at once. Blocks are so small that there are several, and do iterations whose inner loops have
+// some.
 static pid_t start_compiler(Arena *a, int group) {
     const char *compiler = getenv("FSMC_CXX");
-    const char *command = arena_printf(a, "%s -std=c++17 -O0 -w -shared -fPIC -I '%s/include' -x c++ '%s/%d.cu' -o '%s/%d.so' 2> '%s/%d.err'",
+    const char *command = arena_printf(a, "%s -std=c++17 -O0 -w -DFSM_BLOCK=32 -DFSM_LEAST_INNER=3 -shared -fPIC -I '%s/include' -x c++ '%s/%d.cu' -o '%s/%d.so' 2> '%s/%d.err'",
                                        compiler ? compiler : "c++", root, folder, group, folder, group, folder, group);
     fflush(NULL);
     pid_t pid = fork();
@@ -124,7 +126,7 @@ static int call_group(Arena *a, int group, int n, char *const *files) {
 static int run_all(Arena *a, int n, char *const *files) {
     int groups = (n + GROUP - 1) / GROUP, failures = 0, started = 0, waited = 0;
     pid_t pid[MOST / GROUP + 1];
-    for (int g = 0; g < groups; g++) {
+    for (int g = 0; g < groups && !again; g++) {
         int of = n - g * GROUP < GROUP ? n - g * GROUP : GROUP;
         if (!print_group(a, g, of, files + g * GROUP)) failures++;
         if (keep) continue;
@@ -136,8 +138,8 @@ static int run_all(Arena *a, int n, char *const *files) {
     return failures;
 }
 
-// usage: cuda_programs [-2] [-p FOLDER] [WORD|FILE...]. Without words all programs; -2: second derivatives, too, which takes ten times as
-// long; -p: only prints FOLDER/0.cu and so on, each of several.
+// usage: cuda_programs [-2] [-k] [-p FOLDER] [WORD|FILE...]. Without words all programs; -2: second derivatives, too, which takes ten times as
+// long; -p: only prints FOLDER/0.cu and so on, each of several; -k: calls what the last run with the same words has compiled.
 int main(int argc, char **argv) {
     Arena *a = arena_new();
     struct dirent **list;
@@ -146,6 +148,7 @@ int main(int argc, char **argv) {
     root = getenv("FSMC_ROOT") ? getenv("FSMC_ROOT") : "../..";
     folder = getenv("FSMC_TEST_TMP");
     if (argc > 1 && !strcmp(argv[1], "-2")) second = true, argc--, argv++;
+    if (argc > 1 && !strcmp(argv[1], "-k")) again = true, argc--, argv++;
     if (argc > 2 && !strcmp(argv[1], "-p")) keep = true, folder = argv[2], argc -= 2, argv += 2;
     if (!folder) folder = "/tmp";
     int n = scandir(arena_printf(a, "%s/tests/ad", root), &list, is_program, alphasort);
