@@ -1,0 +1,2 @@
+fsmc --emit=cuda,header small.fsm -o "$FSMC_TEST_TMP/small" && cp entries.cpp "$FSMC_TEST_TMP" && cd "$FSMC_TEST_TMP" &&
+    ${FSMC_CXX:-c++} -std=c++17 -O1 -Wall -Wextra -Werror -I "$FSMC_ROOT/include" -x c++ small.cu entries.cpp -x none "$FSMC_BUILD/libfsmrt.a" -lm -pthread -o entries && ./entries
