@@ -1,7 +1,7 @@
-// The algebraic rules applied when a term is built ([FS] Fig. 8 b, c, d; [TL] section 5.4), by their names in rules.def.
-// Every rule keeps kind and rank, does not raise the cost of [TL] Fig. 6, and its result is smaller or in normal form, so
-// that rewriting ends, whichever of the others are left out. `rule` is asked last, of what would be rewritten.
-// `0 * e = 0`, `e - e = 0` and the like assume finite e; Ir.strict turns them off. What may fail is not
+// The algebraic rules applied when a term is built ([FS] Fig. 8 b, c, d; [TL] section 5.4), by their names in
+// rules.def. Every rule keeps kind and rank, does not raise the cost of [TL] Fig. 6, and its result is smaller or in
+// normal form, so that rewriting ends, whichever of the others are left out. `rule` is asked last, of what would be
+// rewritten. `0 * e = 0`, `e - e = 0` and the like assume finite e; Ir.strict turns them off. What may fail is not
 // dropped, but it may come under the bracket of another factor, where it is not needed.
 #include "ir/internal.h"
 #include "ir/scalar.h"
@@ -51,7 +51,8 @@ static const Node *squared(const Node *e) { return e->op == OP_mul && e->args[0]
 
 static Node *sin_cos(Ir *m, const Node *a, const Node *b) {
     const Node *s = squared(a), *c = squared(b);
-    if (!m->fast || !s || !c || !((s->op == OP_sin && c->op == OP_cos) || (s->op == OP_cos && c->op == OP_sin))) return NULL;
+    if (!m->fast || !s || !c || !((s->op == OP_sin && c->op == OP_cos) || (s->op == OP_cos && c->op == OP_sin)))
+        return NULL;
     bool same = s->args[0] == c->args[0] && !s->args[0]->partial;
     return same && rule(m, RULE_sin_cos) ? lit(m, a, 1) : NULL;
 }
@@ -62,7 +63,8 @@ static Node *rule_add(Ir *m, Node *a, Node *b) {
     if (b->op == OP_neg && rule(m, RULE_add_neg)) return ir_sub(m, a, b->args[0]);
     if (a->op == OP_neg && rule(m, RULE_add_neg)) return ir_sub(m, b, a->args[0]);
     if (is_bracket(a) && is_bracket(b)) {
-        if (pred(a) == pred(b) && rule(m, RULE_bracket_add)) return ir_bracket(m, pred(a), ir_add(m, inner(a), inner(b)));
+        if (pred(a) == pred(b) && rule(m, RULE_bracket_add))
+            return ir_bracket(m, pred(a), ir_add(m, inner(a), inner(b)));
         if (pred(a) == ir_not(m, pred(b)) && rule(m, RULE_bracket_either))
             return ir_select(m, pred(a), inner(a), inner(b));
     }
@@ -154,7 +156,8 @@ static Node *rule_powi(Ir *m, Node *a, Node *n) {
     bool even = k % 2 == 0 && (a->op == OP_neg || a->op == OP_abs);
     if (even && rule(m, RULE_pow_even)) return ir_powi(m, a->args[0], n);
     int64_t j;
-    bool powers = a->op == OP_powi && ir_is_int_lit(a->args[1], &j) && llabs(j) <= 1024 && llabs(k) <= 1024 && !m->strict;
+    bool powers =
+        a->op == OP_powi && ir_is_int_lit(a->args[1], &j) && llabs(j) <= 1024 && llabs(k) <= 1024 && !m->strict;
     return powers && rule(m, RULE_pow_pow) ? ir_powi(m, a->args[0], ir_int(m, j * k)) : NULL;
 }
 
@@ -197,14 +200,17 @@ static Node *sides(Ir *m, Op op, Poly d) { // 0 op d
     poly_unbounded(m, d, &bounded, &rest);
     if (rest.n > 0 && !poly_huge(bounded)) {
         bool right = rest.term[0].coeff > 0;
-        Node *u = poly_node(m, right ? rest : poly_scale(m, rest, -1)), *b = poly_node(m, right ? poly_scale(m, bounded, -1) : bounded);
+        Node *u = poly_node(m, right ? rest : poly_scale(m, rest, -1)),
+             *b = poly_node(m, right ? poly_scale(m, bounded, -1) : bounded);
         Node *l = right ? b : u, *r = right ? u : b;
         return op == OP_eq && l->id > r->id ? ir_op_plain(m, op, KIND_BOOL, r, l) : ir_op_plain(m, op, KIND_BOOL, l, r);
     }
     Poly left = {0, ARENA_ARRAY(m->arena, Term, d.n)}, right = {0, ARENA_ARRAY(m->arena, Term, d.n)};
     for (int i = 0; i < d.n; i++)
-        if (d.term[i].coeff < 0) left.term[left.n++] = d.term[i];
-        else right.term[right.n++] = d.term[i];
+        if (d.term[i].coeff < 0)
+            left.term[left.n++] = d.term[i];
+        else
+            right.term[right.n++] = d.term[i];
     Node *l = poly_node(m, poly_scale(m, left, -1)), *r = poly_node(m, right);
     if (op == OP_eq && l->id > r->id) return ir_op_plain(m, op, KIND_BOOL, r, l);
     return ir_op_plain(m, op, KIND_BOOL, l, r);
@@ -253,8 +259,8 @@ static bool mentions_index(Poly p) {
     return false;
 }
 
-// What a count of truth values says: k + c * [p] = 0, and [p] + 2 * [q] = 0, are conditions on p and q. d is no constant.
-// NULL if d is no such count, or if a condition would hide the error of another.
+// What a count of truth values says: k + c * [p] = 0, and [p] + 2 * [q] = 0, are conditions on p and q. d is no
+// constant. NULL if d is no such count, or if a condition would hide the error of another.
 static Node *count_is_zero(Ir *m, Poly d) {
     Node *any = ir_bool(m, false);
     int64_t constant = 0, value = 0;
@@ -267,7 +273,9 @@ static Node *count_is_zero(Ir *m, Poly d) {
             continue;
         }
         const Node *e = t->atom[0];
-        if (t->n != 1 || e->op != OP_bracket || !ir_is_int_lit(inner(e), &one) || __builtin_mul_overflow(one, t->coeff, &one)) return NULL;
+        if (t->n != 1 || e->op != OP_bracket || !ir_is_int_lit(inner(e), &one) ||
+            __builtin_mul_overflow(one, t->coeff, &one))
+            return NULL;
         if (terms && (pred(e)->partial || any->partial || (value > 0) != (one > 0))) return NULL;
         any = ir_or(m, any, pred(e)), value = one;
         terms++;
@@ -318,16 +326,14 @@ static Node *int_extreme(Ir *m, Op op, Node *a, Node *b) {
     return (op == OP_max) == above ? b : a;
 }
 
-static bool is_int_cmp(const Node *e) {
-    return (e->op == OP_lt || e->op == OP_eq) && e->args[0]->kind == KIND_INT;
-}
+static bool is_int_cmp(const Node *e) { return (e->op == OP_lt || e->op == OP_eq) && e->args[0]->kind == KIND_INT; }
 
 static Poly difference(Ir *m, const Node *e) { // of an Int comparison: right - left
     return poly_add(m, poly_of(m, e->args[1]), poly_scale(m, poly_of(m, e->args[0]), -1));
 }
 
-// Is b one of the conjuncts or alternatives (op) of a? They share parts, so that there may be many ways to one: it is looked
-// for only so far.
+// Is b one of the conjuncts or alternatives (op) of a? They share parts, so that there may be many ways to one: it is
+// looked for only so far.
 static bool has_part(Op op, const Node *a, const Node *b, int *fuel) {
     if (a == b) return true;
     if (a->op != op || a->id < b->id || --*fuel < 0) return false;
@@ -341,7 +347,8 @@ static bool has_conjunct(const Node *a, const Node *b) { return has_part(OP_and,
 // The same for comparisons of floating numbers of which p is `<`: then none is a NaN.
 static int less_implies(const Node *p, const Node *q) {
     if (p->op != OP_lt || op_info[q->op].type != T_CMP) return 0;
-    bool same = p->args[0] == q->args[0] && p->args[1] == q->args[1], turned = p->args[0] == q->args[1] && p->args[1] == q->args[0];
+    bool same = p->args[0] == q->args[0] && p->args[1] == q->args[1],
+         turned = p->args[0] == q->args[1] && p->args[1] == q->args[0];
     if (q->op == OP_ne) return same || turned;
     if (q->op == OP_eq) return same || turned ? -1 : 0;
     return same ? 1 : turned ? -1 : 0;
@@ -435,7 +442,8 @@ static Node *rule_or(Ir *m, Node *a, Node *b) {
     if ((has_alternative(a, b) || (!b->partial && has_conjunct(b, a))) && rule(m, RULE_or_absorb)) return a;
     if (!a->partial && has_conjunct(a, b) && rule(m, RULE_or_absorb)) return b;
     if (a == ir_not(m, b) && !a->partial && rule(m, RULE_or_complement)) return ir_bool(m, true);
-    if (b->op == OP_and && b->args[0] == ir_not(m, a) && !a->partial && rule(m, RULE_or_rest)) return ir_or(m, a, b->args[1]);
+    if (b->op == OP_and && b->args[0] == ir_not(m, a) && !a->partial && rule(m, RULE_or_rest))
+        return ir_or(m, a, b->args[1]);
     return NULL;
 }
 
@@ -462,7 +470,8 @@ static Node *rule_not(Ir *m, Node *a) {
     if (a->op == OP_not && rule(m, RULE_not_not)) return a->args[0];
     if (a->op == OP_lt && ints && rule(m, RULE_not_less)) return ir_le(m, a->args[1], a->args[0]);
     if (a->op == OP_le && ints && rule(m, RULE_not_less)) return ir_lt(m, a->args[1], a->args[0]);
-    if (a->op == OP_eq && kind_is_float(a->args[0]->kind) && rule(m, RULE_not_equal)) return ir_ne(m, a->args[0], a->args[1]);
+    if (a->op == OP_eq && kind_is_float(a->args[0]->kind) && rule(m, RULE_not_equal))
+        return ir_ne(m, a->args[0], a->args[1]);
     if (a->op == OP_ne && rule(m, RULE_not_different)) return ir_eq(m, a->args[0], a->args[1]);
     if (a->op == OP_eq && ints) return int_differ(m, a);
     return NULL;
@@ -477,7 +486,8 @@ static Node *on_literals(Ir *m, Op op, Node *a, Node *b) {
     bool first = literal_arms(a) && (!b || b->op == OP_lit), second = b && literal_arms(b) && a->op == OP_lit;
     if ((!first && !second) || !kind_is_float((first ? a : b)->kind) || !rule(m, RULE_select_literals)) return NULL;
     Node *choice = first ? a : b, *arm[2];
-    for (int k = 0; k < 2; k++) arm[k] = first ? ir_op(m, op, choice->args[k + 1], b) : ir_op(m, op, a, choice->args[k + 1]);
+    for (int k = 0; k < 2; k++)
+        arm[k] = first ? ir_op(m, op, choice->args[k + 1], b) : ir_op(m, op, a, choice->args[k + 1]);
     return ir_select(m, choice->args[0], arm[0], arm[1]);
 }
 
@@ -503,11 +513,14 @@ Node *rule_op(Ir *m, Op op, Node *a, Node *b) {
     case OP_neg: return rule_neg(m, a);
     case OP_powi: return rule_powi(m, a, b);
     case OP_pow: return rule_pow(m, a, b);
-    case OP_cos: case OP_cosh: case OP_abs: return rule_even(m, op, a);
+    case OP_cos:
+    case OP_cosh:
+    case OP_abs: return rule_even(m, op, a);
     case OP_exp: return rule_exp(m, a);
     case OP_log: return rule_log(m, a);
     case OP_sqrt: return rule_sqrt(m, a);
-    case OP_min: case OP_max:
+    case OP_min:
+    case OP_max:
         if (a == b && rule(m, RULE_extreme_same)) return a;
         return a != b && a->kind == KIND_INT ? int_extreme(m, op, a, b) : NULL;
     case OP_idiv: return ir_is_lit(b, 1) && rule(m, RULE_div_int_one) ? a : NULL;
@@ -566,8 +579,10 @@ static bool affine(Ir *m, Node *i) {
         int vars = 0;
         for (int k = 0; k < p.term[t].n; k++) {
             Node *a = p.term[t].atom[k];
-            if (a->op == OP_var) vars++;
-            else if (a->fv->n) return false;
+            if (a->op == OP_var)
+                vars++;
+            else if (a->fv->n)
+                return false;
         }
         if (vars > 1) return false;
     }
@@ -581,12 +596,17 @@ static bool costs_nothing(Ir *m, Node *e, int *budget) {
         return true;
     switch (e->op) {
     case OP_var: return e->rank == 0;
-    case OP_lit: case OP_input: case OP_param: return e->rank == 0;
+    case OP_lit:
+    case OP_input:
+    case OP_param: return e->rank == 0;
     case OP_at:
         for (int k = 1; k < e->nargs; k++)
             if (!affine(m, e->args[k])) return false;
         return true;
-    case OP_select: case OP_bracket: case OP_conv: case OP_stop: break;
+    case OP_select:
+    case OP_bracket:
+    case OP_conv:
+    case OP_stop: break;
     default:
         if (!op_is_elementwise(e->op) || kind_is_float(e->kind) || op_info[e->op].count != COUNT_FREE) {
             if (e->kind != KIND_INT || !op_is_elementwise(e->op)) return false;
@@ -619,6 +639,14 @@ static Node *drop_dimension(Ir *m, Node *a, int n, Node **idx) {
     return ir_at(m, ir_subst1(m, body, ir_var(v), ir_int(m, 0)), n - 1, idx + 1);
 }
 
+// [i = a] c with a number c and an a that is the same for all i: the comparison is all that an element costs.
+static bool is_one_hot(const Node *body, const Node *i) {
+    const Node *guard = body->op == OP_bracket ? body->args[0] : NULL;
+    if (!guard || guard->op != OP_eq || body->args[1]->op != OP_lit) return false;
+    const Node *a = guard->args[0] == i ? guard->args[1] : guard->args[1] == i ? guard->args[0] : NULL;
+    return a && !node_has_var(a, i->u.var);
+}
+
 Node *rule_at(Ir *m, Node *a, int n, Node **idx) {
     if (a->op == OP_pack) {
         int64_t flat = 0, k;
@@ -638,7 +666,7 @@ Node *rule_at(Ir *m, Node *a, int n, Node **idx) {
         body = body->args[0];
     }
     int budget = 24;
-    if (!costs_nothing(m, body, &budget)) return drop_dimension(m, a, n, idx);
+    if (!costs_nothing(m, body, &budget) && !(n == 1 && is_one_hot(body, from[0]))) return drop_dimension(m, a, n, idx);
     return rule(m, RULE_element_of_array) ? ir_subst(m, body, n, from, idx) : NULL;
 }
 
@@ -666,7 +694,9 @@ Node *rule_gen(Ir *m, Var *v, Node *body) {
         if (node_has_var(a, vars[k])) return NULL;
     }
     if (!rule(m, RULE_array_of_elements)) return NULL;
-    if (a->op == OP_gen && wishes_any(&v->wishes) && !m->planning) wishes_join(&a->u.var->wishes, &v->wishes);
-    else if (v->wishes.of[WISH_materialise]) wish_follow(v->wishes.of[WISH_materialise]); // it is in memory
+    if (a->op == OP_gen && wishes_any(&v->wishes) && !m->planning)
+        wishes_join(&a->u.var->wishes, &v->wishes);
+    else if (v->wishes.of[WISH_materialise])
+        wish_follow(v->wishes.of[WISH_materialise]); // it is in memory
     return a;
 }
