@@ -35,12 +35,12 @@ inline Shape shape(int64_t n, int64_t bytes = 0) {
     return {unsigned(blocks < 1 ? 1 : blocks), unsigned(BLOCK)};
 }
 
-// The same where each block does iterations, and has arrays of so many bytes.
-inline Shape block_shape(int64_t n, int64_t bytes = 0) {
-    const int64_t room = int64_t(1) << 30;
-    int64_t blocks = n < MOST_BLOCKS / 2 ? n : MOST_BLOCKS / 2;
+// The same where each block does iterations, whose inner loops have `inner` iterations, and has arrays of so many bytes.
+inline Shape block_shape(int64_t n, int64_t inner, int64_t bytes = 0) {
+    const int64_t room = int64_t(1) << 30, warps = inner < BLOCK ? (inner + 31) / 32 : BLOCK / 32, most = MOST_BLOCKS * 4 / (warps < 1 ? 1 : warps);
+    int64_t blocks = n < most ? n : most;
     if (bytes > 0 && blocks > room / bytes) blocks = room / bytes;
-    return {unsigned(blocks < 1 ? 1 : blocks), unsigned(BLOCK)};
+    return {unsigned(blocks < 1 ? 1 : blocks), unsigned(warps < 1 ? 32 : warps * 32)};
 }
 
 // Should blocks do the n iterations, whose inner loops have `inner` iterations? Not if there are enough for threads, unless their

@@ -134,7 +134,7 @@ static void inner_grid(BlockCode *p, Stmt *s) {
     Code *c = p->c;
     Unit *u = p->u;
     Grid *g = s->grid;
-    const char *n = NULL, *fail = c->fail;
+    const char *n = NULL, *fail = c->fail, *order = c->order;
     before(p, s);
     code_line(c, "{");
     c->indent += 4;
@@ -151,6 +151,7 @@ static void inner_grid(BlockCode *p, Stmt *s) {
     bool fails_before = c->fails;
     int label = ++u->nlabels;
     c->fails = false, c->fail = expr_text(u->arena, "{ fsm_failed%d = true; goto fsm_next%d; }", label, label);
+    c->order = "(uint64_t(fsm_i) << 24) + fsm_j";
     Str *out = c->out, body = {0};
     c->out = &body;
     code_line(c, "for (int64_t fsm_j = threadIdx.x, fsm_m = fsm::count_of(%s); fsm_j < fsm_m; fsm_j += blockDim.x) {", n);
@@ -159,7 +160,7 @@ static void inner_grid(BlockCode *p, Stmt *s) {
     code_block(c, grid_loop(s, g->depth - 1)->body);
     c->indent -= 4;
     code_line(c, "}");
-    c->out = out, c->fail = fail;
+    c->out = out, c->fail = fail, c->order = order;
     if (c->fails) code_line(c, "bool fsm_failed%d = false;", label);
     str_puts(out, str_text(&body));
     str_free(&body);

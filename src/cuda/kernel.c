@@ -350,16 +350,18 @@ static const char *own_bytes(Region *r) {
     return bytes ? bytes : "0";
 }
 
-// A kernel whose threads, or blocks, do iterations, and its launch.
-static void print_grid(Code *host, Stmt *loop, bool blocks) {
+// A kernel whose threads do iterations, or blocks if there is a text for how many the inner grids have, and its launch.
+static void print_grid(Code *host, Stmt *loop, const char *inner) {
     Unit *u = host->u;
+    bool blocks = inner;
     Grid *g = loop->grid;
     Region r = {.host = host, .u = u, .n = 1, .stmts = &loop, .grid = loop, .blocks = blocks};
     Str body = {0};
-    Code c = {.u = u, .out = &body, .indent = 4, .where = CODE_KERNEL, .fail = g->nsums ? "goto done;" : "return;", .order = "fsm_i"};
+    Code c = {.u = u, .out = &body, .indent = 4, .where = CODE_KERNEL, .fail = g->nsums ? "goto done;" : "return;", .order = blocks ? "uint64_t(fsm_i) << 24" : "fsm_i"};
     region_begin(&r);
     const char *bytes = own_bytes(&r);
-    code_line(host, "const fsm::Shape fsm_shape = fsm::%s(fsm_n%s%s);", blocks ? "block_shape" : "shape", *bytes == '0' ? "" : ", ", *bytes == '0' ? "" : bytes);
+    const char *form = blocks ? expr_text(u->arena, "block_shape(fsm_n, %s", inner) : "shape(fsm_n";
+    code_line(host, "const fsm::Shape fsm_shape = fsm::%s%s%s);", form, *bytes == '0' ? "" : ", ", *bytes == '0' ? "" : bytes);
     param(&r, "int64_t ", "fsm_n", "fsm_n");
     plain_params(&r);
     for (int i = 0; i < g->ncopies + r.own.len; i++) { // all extents
@@ -420,15 +422,15 @@ void kernel_grid(Code *host, Stmt *loop) {
     if (block_can(u, loop, &inner)) {
         code_line(host, "if (fsm::by_blocks(fsm_n, %s, %s)) {", inner, bytes);
         host->indent += 4;
-        print_grid(host, loop, true);
+        print_grid(host, loop, inner);
         host->indent -= 4;
         code_line(host, "} else {");
         host->indent += 4;
-        print_grid(host, loop, false);
+        print_grid(host, loop, NULL);
         host->indent -= 4;
         code_line(host, "}");
     } else {
-        print_grid(host, loop, false);
+        print_grid(host, loop, NULL);
     }
     code_line(host, "call.release(fsm_mark);");
     host->indent -= 4;
