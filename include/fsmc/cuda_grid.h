@@ -94,6 +94,11 @@ FSM_DEVICE double shuffle_down(double x, int by) { return __shfl_down_sync(0xfff
 FSM_DEVICE float shuffle_down(float x, int by) { return __shfl_down_sync(0xffffffffu, x, by); }
 FSM_DEVICE int64_t shuffle_down(int64_t x, int by) { return int64_t(__shfl_down_sync(0xffffffffu, (long long)(x), by)); }
 
+// --fast-atomics
+FSM_DEVICE void add_at_once(double *to, double x) { atomicAdd(to, x); }
+FSM_DEVICE void add_at_once(float *to, float x) { atomicAdd(to, x); }
+FSM_DEVICE void add_at_once(int64_t *to, int64_t x) { atomicAdd(reinterpret_cast<unsigned long long *>(to), (unsigned long long)(x)); }
+
 // Of all threads of a block, which all call it; the result is that of thread 0.
 template <template <class> class Op, class T> __device__ T block_join(T x) {
     FSM_SHARED(part, T[32]);

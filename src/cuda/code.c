@@ -106,7 +106,8 @@ static void load(Code *c, const Stmt *s) {
 static void store(Code *c, const Stmt *s) {
     Unit *u = c->u;
     const char *to = element(c, s->buf, s->args + 1), *value = expr_temp(u, s->args[0]);
-    if (s->kind == ST_STORE) code_line(c, "%s = %s;", to, as_element(u, s->buf->kind, value));
+    if (s->kind == ST_ADDTO && map_get(&c->atomic, s->buf)) code_line(c, "fsm::add_at_once(&%s, %s);", to, value);
+    else if (s->kind == ST_STORE) code_line(c, "%s = %s;", to, as_element(u, s->buf->kind, value));
     else if (kind_is_float(s->buf->kind)) code_line(c, "%s += %s;", to, value);
     else code_line(c, "%s = %s;", to, expr_op(u->arena, OP_add, s->buf->kind, to, value));
 }

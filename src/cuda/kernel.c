@@ -350,6 +350,13 @@ static const char *own_bytes(Region *r) {
     return bytes ? bytes : "0";
 }
 
+static void note_atomic(Map *m, const Stmt *s) {
+    for (int i = 0; s->grid && i < s->grid->natomics; i++) map_put(m, s->grid->atomic[i], s->grid->atomic[i]);
+    const Block *in[] = {s->body, s->other};
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; in[k] && i < in[k]->stmts.len; i++) note_atomic(m, in[k]->stmts.data[i]);
+}
+
 // A kernel whose threads do iterations, or blocks if there is a text for how many the inner grids have, and its launch.
 static void print_grid(Code *host, Stmt *loop, const char *inner) {
     Unit *u = host->u;
@@ -373,6 +380,7 @@ static void print_grid(Code *host, Stmt *loop, const char *inner) {
             param(&r, "int64_t ", expr_temp(u, t), expr_temp(u, t));
         }
     }
+    note_atomic(&c.atomic, loop);
     begin_threads(&r, &c);
     if (blocks) code_line(&c, "for (int64_t fsm_i = blockIdx.x; fsm_i < fsm_n; fsm_i += gridDim.x) {");
     else code_line(&c, "for (int64_t fsm_i = fsm::thread_number(); fsm_i < fsm_n; fsm_i += fsm::thread_count()) {");
@@ -388,7 +396,7 @@ static void print_grid(Code *host, Stmt *loop, const char *inner) {
     const char *name = next_name(u);
     code_line(host, "FSM_LAUNCH(%s, fsm_shape.blocks, fsm_shape.block, 0, call.stream()%s);", name, print_kernel(&r, name, &c));
     join(&r);
-    map_free(&c.step);
+    map_free(&c.step), map_free(&c.atomic);
     str_free(&body);
     region_end(&r);
 }

@@ -21,6 +21,7 @@ typedef struct Code {
     const char *fail;  // of a kernel, the statement that ends a thread where a check has failed
     const char *order; // and what orders the checks that fail
     bool fails;        // of a kernel, a check may fail
+    Map atomic;        // of a kernel, arrays that threads add to at once
     VEC(Stmt *) pending; // CODE_HOST: statements that wait to become a kernel of one thread
     int batch;           // counts such kernels
     Map step;          // buffer -> text by which places of its elements are multiplied: each thread's are apart by it

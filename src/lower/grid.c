@@ -14,6 +14,7 @@ enum { FEW = 32, DEEPEST = 4 };
 typedef struct Chooser {
     Arena *arena;
     Tree *tree;
+    bool atomics;
     Iterations it;
 } Chooser;
 
@@ -94,13 +95,16 @@ static Grid *grid_of(Chooser *z) {
     g->cell = arena_copy(z->arena, it->sums.data, sizeof *g->cell * (size_t)g->nsums);
     g->by = ARENA_ARRAY(z->arena, Op, g->nsums + 1);
     for (int i = 0; i < g->nsums; i++) g->by[i] = it->joins[g->cell[i]];
-    g->ncopies = iter_shared(it, &g->copy);
+    if (z->atomics) g->natomics = iter_shared(it, &g->atomic);
+    else g->ncopies = iter_shared(it, &g->copy);
     return g;
 }
 
 static bool keeps_order(const Chooser *z, const Grid *g) {
     for (int i = 0; i < g->ncopies && z->it.precise; i++)
         if (kind_is_float(g->copy[i]->kind)) return false;
+    for (int i = 0; i < g->natomics && z->it.precise; i++)
+        if (kind_is_float(g->atomic[i]->kind)) return false;
     return true;
 }
 
@@ -110,7 +114,7 @@ static bool make_grid(Chooser *z, Stmt *loop) {
     iter_forget(&z->it);
     if (!g || !keeps_order(z, g)) return false;
     Stmt *last = loop, *inner;
-    while (g->depth < DEEPEST && !g->ncopies && (inner = only_loop(last)) && may_join(z, loop, inner)) g->depth++, last = inner;
+    while (g->depth < DEEPEST && !g->ncopies && !g->natomics && (inner = only_loop(last)) && may_join(z, loop, inner)) g->depth++, last = inner;
     if (is_few(z, loop, g->depth)) return false;
     loop->grid = g;
     return true;
@@ -142,8 +146,8 @@ static void choose(Chooser *z, Block *block) {
     }
 }
 
-void grid_choose(Arena *arena, Tree *tree, bool precise) {
-    Chooser z = {.arena = arena, .tree = tree};
+void grid_choose(Arena *arena, Tree *tree, bool precise, bool atomics) {
+    Chooser z = {.arena = arena, .tree = tree, .atomics = atomics};
     iter_init(&z.it, arena, tree, precise);
     choose(&z, tree->body);
     iter_free(&z.it);

@@ -22,6 +22,7 @@ try --emit=cuda,header f.fsm -o k && ls k.*
 FSM_NVCC=false try --target=cuda f.fsm -o h.o
 FSM_NVCC=no-such-nvcc try --target=cuda f.fsm -o h.o
 try --cuda-arch=sm_90 f.fsm
+try --fast-atomics f.fsm
 try --target=cuda --cuda-arch=hopper f.fsm
 try --target=cuda --emit=llvm f.fsm
 ls
