@@ -2,7 +2,7 @@
 . ./adbench.sh
 unset FSMC_ADBENCH
 folder=${adbench%/*}
-[ -e "$folder/module/fsmc.so" ] || { echo "there is no C++ compiler"; exit 77; }
+[ -e "$folder/module/fsmc.so" ] || { echo "the module was not built: there is no C++ compiler, or there are sanitizers or counters"; exit 77; }
 names='gmm/20/gmm_d3_K4 ba/ba1_n3_m4_p9 lstm/lstm_l2_c6_b3 hand/simple_small/hand1_t26_c5 hand/complicated_small/hand1_t26_c4'
 $adbench generate . $names
 check() { $adbench check --tool=module="$folder/module/load.so" --reference=fsmc --tolerance=1e-14 "$@"; }
