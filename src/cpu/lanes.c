@@ -4,9 +4,11 @@
 // that are new in each iteration hold the elements of all lanes side by side: element i of lane l is at i * lanes + l.
 #include "cpu/lanes.h"
 
+#include "lower/lower.h"
+
 #include <string.h>
 
-enum { SHORT_RUN = 8, FEW = 12, MASKED = 4 };
+enum { SHORT_RUN = 8, FEW = 12 };
 
 static const TempInfo *info(const Body *p, Temp t) { return &p->tree->temps.data[t]; }
 static bool linear(const Body *p, Temp t) { return info(p, t)->varies && info(p, t)->step != STEP_ANY; }
@@ -716,7 +718,7 @@ void lanes_for(Body *p, const Stmt *s) {
     look_inside(&z, s->body);
     begin_sums(&z, s, LLVMBuildSub(p->e->builder, n, done, ""));
     const int width = p->e->width;
-    const bool masks = width >= MASKED;
+    const bool masks = width >= LANES_MASKED;
     done = run(&z, s, done, n, width * s->lanes, false);
     if (masks || s->lanes > 1) done = run(&z, s, done, n, width, masks);
     end_sums(&z, s);

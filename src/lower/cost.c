@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { LONG_BODY = 24, LONG_PLAIN = 200 }; // statements
+
 static double trips(const Model *p, const Stmt *s, bool outermost) {
     int64_t n;
     return iter_literal(&p->it, s->args[0], &n) ? (double)(n > 0 ? n : 0) : outermost ? p->machine->long_trips : p->machine->short_trips;
@@ -64,6 +66,22 @@ static bool is_fixed_place(const Model *p, const Stmt *s, int from) {
     return true;
 }
 
+static bool is_access(const Stmt *s) { return s->kind == ST_LOAD || s->kind == ST_STORE || s->kind == ST_ADDTO; }
+
+// Does the block write to one row of an array, and access another, which LLVM takes for the same?
+static bool has_rows(const Block *block) {
+    for (int i = 0; i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->kind != ST_STORE && s->kind != ST_ADDTO) continue;
+        for (int k = 0; k < block->stmts.len; k++) {
+            const Stmt *o = block->stmts.data[k];
+            bool other = is_access(o) && o->buf == s->buf;
+            if (other && memcmp(stmt_index(o), stmt_index(s), sizeof(Temp) * (size_t)s->buf->rank)) return true;
+        }
+    }
+    return false;
+}
+
 // Is there nothing in it that LLVM would not turn into vectors by itself?
 static bool is_plain(const Model *p, const Block *block, Temp index) {
     for (int i = 0; i < block->stmts.len; i++) {
@@ -71,13 +89,24 @@ static bool is_plain(const Model *p, const Block *block, Temp index) {
         if (s->body || s->other || s->kind == ST_CHECK || s->kind == ST_EXTERN || s->kind == ST_BREAK) return false;
         if (s->kind == ST_OP && op_info[s->op].cost >= op_info[OP_exp].cost) return false;
         if (s->kind == ST_SET && p->it.def[s->args[0]] && iter_is_extreme(p->it.def[s->args[0]])) return false;
-        if (s->kind == ST_LOAD || s->kind == ST_STORE || s->kind == ST_ADDTO) {
-            const Temp *at = stmt_index(s);
-            for (int k = 0; k < s->buf->rank - 1; k++)
-                if (at[k] == index && !is_fixed_place(p, s, k + 1)) return false;
-        }
+        if (!is_access(s)) continue;
+        const Temp *at = stmt_index(s);
+        for (int k = 0; k < s->buf->rank - 1; k++)
+            if (at[k] == index && !is_fixed_place(p, s, k + 1)) return false;
     }
-    return true;
+    return block->stmts.len > LONG_PLAIN || !has_rows(block);
+}
+
+// Is a simple loop inside of others better left to LLVM, too? It makes several vectors of short ones at a time, and then does what
+// is left one by one, but one vector of long ones. Sums, and additions to arrays, are its own to arrange (jam.c).
+static bool is_short(const Block *block) {
+    int n = 0;
+    for (int i = 0; i < block->stmts.len; i++) {
+        StmtKind k = block->stmts.data[i]->kind;
+        if (k == ST_SET || k == ST_ADDTO) return true;
+        n += k != ST_LIT;
+    }
+    return n < LONG_BODY;
 }
 
 // The least time of a block, its loops being treated as is best for each of them.
@@ -127,8 +156,10 @@ static double with_lanes(Model *p, Stmt *loop, double n, double each) {
     const Machine *m = p->machine;
     if (p->never || !long_enough(p, loop)) return DBL_MAX;
     double time = DBL_MAX, left = n < m->long_trips ? floor((m->lanes - 1) / 2) * each : 0; // over, done one by one
-    if (model_look(p, loop))
-        time = n * (1 / m->lanes + model_lanes(p, loop->body, 1)) + left + m->reduce * p->it.added.len;
+    if (model_look(p, loop)) {
+        double one = 1 / m->lanes + model_lanes(p, loop->body, 1);
+        time = n * one + (p->masks ? fmin(left, m->lanes * one) : left) + m->reduce * p->it.added.len;
+    }
     iter_forget(&p->it);
     return time;
 }
@@ -181,9 +212,10 @@ double model_best(Model *p, Stmt *loop, bool *lanes) {
     double plain = n * each / (!simple ? 1 : outermost ? p->machine->plain_long : p->machine->plain_short);
     p->silent = silent;
     p->depth--;
-    if (wished || (!attribute && (p->always || !simple))) laned = with_lanes(p, loop, n, each);
+    bool alone = simple && (outermost || is_short(loop->body));
+    if (wished || (!attribute && (p->always || !alone))) laned = with_lanes(p, loop, n, each);
     *lanes = p->always || wished ? laned < DBL_MAX : laned * p->machine->worth < plain;
-    if (!simple || attribute) explain_choice(p, loop, plain, laned, attribute, *lanes);
+    if (!alone || attribute) explain_choice(p, loop, plain, laned, attribute, *lanes);
     if (*lanes && p->noting) vec_push(&p->taken, loop);
     return *lanes ? laned : plain;
 }

@@ -151,6 +151,14 @@ void lanes_jam(Arena *arena, Tree *tree, int known, Stmt *const *def, Block *blo
 // Lets innermost loops in a loop with blocks of lanes make several sums over the lanes at once, where arrays are large. (jam.c)
 void lanes_group(Arena *arena, Tree *tree, int known, Stmt *const *def, Stmt *loop);
 
+// Writes out short loops where that decides conditions on their index or brings loops inside of them together, and turns fills
+// and copies into loops that may become one with others: these are noted in `opened`, each with what it was. strict: sums keep
+// their order. (unfold.c)
+void lower_unfold(Arena *arena, Tree *tree, bool strict, Map *opened);
+// Makes one loop of two that follow each other where an iteration needs no other iteration of the first, takes back what was
+// opened in vain, and removes what nothing needs any more. (merge.c)
+void lower_merge(Arena *arena, Tree *tree, bool strict, Map *opened);
+
 // ---- statements (lower.c)
 Temp lower_temp(Lower *l, Kind kind, const char *name);
 Temp lower_emit(Lower *l, Node *e); // e in the current scope, wherever it might stand

@@ -2,6 +2,7 @@
 // outermost open scope that binds its free variables. A value that is dear or may fail does not leave a branch (or, if
 // it may fail, a loop that may be empty) unless the scope outside evaluates it anyway; if staying inside would evaluate
 // it again in every pass of a loop, it is kept in a cell outside that is filled when first needed.
+#include <stdlib.h>
 #include "lower/internal.h"
 
 #include "fsmc/runtime.h"
@@ -839,6 +840,10 @@ static Tree *lower_version(Arena *arena, const Func *func) {
     map_free(&l->copies), map_free(&l->loops), map_free(&l->started), map_free(&l->extremes);
     vec_free(&l->uses);
     vec_free(&l->whiles);
+    Map opened = {0};
+    lower_unfold(arena, t, f->ir->strict, &opened);
+    lower_merge(arena, t, f->ir->strict, &opened);
+    map_free(&opened);
     return t;
 }
 

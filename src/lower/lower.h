@@ -14,6 +14,9 @@
 // least 1 (Ir.positive); it runs when that is so, and f itself otherwise.
 Tree *lower_func(Arena *arena, const Func *f, const Func *positive);
 
+// Vectors of so many lanes have masks: what is left over of a loop is one more vector.
+enum { LANES_MASKED = 4 };
+
 typedef struct LaneOptions {
     bool precise;  // sums keep their order
     bool always;   // all loops that may have lanes, the outermost of each nest, whether or not that pays

@@ -20,6 +20,16 @@ void block_insert(Block *block, int at, Stmt *s) {
     block->stmts.data[at] = s;
 }
 
+void block_rename(Block *block, Temp from, Temp to) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        Stmt *s = block->stmts.data[i];
+        for (int k = 0; k < s->nargs; k++)
+            if (s->args[k] == from) s->args[k] = to;
+        block_rename(s->body, from, to);
+        block_rename(s->other, from, to);
+    }
+}
+
 void tree_definitions(const Block *block, Stmt **def) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
