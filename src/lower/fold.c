@@ -28,8 +28,20 @@ static void explain_update(Lower *l, Node *loop, int k, const Update *u) {
             how[u->how]);
 }
 
+// Of two states that wait for each other: is the first made anew rather than the second? It is if it is smaller, or if what it
+// becomes is needed to update others, which then find it.
+static bool copied_rather(Lower *l, Node *loop, const bool *waiting, Buf *const *buf, int j, int k) {
+    bool needed[2] = {false};
+    if (buf[j]->rank != buf[k]->rank) return buf[j]->rank < buf[k]->rank;
+    for (int i = 0; i < ir_loop(loop)->n; i++) {
+        needed[0] |= waiting[i] && i != j && reach(l->reach, loop_step(loop, i), loop_step(loop, j));
+        needed[1] |= waiting[i] && i != k && reach(l->reach, loop_step(loop, i), loop_step(loop, k));
+    }
+    return needed[0] >= needed[1];
+}
+
 // The array states in the order in which they are updated, but those with a plan. Of those that read each other one is made
-// anew and copied: the one of the least rank.
+// anew and copied.
 static int plan_order(Lower *l, Node *loop, Buf *const *buf, int *order, Update **plan) {
     Loop *p = ir_loop(loop);
     int count = 0;
@@ -39,7 +51,7 @@ static int plan_order(Lower *l, Node *loop, Buf *const *buf, int *order, Update 
         int k = next_state(loop, waiting);
         bool in_place = k >= 0;
         for (int j = 0; !in_place && j < p->n; j++)
-            if (waiting[j] && (k < 0 || buf[j]->rank < buf[k]->rank)) k = j;
+            if (waiting[j] && (k < 0 || copied_rather(l, loop, waiting, buf, j, k))) k = j;
         if (k < 0) return count;
         waiting[k] = false;
         plan[k] = lower_plan_update(l, ir_var(p->state[k]), loop_step(loop, k), in_place);
