@@ -127,14 +127,15 @@ template <template <class> class Op, class T> __device__ void join_threads(T *pa
     if (threadIdx.x == 0) parts[blockIdx.x] = x;
 }
 
-// *cell, joined with what the blocks of a grid have; a kernel of one block.
-template <template <class> class Op, class T> __global__ void join_blocks(cuda::Errors errors, T *cell, const T *parts, int64_t n) {
+// *cell, or, if it is new, first, joined with what the blocks of a grid have; a kernel of one block.
+template <template <class> class Op, class T>
+__global__ void join_blocks(cuda::Errors errors, T *cell, const T *parts, int64_t n, bool is_new, T first) {
     if (errors.record && cuda::stopped(errors)) return;
     const int64_t size = (n + BLOCK - 1) / BLOCK, from = threadIdx.x * size, to = from + size < n ? from + size : n;
     T x = from < n ? parts[from] : Op<T>::none(parts[0]);
     for (int64_t k = from + 1; k < to; k++) x = Op<T>::join(x, parts[k]);
     x = block_join<Op, T>(x);
-    if (threadIdx.x == 0) *cell = Op<T>::join(*cell, x);
+    if (threadIdx.x == 0) *cell = Op<T>::join(is_new ? first : *cell, x);
 }
 
 // to[e] += the sum of what the threads of a grid have for e, in their order; a warp for each element.

@@ -100,11 +100,36 @@ static bool fills_grid(const Unit *u, const Stmt *s) {
     return (s->kind == ST_COPY || (s->kind == ST_FILL && !u->device[s->args[0]])) && grid_is_large(u->def, s->buf);
 }
 
+static bool mentions(const Stmt *s, Temp cell) {
+    bool any = s->kind == ST_SET && s->dst == cell;
+    for (int k = 0; k < s->nargs; k++) any |= s->args[k] == cell;
+    const Block *in[] = {s->body, s->other};
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; in[k] && i < in[k]->stmts.len; i++) any |= mentions(in[k]->stmts.data[i], cell);
+    return any;
+}
+
+// A sum that begins with a literal: the kernel that joins what threads have begins with it, and none is needed before.
+static void take_first(Code *c, Temp cell) {
+    int at = -1, others = 0;
+    for (int i = 0; i < c->pending.len; i++) {
+        const Stmt *s = c->pending.data[i];
+        if (s->kind == ST_CELL && s->dst == cell && c->u->def[s->args[0]]->kind == ST_LIT) at = i;
+        else others += mentions(s, cell);
+    }
+    if (at < 0 || others) return;
+    c->u->first[cell] = expr_temp(c->u, c->pending.data[at]->args[0]);
+    for (int i = at; i + 1 < c->pending.len; i++) c->pending.data[i] = c->pending.data[i + 1];
+    c->pending.len--;
+}
+
 static void stmt(Code *c, Stmt *s, bool prologue) {
     Unit *u = c->u;
     if (s->grid) {
+        for (int i = 0; i < s->grid->nsums; i++) take_first(c, s->grid->cell[i]);
         flush(c);
         kernel_grid(c, s);
+        for (int i = 0; i < s->grid->nsums; i++) u->first[s->grid->cell[i]] = NULL;
     } else if (place_has_grid(u, s)) {
         flush(c);
         control(c, s);

@@ -276,6 +276,7 @@ static void begin_threads(Region *r, Code *c) {
     for (int i = 0; i < g->nsums; i++) {
         const char *name = expr_temp(u, g->cell[i]), *type = cuda_type(unit_kind(u, g->cell[i]));
         if (g->by[i] == OP_add) code_line(c, "%s %s = 0;", type, name);
+        else if (u->first[g->cell[i]]) code_line(c, "%s %s = %s;", type, name, u->first[g->cell[i]]);
         else code_line(c, "%s %s = fsm_frame->%s;", type, name, name);
         const char *parts = expr_text(u->arena, "%s_parts", name);
         param(r, expr_text(u->arena, "%s *__restrict__ ", type), parts, parts);
@@ -324,8 +325,9 @@ static void join(Region *r) {
     Grid *g = r->grid->grid;
     for (int i = 0; i < g->nsums; i++) {
         const char *name = expr_temp(u, g->cell[i]), *type = cuda_type(unit_kind(u, g->cell[i]));
-        code_line(host, "FSM_LAUNCH((fsm::join_blocks<%s, %s>), 1, fsm::BLOCK, 0, call.stream(), %s, &fsm_frame->%s, %s_parts, fsm_shape.blocks);",
-                  kernel_join(g->by[i]), type, kernel_errors(u), name, name);
+        const char *first = u->first[g->cell[i]];
+        code_line(host, "FSM_LAUNCH((fsm::join_blocks<%s, %s>), 1, fsm::BLOCK, 0, call.stream(), %s, &fsm_frame->%s, %s_parts, fsm_shape.blocks, %s, %s(%s));",
+                  kernel_join(g->by[i]), type, kernel_errors(u), name, name, first ? "true" : "false", type, first ? first : "0");
     }
     for (int i = 0; i < g->ncopies; i++) {
         Buf *b = g->copy[i];

@@ -96,6 +96,7 @@ static Unit *unit_new(Arena *a, Diag *diag, const Tree *tree, const char *name) 
     u->device = ARENA_ARRAY(a, bool, n);
     u->frame = ARENA_ARRAY(a, bool, n);
     u->read = ARENA_ARRAY(a, bool, n);
+    u->first = ARENA_ARRAY(a, const char *, n);
     u->waits = ARENA_ARRAY(a, int, n);
     u->made = ARENA_ARRAY(a, int, n);
     u->seen = ARENA_ARRAY(a, int, n);

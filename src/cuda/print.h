@@ -44,6 +44,7 @@ typedef struct Unit {
     bool *device;       // by temp: it is known on the device only
     bool *frame;        // by temp: it is in the frame
     bool *read;         // by temp of the device: the host has read it, in an open block
+    const char **first; // by temp, a cell that the next grid adds up: what it begins with, if no kernel has put that into the frame
     int *waits;         // by temp, a cell of the host: the last kernel for which a statement waits that reads it
     int *made;          // by temp: the stamp of the last region that makes it
     int *seen;          // by temp and by buffer: the stamp of the last region that was asked about it
