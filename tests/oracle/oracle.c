@@ -610,7 +610,9 @@ static bool run_cuda(Oracle *x) {
     for (int i = 0; i < x->n; i++) memcpy(x->entry[i].now[1], x->entry[i].now[0], sizeof x->entry[i].now[0]);
     snprintf(where, sizeof where, "passes for CUDA");
     compile_passes(x->c, &p.funcs, true);
-    if (!cuda->text) {
+    if (!cuda->text) { // what fails after the passes is what has to
+        run_interpreter(x, &p, p.funcs.f, "passes for CUDA");
+        if (p.funcs.positive) run_interpreter(x, &p, p.funcs.positive, "passes for CUDA, for sizes >= 1");
         call_cuda(x, &p);
         return true;
     }
