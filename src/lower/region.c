@@ -7,16 +7,6 @@ static void replace_var(Ir *m, Region *r, Node **c, int nc, Var *v, Node *by) {
     for (int i = 0; i < nc; i++) c[i] = ir_subst1(m, c[i], ir_var(v), by);
 }
 
-// The conjuncts of pred. One that may fail is not evaluated where an earlier one is false: it stands with all that
-// follow.
-static int conditions(Ir *m, Node *pred, Node **c, int max) {
-    int n = 0, kept = 0;
-    if (!ir_conjuncts(pred, c, &n, max)) c[0] = pred, n = 1;
-    while (kept < n && (kept == 0 || !c[kept]->partial)) kept++;
-    for (int i = kept + 1; i < n; i++) c[kept] = ir_and(m, c[kept], c[i]);
-    return kept < n ? kept + 1 : n;
-}
-
 // The variable of the loop over v[k]; *by: v[k] in terms of it. The conjuncts that speak of v[k], but of no later loop,
 // are used up.
 static Var *narrowed(Ir *m, Var *const *v, int n, const bool *fixed, int k, Node **c, int nc, Node **by) {
@@ -43,7 +33,8 @@ static Var *narrowed(Ir *m, Var *const *v, int n, const bool *fixed, int k, Node
     return w;
 }
 
-// Each condition goes inside of the loops that it speaks of, one that may fail and that others precede inside of all.
+// Each condition goes inside of the loops that it speaks of, one that may fail and that others precede inside of all, in order:
+// it is not evaluated where one of them is false.
 static void place_guards(Ir *m, Region *r, Node *const *c, int nc) {
     for (int i = 0; i < nc; i++) {
         int k = r->nloops;
@@ -55,7 +46,8 @@ static void place_guards(Ir *m, Region *r, Node *const *c, int nc) {
 void lower_region(Ir *m, Var *const *v, int n, Node *pred, Region *r) {
     enum { MAX = 64 };
     Node *c[MAX + RANK_MAX];
-    int nc = conditions(m, pred, c, MAX);
+    int nc = 0;
+    if (!ir_conjuncts(pred, c, &nc, MAX)) c[0] = pred, nc = 1;
     bool fixed[RANK_MAX] = {false};
     *r = (Region){.n = n};
     for (int k = 0; k < n; k++) r->idx[k] = ir_var(v[k]);

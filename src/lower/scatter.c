@@ -40,6 +40,39 @@ int lower_split_scatter(Lower *l, const Task *t, Task **out) {
     return count + !adds;
 }
 
+// The sums, with the condition on what they add up.
+static Node *given(Ir *m, Node *sums, Node *cond) {
+    if (sums->op == OP_neg) return ir_neg(m, given(m, sums->args[0], cond));
+    if (sums->op != OP_sum) return ir_bracket(m, ir_and(m, cond, sums->args[0]), sums->args[1]);
+    Var *w = ir_index_like(m, sums->u.var, sums->u.var->extent); // the condition may speak of another of that name
+    return ir_binder_plain(m, OP_sum, w, given(m, ir_subst1(m, sums->args[0], ir_var(sums->u.var), ir_var(w)), cond));
+}
+
+// Does the region leave some indices free, each in all of its range?
+static bool leaves_whole(const Task *t, const Region *r) {
+    int next = 0;
+    for (int k = 0; k < t->nv; k++) {
+        if (next < r->nloops && r->idx[k] == ir_var(r->loop[next])) {
+            if (r->loop[next++]->extent != t->v[k]->extent) return false;
+        } else {
+            for (int q = 0; q < r->nloops; q++)
+                if (node_has_var(r->idx[k], r->loop[q])) return false;
+        }
+    }
+    for (int k = 1; k <= r->nloops; k++)
+        if (!ir_is_lit(r->guard[k], 1)) return false;
+    return next == r->nloops && next > 0;
+}
+
+// A term that fixes some of the indices around sums that fix others, [k = f(i)] * sum j < … [n = g(j)] * e: the sums are next.
+static bool opens_sums(Ir *m, Task *t, const Region *r) {
+    Node *inner = t->e->args[1], *fixed[16];
+    if (inner->op == OP_bracket || !leaves_whole(t, r) || !ir_scatters(m, inner, t->v, t->nv, fixed)) return false;
+    t->e = given(m, inner, t->e->args[0]);
+    if (!ir_is_lit(r->guard[0], 1)) t->guard = r->guard[0];
+    return true;
+}
+
 bool lower_open_scatter(Lower *l, Task *t) {
     Ir *m = l->ir;
     for (; t->e->op == OP_neg; t->e = t->e->args[0]) t->negative = !t->negative;
@@ -48,6 +81,7 @@ bool lower_open_scatter(Lower *l, Task *t) {
     bool bracket = e->op == OP_bracket;
     Region *r = ARENA_NEW(l->arena, Region);
     lower_region(m, t->v, t->nv, bracket ? e->args[0] : ir_bool(m, true), r);
+    if (bracket && opens_sums(m, t, r)) return true;
     Node *value = lower_region_value(m, t->v, r, bracket ? e->args[1] : e), **idx = ARENA_ARRAY(l->arena, Node *, t->nidx + t->nv);
     if (ir_is_zero(value)) return false;
     if (t->nidx) memcpy(idx, t->idx, sizeof *idx * (size_t)t->nidx);
