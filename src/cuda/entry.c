@@ -180,6 +180,20 @@ static void print_extents(Entry *p, bool outputs) {
 
 // ---- checks of arguments
 
+// The checks of sizes, and what they need.
+static void print_prologue(Code *c, const Tree *tree) {
+    bool *needed = ARENA_ARRAY(c->u->arena, bool, tree->temps.len + 1);
+    for (int i = tree->prologue; i-- > 0;) {
+        const Stmt *s = tree->body->stmts.data[i];
+        bool live = s->kind == ST_CHECK ? !unit_is_dead(c->u, s) : s->dst >= 0 && needed[s->dst];
+        for (int k = 0; k < s->nargs && live; k++) needed[s->args[k]] = true;
+    }
+    for (int i = 0; i < tree->prologue; i++) {
+        const Stmt *s = tree->body->stmts.data[i];
+        if (s->dst < 0 || needed[s->dst] || s->kind == ST_LIT || s->kind == ST_ARG) code_stmt(c, s, NULL);
+    }
+}
+
 // int prepare(ctx, …, extents, on_device): checks sizes and arrays, and notes the arrays' extents.
 static void print_prepare(Entry *p, Unit *u) {
     Str *out = p->out, body = {0};
@@ -187,7 +201,7 @@ static void print_prepare(Entry *p, Unit *u) {
     str_puts(out, "static inline int prepare(fsm_context *ctx");
     parameters(p, FORM_CODE);
     p->out = &body;
-    for (int i = 0; i < p->tree->prologue; i++) code_stmt(&c, p->tree->body->stmts.data[i], NULL);
+    print_prologue(&c, p->tree);
     str_puts(&body, "    void *const fsm_data[] = {");
     for (int i = 0; i < p->narrays; i++)
         str_printf(&body, i < p->ninputs ? "const_cast<%s *>(%s), " : "%.0s%s, ", cuda_element(p->array[i]->kind), p->array_name[i]);

@@ -134,8 +134,11 @@ static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 bool expr_mentions(const char *text, const char *word) {
     size_t n = strlen(word);
-    for (const char *p = text; (p = strstr(p, word)); p++)
-        if (!is_word(p[n]) && (p == text || !is_word(p[-1]))) return true;
+    bool quoted = false;
+    for (const char *p = text; *p; p++) {
+        if (*p == '"' && (p == text || p[-1] != '\\')) quoted = !quoted;
+        if (!quoted && *p == *word && !strncmp(p, word, n) && !is_word(p[n]) && (p == text || !is_word(p[-1]))) return true;
+    }
     return false;
 }
 

@@ -144,7 +144,7 @@ static void stmt(Code *c, Stmt *s, bool prologue) {
         code_line(c, "if (!%s) break;", expr_temp(u, s->args[0]));
     } else if (place_on_host(u, s)) {
         if (changes(c, s)) flush(c);
-        bool told = prologue && (s->kind == ST_CHECK || (s->dst >= 0 && !u->later[s->dst] && s->kind == ST_OP)); // by `prepare`
+        bool told = prologue && (s->kind == ST_CHECK || (s->dst >= 0 && !u->later[s->dst] && (s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT))); // by `prepare`
         if (!told) code_stmt(c, s, NULL);
     } else if (!unit_is_dead(u, s)) {
         vec_push(&c->pending, s);

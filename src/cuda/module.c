@@ -36,6 +36,7 @@ static const char **parameters(Arena *a, const Func *f) {
 bool unit_is_dead(const Unit *u, const Stmt *s) {
     switch (s->kind) {
     case ST_LIT: case ST_ARG: case ST_OP: case ST_CONV: case ST_SELECT: case ST_GET: case ST_LOAD: return !u->uses[s->dst];
+    case ST_CHECK: return u->def[s->args[0]]->kind == ST_LIT && u->def[s->args[0]]->u.num;
     default: return s->kind == ST_FETCH;
     }
 }
@@ -104,9 +105,10 @@ static Unit *unit_new(Arena *a, Diag *diag, const Tree *tree, const char *name) 
     tree_definitions(tree->body, u->def);
     note_uses(u, tree->body);
     u->later = arena_copy(a, u->uses, sizeof *u->later * (size_t)n);
-    for (int i = 0; i < tree->prologue; i++) {
+    for (int i = tree->prologue; i-- > 0;) {
         const Stmt *s = tree->body->stmts.data[i];
-        for (int k = 0; k < s->nargs && s->kind == ST_CHECK; k++) u->later[s->args[k]]--;
+        bool told = !unit_is_dead(u, s) && (s->kind == ST_CHECK || (s->dst >= 0 && !u->later[s->dst]));
+        for (int k = 0; k < s->nargs && told; k++) u->later[s->args[k]]--;
     }
     note_own(u, tree->body);
     place_temps(u);
