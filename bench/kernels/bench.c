@@ -1,5 +1,6 @@
 // Compares and times the kernels of kernels.h: fsmc's against by_hand.c's, or, with --threads, calls in N threads against N
-// copies of them at once. usage: bench [--check] [--quick] [--threads N] [--only NAME]...
+// copies of them at once, or, with --roofline, against what the machine can do.
+// usage: bench [--check] [--quick] [--roofline] [--threads N] [--only NAME]...
 #define _GNU_SOURCE
 #include "kernels.h"
 #include "roofline.h"
@@ -225,6 +226,54 @@ static void measure(const struct kernel *k, double least, double logs[3]) {
     fflush(stdout);
 }
 
+// ---- shares of the roofline
+
+// What elementwise kernels and reductions cannot do without, for each of n elements: streams read and written, where what is
+// needed again after a sum over all is read again, calls of a function of libm, additions and multiplications.
+static const struct work {
+    const char *kernel;
+    bool gradient;
+    int reads, writes, again; // again: streams that are only read, in passes of their own
+    const char *function;
+    int operations;
+} works[] = {
+    {"axpy", false, 2, 1, 0, NULL, 2},      {"axpy", true, 1, 2, 0, NULL, 1},
+    {"horner", false, 1, 1, 0, NULL, 10},   {"horner", true, 2, 1, 0, NULL, 9},
+    {"gauss", false, 1, 1, 0, "exp", 1},    {"gauss", true, 2, 1, 0, "exp", 4},
+    {"tanhs", false, 1, 1, 0, "tanh", 0},   {"tanhs", true, 2, 1, 0, "tanh", 3},
+    {"piecewise", false, 1, 1, 0, NULL, 5}, {"piecewise", true, 2, 1, 0, NULL, 5},
+    {"dotp", false, 2, 0, 0, NULL, 2},      {"dotp", true, 2, 2, 0, NULL, 0},
+    {"norm2", false, 1, 0, 0, NULL, 2},     {"norm2", true, 1, 1, 1, NULL, 3},
+    {"abssum", false, 1, 0, 0, NULL, 2},    {"abssum", true, 1, 1, 0, NULL, 2},
+    {"varianceOf", false, 1, 0, 1, NULL, 4}, {"varianceOf", true, 1, 1, 1, NULL, 4},
+    {"lse", false, 1, 0, 1, "exp", 2},      {"lse", true, 1, 1, 1, "exp", 3},
+    {"smax", false, 1, 1, 1, "exp", 3},     {"entropy", false, 1, 0, 0, "log", 2},
+    {"entropy", true, 1, 1, 0, "log", 2},   {"cosine", false, 2, 0, 0, NULL, 6},
+    {"cosine", true, 2, 2, 2, NULL, 12},    {"normalise", false, 1, 1, 1, NULL, 3},
+};
+
+// The time of the work: of what takes longest, moving, calling or calculating.
+static double least_time(const struct work *w, int64_t n, double peak) {
+    double moves = stream_ns(n, w->reads, w->writes) + (w->again ? stream_ns(n, w->again, 0) : 0);
+    return fmax(moves, fmax(function_ns(n, w->function), 1e9 * (double)w->operations * (double)n / (2 * peak)));
+}
+
+static void print_shares(bool quick) {
+    double peak = peak_multiply_adds(200);
+    printf("%-14s %-8s %10s %11s %11s %8s\n", "kernel", "", "size", "roof ns", "fsmc ns", "share");
+    for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
+        const struct kernel *k = kernels;
+        while (strcmp(k->name, works[i].kernel)) k++;
+        double ns[SIDES];
+        set_up(k, false);
+        time_sides(k, works[i].gradient, quick ? 0.001 : 0.005, ns);
+        double roof = least_time(&works[i], size[0], peak);
+        printf("%-14s %-8s %10lld %11.0f %11.0f %8.2f\n", k->name, works[i].gradient ? "gradient" : "", (long long)size[0], roof, ns[0], roof / ns[0]);
+        fflush(stdout);
+        tear_down(k);
+    }
+}
+
 // ---- threads
 
 enum { COPIES = 64, ROUNDS = 61, LARGEST = 256 << 20 };
@@ -404,11 +453,12 @@ static void measure_threads(const struct kernel *k, bool gradient, int n, bool q
 }
 
 int main(int argc, char **argv) {
-    bool only_check = false, quick = false, wanted[KERNEL_COUNT] = {0}, some = false;
+    bool only_check = false, quick = false, roofline = false, wanted[KERNEL_COUNT] = {0}, some = false;
     int threads = 0;
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--check")) only_check = true;
         else if (!strcmp(argv[i], "--quick")) quick = true;
+        else if (!strcmp(argv[i], "--roofline")) roofline = true;
         else if (!strcmp(argv[i], "--threads") && i + 1 < argc && (threads = atoi(argv[i + 1])) > 0 && threads <= COPIES) i++;
         else if (!strcmp(argv[i], "--only") && i + 1 < argc) {
             int k = 0;
@@ -416,9 +466,10 @@ int main(int argc, char **argv) {
             if (k == KERNEL_COUNT) return fprintf(stderr, "bench: there is no kernel `%s`\n", argv[i + 1]), 2;
             wanted[k] = some = true;
             i++;
-        } else return fprintf(stderr, "usage: bench [--check] [--quick] [--threads N] [--only NAME]...\n"), 2;
+        } else return fprintf(stderr, "usage: bench [--check] [--quick] [--roofline] [--threads N] [--only NAME]...\n"), 2;
     }
     ctx = fsm_context_new();
+    if (roofline) return print_shares(quick), fsm_context_free(ctx), 0;
     double logs[3] = {0};
     int count = 0;
     if (threads && !only_check)

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static double seconds(void) {
@@ -74,4 +75,87 @@ void print_roofline(bool quick) {
            2e-9 * 8 * CHAINS * (1 << 20) / best[1], 1e-9 * 1000 * SMALL / best[2]);
     free(x);
     free(y);
+}
+
+// ---- a loop's share
+
+enum { ARRAYS = 3, TRIES = 200 };
+
+#define SUM1(i) x[0][i]
+#define SUM2(i) (x[0][i] + x[1][i])
+#define SUM3(i) (x[0][i] + x[1][i] + x[2][i])
+#define READ(r)                                                                                                             \
+    static double read##r(int64_t n, double *const *x, double *const *y) {                                                  \
+        double sum = 0;                                                                                                     \
+        (void)y;                                                                                                            \
+        for (int64_t i = 0; i < n; i++) sum += SUM##r(i);                                                                   \
+        return sum;                                                                                                         \
+    }
+#define WRITE(r, w, ...)                                                                                                    \
+    static double read##r##write##w(int64_t n, double *const *x, double *const *y) {                                        \
+        double *restrict a = y[0], *restrict b = y[1], *restrict c = y[2];                                                  \
+        (void)a, (void)b, (void)c;                                                                                          \
+        for (int64_t i = 0; i < n; i++) __VA_ARGS__;                                                                        \
+        return a[0];                                                                                                        \
+    }
+READ(1)
+READ(2)
+READ(3)
+WRITE(1, 1, a[i] = SUM1(i))
+WRITE(2, 1, a[i] = SUM2(i))
+WRITE(3, 1, a[i] = SUM3(i))
+WRITE(1, 2, a[i] = b[i] = SUM1(i))
+WRITE(2, 2, a[i] = b[i] = SUM2(i))
+WRITE(3, 2, a[i] = b[i] = SUM3(i))
+WRITE(1, 3, a[i] = b[i] = c[i] = SUM1(i))
+WRITE(2, 3, a[i] = b[i] = c[i] = SUM2(i))
+WRITE(3, 3, a[i] = b[i] = c[i] = SUM3(i))
+typedef double stream(int64_t n, double *const *x, double *const *y);
+static stream *const streams[ARRAYS][ARRAYS + 1] = {{read1, read1write1, read1write2, read1write3},
+                                                    {read2, read2write1, read2write2, read2write3},
+                                                    {read3, read3write1, read3write2, read3write3}};
+
+static void *numbers(int64_t n) {
+    double *x = aligned_alloc(64, (size_t)(n + 7) / 8 * 64);
+    if (!x) exit((fprintf(stderr, "bench: out of memory\n"), 1));
+    for (int64_t i = 0; i < n; i++) x[i] = 0.25 + 0.5 * (double)i / (double)n;
+    return x;
+}
+
+static double least_ns(stream *run, int64_t n, double *const *x, double *const *y) {
+    int64_t calls = 1 + 100000 / n;
+    double best = 1e9, t;
+    volatile double sink;
+    for (int r = 0; r < TRIES; r++) {
+        t = seconds();
+        for (int64_t i = 0; i < calls; i++) sink = run(n, x, y);
+        if ((t = seconds() - t) < best) best = t;
+    }
+    (void)sink;
+    return 1e9 * best / (double)calls;
+}
+
+static double timed(stream *run, int64_t n) {
+    double *x[ARRAYS], *y[ARRAYS];
+    for (int i = 0; i < ARRAYS; i++) x[i] = numbers(n), y[i] = numbers(n);
+    double ns = least_ns(run, n, x, y);
+    for (int i = 0; i < ARRAYS; i++) free(x[i]), free(y[i]);
+    return ns;
+}
+
+double stream_ns(int64_t n, int reads, int writes) { return timed(streams[reads - 1][writes], n); }
+
+#define FUNCTION(name)                                                                                                      \
+    static double call_##name(int64_t n, double *const *x, double *const *y) {                                              \
+        double *restrict to = y[0];                                                                                         \
+        for (int64_t i = 0; i < n; i++) to[i] = name(x[0][i]);                                                              \
+        return to[0];                                                                                                       \
+    }
+FUNCTION(exp)
+FUNCTION(tanh)
+FUNCTION(log)
+
+double function_ns(int64_t n, const char *name) {
+    if (!name) return 0;
+    return timed(!strcmp(name, "exp") ? call_exp : !strcmp(name, "tanh") ? call_tanh : call_log, n);
 }

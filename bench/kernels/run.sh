@@ -1,7 +1,8 @@
 #!/bin/sh
 # Compares and times what fsmc makes of the kernels in kernels.fsm and the same written by hand in C (docs/benchmarks.md).
-# usage: bench/kernels/run.sh [--check] [--quick] [--threads N] [--only NAME]...
+# usage: bench/kernels/run.sh [--check] [--quick] [--roofline] [--threads N] [--only NAME]...
 #   --check: only compares the results; --quick: short measurements, and with --check small sizes only
+#   --roofline: times elementwise kernels and reductions alone, beside what moving, calling and calculating take at least
 #   --threads N: times calls in N threads against N copies of them at once, at larger sizes; with --check, compares the bits of
 #   results with 1, 2, 3 and 8 threads
 # FSMC_BUILD is a build directory (build/, which is made if need be); FSMC_FLAGS are more options for fsmc.

@@ -18,12 +18,25 @@ static void count_uses(Node *e, void *data) {
 // Is e, of this operation, used once? What has been rewritten in this round is not known.
 static bool once(const Map *uses, const Node *e, Op op) { return e->op == op && (intptr_t)map_get(uses, e) == 1; }
 
-// a * x + b * x as x * (a + b), or both with -; NULL if they have no factor in common.
-static Node *common_factor(Ir *m, const Node *p, const Node *q, Op op) {
+// If p is a product with the factor x, or one with a product in it that is used nowhere else and has it: the other factors.
+static Node *without_factor(Ir *m, const Map *uses, const Node *p, const Node *x) {
     for (int i = 0; i < 2; i++)
-        for (int j = 0; j < 2; j++)
-            if (p->args[i] == q->args[j] && rule(m, RULE_factor))
-                return ir_mul(m, p->args[i], ir_op(m, op, p->args[!i], q->args[!j]));
+        if (p->args[i] == x) return p->args[!i];
+    for (int i = 0; i < 2; i++) {
+        const Node *inner = p->args[i];
+        for (int k = 0; once(uses, inner, OP_mul) && k < 2; k++)
+            if (inner->args[k] == x) return ir_mul(m, p->args[!i], inner->args[!k]);
+    }
+    return NULL;
+}
+
+// a * x + b * x as x * (a + b), or both with -; NULL if they have no factor in common. x is an operand of one of the products.
+static Node *common_factor(Ir *m, const Map *uses, const Node *p, const Node *q, Op op) {
+    for (int i = 0; i < 4; i++) {
+        Node *x = i < 2 ? p->args[i] : q->args[i - 2];
+        Node *a = without_factor(m, uses, p, x), *b = a ? without_factor(m, uses, q, x) : NULL;
+        if (b && rule(m, RULE_factor)) return ir_mul(m, x, ir_op(m, op, a, b));
+    }
     return NULL;
 }
 
@@ -51,18 +64,18 @@ static Node *common_quotient(Ir *m, const Node *p, const Node *q, Op op) {
     return NULL;
 }
 
-static Node *common(Ir *m, const Node *p, const Node *q, Op op) {
-    return p->op == OP_mul && q->op == OP_mul ? common_factor(m, p, q, op) : common_quotient(m, p, q, op);
+static Node *common(Ir *m, const Map *uses, const Node *p, const Node *q, Op op) {
+    return p->op == OP_mul && q->op == OP_mul ? common_factor(m, uses, p, q, op) : common_quotient(m, p, q, op);
 }
 
 // Sums and differences: of two products or quotients, or of (e + a * x) and one.
 static Node *factored(Ir *m, const Map *uses, const Node *e) {
     Node *a = e->args[0], *b = e->args[1];
     if (m->strict || (!once(uses, b, OP_mul) && !once(uses, b, OP_div))) return NULL;
-    if (once(uses, a, OP_mul) || once(uses, a, OP_div)) return common(m, a, b, e->op);
+    if (once(uses, a, OP_mul) || once(uses, a, OP_div)) return common(m, uses, a, b, e->op);
     bool chain = once(uses, a, OP_add) || once(uses, a, OP_sub);
     if (!chain || (!once(uses, a->args[1], OP_mul) && !once(uses, a->args[1], OP_div))) return NULL;
-    Node *both = common(m, a->args[1], b, a->op == e->op ? OP_add : OP_sub);
+    Node *both = common(m, uses, a->args[1], b, a->op == e->op ? OP_add : OP_sub);
     return both ? ir_op(m, a->op, a->args[0], both) : NULL;
 }
 
