@@ -60,13 +60,16 @@ static bool meet(int n, const Temp *t, int m, const Temp *u) {
     return false;
 }
 
+bool effects_share_cells(const Effects *a, const Effects *b) {
+    return meet(a->sets.len, a->sets.data, b->gets.len, b->gets.data) || meet(a->sets.len, a->sets.data, b->sets.len, b->sets.data) ||
+           meet(a->gets.len, a->gets.data, b->sets.len, b->sets.data);
+}
+
 bool effects_conflict(const Stmt *s, const Effects *a, const Stmt *t, const Effects *b) {
     if (a->stops && (b->stops || b->access.len)) return true;
     if (s->kind == ST_BREAK || t->kind == ST_BREAK) return true;
     if (s->dst >= 0 && s->kind != ST_FOR && has(b->uses.len, b->uses.data, s->dst)) return true;
-    if (meet(a->sets.len, a->sets.data, b->gets.len, b->gets.data) || meet(a->sets.len, a->sets.data, b->sets.len, b->sets.data) ||
-        meet(a->gets.len, a->gets.data, b->sets.len, b->sets.data))
-        return true;
+    if (effects_share_cells(a, b)) return true;
     for (int i = 0; i < a->access.len; i++)
         for (int k = 0; k < b->access.len; k++)
             if (a->access.data[i].buf == b->access.data[k].buf && (a->access.data[i].write || b->access.data[k].write)) return true;

@@ -22,6 +22,8 @@ typedef struct Effects {
 
 void effects_add(Effects *e, const Stmt *s); // of s and what is inside
 void effects_free(Effects *e);
+// Does one of them set a cell that the other gets or sets?
+bool effects_share_cells(const Effects *a, const Effects *b);
 // Must s, which comes first, stay before t? What accesses arrays may do so only since a check before it has passed.
 bool effects_conflict(const Stmt *s, const Effects *of_s, const Stmt *t, const Effects *of_t);
 // Does each iteration of a loop with index i, or of it and another one with index j, access elements of its own of what one of

@@ -233,24 +233,12 @@ static bool pays(const Merger *z, const Stmt *a, const Effects *ea, const Stmt *
     return nest_is_flat(a->body) || !write_beside(z, a->dst, ea, b->dst, eb);
 }
 
-static bool meet(int n, const Temp *t, int m, const Temp *u) {
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < m; k++)
-            if (t[i] == u[k]) return true;
-    return false;
-}
-
-static bool cells_meet(const Effects *a, const Effects *b) {
-    return meet(a->sets.len, a->sets.data, b->gets.len, b->gets.data) || meet(a->sets.len, a->sets.data, b->sets.len, b->sets.data) ||
-           meet(a->gets.len, a->gets.data, b->sets.len, b->sets.data);
-}
-
 static bool mergeable(const Merger *z, int first, int second) {
     const Stmt *a = z->block->stmts.data[first], *b = z->block->stmts.data[second];
     const Effects *ea = &z->of.data[first], *eb = &z->of.data[second];
     if (ea->size + eb->size > LARGEST_LOOP || ea->stops || !have_common(ea, eb) || !alike(z, a, b) || !pays(z, a, ea, b, eb)) return false;
     if (!nest_is_parallel(a, ea, z->def, z->strict) || !nest_is_parallel(b, eb, z->def, z->strict)) return false;
-    return !cells_meet(ea, eb) && effects_apart(ea, a->dst, eb, b->dst);
+    return !effects_share_cells(ea, eb) && effects_apart(ea, a->dst, eb, b->dst);
 }
 
 // May loops inside of a and b be one, where a's comes after what b's needs?
@@ -380,7 +368,7 @@ static void count(Needed *n, const Block *block) {
         for (int k = 0; k < s->nargs; k++) n->uses[s->args[k]]++;
         for (int k = 0; k < s->nin; k++)
             if (s->in[k]) n->loaded[s->in[k]->id] = true;
-        if (s->kind == ST_LOAD || s->kind == ST_EXTERN) n->loaded[s->buf ? s->buf->id : 0] |= s->buf != NULL;
+        if ((s->kind == ST_LOAD || s->kind == ST_EXTERN) && s->buf) n->loaded[s->buf->id] = true;
         if (s->kind == ST_COPY) n->loaded[s->src->id] = true;
         count(n, s->body);
         count(n, s->other);
