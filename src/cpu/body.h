@@ -53,6 +53,8 @@ typedef struct Body {
     LLVMValueRef *sums;      // by buffer: the lanes' private copies, or NULL
     LLVMValueRef copied;     // are there such copies?
     bool *sums_cell;         // by temp: a cell from outside that the lanes add to, each for itself
+    bool *approximate;       // by temp: a square root that is approximated (roots.c)
+    const Stmt **root_of;    // by temp: the square root of it in the same loop
     LLVMValueRef *roomy;     // by buffer that is new in each lane, but made outside: is there room for all lanes?
 } Body;
 

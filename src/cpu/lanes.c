@@ -362,6 +362,8 @@ static LLVMValueRef lane_by_lane(Body *p, const Stmt *s) {
 static LLVMValueRef lanes_operation(Body *p, const Stmt *s) {
     Emitter *e = p->e;
     Kind kind = body_kind(p, s->dst), of = kind == KIND_BOOL ? body_kind(p, s->args[0]) : kind;
+    LLVMValueRef root = lanes_root(p, s);
+    if (root) return root;
     LLVMValueRef args[2] = {lanes_value(p, s->args[0]), s->nargs > 1 ? lanes_value(p, s->args[1]) : NULL};
     const char *name = kind == KIND_DOUBLE ? vector_function(p, s->op) : NULL;
     if (name) return call_vector(p, s->op, name, s->nargs, args);
@@ -716,6 +718,7 @@ void lanes_for(Body *p, const Stmt *s) {
     z.seen = ARENA_ARRAY(p->e->arena, char, p->tree->bufs.len + 1);
     LLVMValueRef n = body_value(p, s->args[0]), mark = s->nin ? body_mark(p) : NULL, done = body_first(p, s);
     look_inside(&z, s->body);
+    lanes_plan_roots(p, s);
     begin_sums(&z, s, LLVMBuildSub(p->e->builder, n, done, ""));
     const int width = p->e->width;
     const bool masks = width >= LANES_MASKED;

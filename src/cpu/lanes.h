@@ -30,6 +30,11 @@ bool lanes_load_apart(Body *p, const Buf *b, const Temp *index, LLVMValueRef *v)
 // Emits a loop that copies rows (Stmt.rows), or says that it is an ordinary loop. (rows.c)
 bool lanes_rows(Body *p, const Stmt *s);
 
+// Which square roots in a loop with lanes are approximated. (roots.c)
+void lanes_plan_roots(Body *p, const Stmt *loop);
+// Of an operation that is such a root, or a division by one: its value; else NULL.
+LLVMValueRef lanes_root(Body *p, const Stmt *s);
+
 // An operation of a vector of 8 doubles, or NULL if it is not written here. (functions.c)
 LLVMValueRef lanes_function(Body *p, Op op, LLVMValueRef x);
 

@@ -267,6 +267,7 @@ Tree **compile_trees(Compilation *c, FuncList funcs) {
     if (o->level >= 2 && o->lanes && !cuda) {
         how.registers = cpu_registers(target_cpu(o));
         how.width = o->lanes > 0 ? o->lanes : cpu_width(target_cpu(o));
+        how.roots = o->fp == CPU_FP_FAST && how.width == 8 && cpu_width(target_cpu(o)) == 8;
     }
     compile_stage(c, "lower");
     for (int i = 0; i < funcs.n; i++) {

@@ -88,6 +88,7 @@ static bool is_plain(const Model *p, const Block *block, Temp index) {
         const Stmt *s = block->stmts.data[i];
         if (s->body || s->other || s->kind == ST_CHECK || s->kind == ST_EXTERN || s->kind == ST_BREAK) return false;
         if (s->kind == ST_OP && op_info[s->op].cost >= op_info[OP_exp].cost) return false;
+        if (s->kind == ST_OP && s->op == OP_sqrt && p->roots) return false;
         if (s->kind == ST_SET && p->it.def[s->args[0]] && iter_is_extreme(p->it.def[s->args[0]])) return false;
         if (!is_access(s)) continue;
         const Temp *at = stmt_index(s);

@@ -9,6 +9,7 @@ typedef struct Model {
     Iterations it;
     const Machine *machine;
     bool always;       // lanes wherever that is possible
+    bool roots;        // square roots of vectors are approximated
     bool masks;        // what lanes leave over is one more vector, with a mask
     bool never;        // nowhere
     bool silent;       // about choices in loops inside, which are asked for again

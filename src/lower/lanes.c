@@ -152,7 +152,7 @@ static void choose(Planner *p, Block *block) {
 void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     if (tree->temps.len > LARGEST_TREE) return;
     const Machine *machine = opt->machine;
-    Planner p = {.m = {.machine = machine, .always = opt->always, .masks = opt->width >= LANES_MASKED}, .width = opt->width};
+    Planner p = {.m = {.machine = machine, .always = opt->always, .roots = opt->roots, .masks = opt->width >= LANES_MASKED}, .width = opt->width};
     p.registers = machine->registers ? (int)machine->registers : opt->registers;
     lanes_peel(arena, tree);
     lanes_shift(arena, tree);

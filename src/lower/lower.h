@@ -23,6 +23,7 @@ typedef struct LaneOptions {
     const Machine *machine; // what is assumed of it
     int registers; // for vectors
     int width;     // how many lanes one has
+    bool roots;    // square roots of vectors are approximated (cpu/roots.c), so that they cost little
 } LaneOptions;
 
 // Says which loops of the tree run several iterations at once (Stmt.lanes). (lanes.c)

@@ -22,20 +22,25 @@ static double ulps(double is, long double want) {
     return (double)(fabsl(is - want) / next);
 }
 
-// Of exp: between underflow and overflow, and near 0; of tanh: of all sizes; of log: of all sizes, and near 1.
+// Of exp: between underflow and overflow, and near 0; of tanh: of all sizes; of log: of all sizes, and near 1;
+// of the rest: of all sizes.
 static double argument(char of, int round) {
     double u = unit(), small = (u - 0.5) * ldexp(1, -(int)(40 * unit()));
     if (of == 'e') return round % 2 ? small : -708 + 1417 * u;
     if (of == 't') return round % 3 == 0 ? small : (u - 0.5) * (round % 3 == 1 ? 4 : 50);
+    if (of != 'l') return ldexp(1 + u, (int)(2000 * unit()) - 1060);
     return round % 3 == 0 ? ldexp(1 + u, (int)(2000 * unit()) - 1060) : round % 3 == 1 ? 0.5 + 1.5 * u : 1 + small;
 }
 
+static long double inverse(long double x) { return 1 / sqrtl(x); }
+
 int main(void) {
-    static const Function functions[] = {{"exp", exps, expl}, {"tanh", tanhs, tanhl}, {"log", logs, logl}};
+    static const Function functions[] = {{"exp", exps, expl}, {"tanh", tanhs, tanhl}, {"log", logs, logl}, {"sqrt", roots, sqrtl}, {"inverse of sqrt", inverses, inverse}};
+    const int count = sizeof functions / sizeof *functions;
     static double x[N], y[N];
     const double far[16] = {0, -0.0, INFINITY, -INFINITY, NAN, 1e-320, -1e-320, 1e300, -1e300, 1e17, -1e17, -745.1, 710, 2e-8, 25, -25};
     fsm_context *ctx = fsm_context_new();
-    for (int f = 0; f < 3; f++) {
+    for (int f = 0; f < count; f++) {
         double worst = 0, at = 0;
         for (int round = 0; round < ROUNDS; round++) {
             for (int i = 0; i < N; i++) x[i] = argument(*functions[f].name, round);
