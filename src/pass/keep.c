@@ -24,6 +24,7 @@ typedef struct Kept {
     Node *e, *out;
     int state, q, nw; // the state, or -1; the output's number
     Var *w[PART_RANK];
+    bool computed; // by the loop, as it is
 } Kept;
 
 typedef struct Keeper {
@@ -32,6 +33,7 @@ typedef struct Keeper {
     Map facts;
     Map plain;  // loops without outputs that are evaluated somewhere
     Map closed; // arrays of dear values over the variables that the traced loops do not know
+    Map user;   // of a value that is needed: the operation that reads it, or itself if several do
     VEC(Over) over;
 } Keeper;
 
@@ -55,6 +57,7 @@ static void keeper_free(Keeper *k) {
     map_free(&k->facts);
     map_free(&k->plain);
     map_free(&k->closed);
+    map_free(&k->user);
     for (int i = 0; i < k->over.len; i++) ir_rewriting_end(k->over.data[i].renaming);
     vec_free(&k->over);
 }
@@ -157,10 +160,9 @@ static bool is_beside(const Node *e, const Node *loop) {
     return all;
 }
 
-// Which value of x's loop e is, as an output or the next value of a state: false if it is not to be kept.
+// Which value of x's loop e is, as an output or the next value of a state: false if it cannot be.
 static bool plan(Keeper *k, Iteration *x, Node *e, Kept *kept) {
     Ir *m = k->f->ir;
-    if (is_limited(m, e)) return false;
     if (e->partial || !node_has_var(e, x->t) || !is_beside(e, x->loop)) return false;
     Node *own = iteration_in_loop(m, x, e);
     if (own->op != e->op || own->partial || !loop_varies(ir_loop(x->loop), own)) return false;
@@ -168,7 +170,7 @@ static bool plan(Keeper *k, Iteration *x, Node *e, Kept *kept) {
     kept->nw = iteration_inner(x, own, kept->w);
     if (kept->nw < 0 || kept->nw + e->rank >= PART_RANK || !is_small(x, own, kept->nw)) return false;
     Node *array = array_of(k, own, kept->nw, kept->w);
-    if (!computes(k, own, kept->nw, array)) return false;
+    kept->computed = computes(k, own, kept->nw, array);
     Loop *l = ir_loop(x->loop);
     for (int j = 0; j < l->n; j++)
         if (loop_step(x->loop, j) == array) kept->state = j;
@@ -178,8 +180,33 @@ static bool plan(Keeper *k, Iteration *x, Node *e, Kept *kept) {
         Node *cond = needed(m, x, map_get(&k->facts, e), kept->nw, kept->w);
         kept->out = array_of(k, ir_bracket(m, cond, own), kept->nw, kept->w);
     }
-    explain(m->explain, EXPLAIN_LOOPS, e->span, "keep: %s is kept in each iteration, for a loop that would compute it again",
-            ir_quote(m, e));
+    return true;
+}
+
+// Is e dear, and computed by x's loop?
+static bool is_wanted(Keeper *k, Iteration *x, Node *e, Kept *kept) {
+    return !is_limited(k->f->ir, e) && plan(k, x, e, kept) && kept->computed;
+}
+
+// The one operation that reads e, itself or as an element of an array.
+static Node *reader(const Keeper *k, const Node *e) {
+    Node *user = map_get(&k->user, e);
+    const Node *array = NULL;
+    for (; user && user != e && user->op == OP_gen; user = map_get(&k->user, e)) array = e = user;
+    if (user && user != e && array && user->op == OP_at && user->args[0] == array) e = user, user = map_get(&k->user, e);
+    return user && user != e && user->rank == 0 && op_is_elementwise(user->op) ? user : NULL;
+}
+
+// What one operation alone reads need not be kept where the operation's value, which takes no more memory, can be: less
+// is computed again, and less stored if its other operand was kept, too.
+static bool climb(Keeper *k, Kept *kept) {
+    Node *user = reader(k, kept->e);
+    Kept up;
+    if (kept->state >= 0 || kept->e->rank || !user || user->kind != kept->e->kind) return false;
+    if (!plan(k, kept->x, user, &up) || up.nw != kept->nw) return false;
+    for (int i = 0; i < up.nw; i++)
+        if (up.w[i]->extent != kept->w[i]->extent) return false;
+    *kept = up;
     return true;
 }
 
@@ -222,30 +249,46 @@ static void replace(Keeper *k, Node *loop, int n, Kept *kept) {
 }
 
 // What is needed if e is.
-static void mark_operands(const Node *e, Map *live) {
-    for (int i = 0; i < e->nargs; i++) map_put(live, e->args[i], e->args[i]);
+static void mark_operands(Keeper *k, Node *e) {
+    for (int i = 0; i < e->nargs; i++) {
+        Node *x = e->args[i], *known = map_get(&k->user, x);
+        map_put(&k->user, x, !known || known == e ? e : x);
+    }
     const Var *v = ir_is_binder(e) ? e->u.var : e->op == OP_fold ? e->u.loop->index : NULL;
-    if (v) map_put(live, v->extent, v->extent);
+    if (v) map_put(&k->user, v->extent, v->extent);
+}
+
+// What is kept in the end, each once; how many there are.
+static int climb_all(Keeper *k, int n, Kept *all) {
+    int len = 0;
+    for (int i = 0; i < n; i++) {
+        while (climb(k, &all[i])) continue;
+        int j = 0;
+        while (j < len && all[j].e != all[i].e) j++;
+        if (j == len) all[len++] = all[i];
+    }
+    for (int i = 0; i < len; i++)
+        explain(k->f->ir->explain, EXPLAIN_LOOPS, all[i].e->span,
+                "keep: %s is kept in each iteration, for a loop that would compute it again", ir_quote(k->f->ir, all[i].e));
+    return len;
 }
 
 // Values of one loop are kept: of the first that any are of.
 static bool keep_some(Keeper *k, int n, Iteration *x) {
     VEC(Kept) all = {0};
-    Map live = {0};
-    for (int i = 0; i < k->f->noutputs; i++) map_put(&live, k->f->outputs[i], k->f->outputs[i]);
+    for (int i = 0; i < k->f->noutputs; i++) map_put(&k->user, k->f->outputs[i], k->f->outputs[i]);
     for (int i = k->nodes.all.len; i-- > 0;) { // users first: what only kept values need is not looked at
         Node *e = k->nodes.all.data[i];
         Kept kept = {0};
-        if (!map_get(&live, e)) continue;
+        if (!map_get(&k->user, e)) continue;
         for (int j = 0; j < n && !kept.x && is_dear(e); j++)
-            if (!plan(k, &x[j], e, &kept)) kept.x = NULL;
-        if (!kept.x) mark_operands(e, &live);
+            if (!is_wanted(k, &x[j], e, &kept)) kept.x = NULL;
+        if (!kept.x) mark_operands(k, e);
         else if (!all.len || kept.x->loop == all.data[0].x->loop) vec_push(&all, kept);
     }
-    if (all.len) replace(k, all.data[0].x->loop, all.len, all.data);
+    if (all.len) replace(k, all.data[0].x->loop, climb_all(k, all.len, all.data), all.data);
     bool any = all.len;
     vec_free(&all);
-    map_free(&live);
     return any;
 }
 

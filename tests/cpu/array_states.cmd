@@ -8,6 +8,6 @@ for e in gather swap bins; do
     done
 done
 # What is stored, and what is undone.
-for e in put1 gather1 window1 kept1 nested1; do
+for e in put1 gather1 window1 kept1 nested1 gates1; do
     fsmc --explain=loops --entry=$e -o "$FSMC_TEST_TMP/x.o" array_states.fsm
 done
