@@ -356,6 +356,21 @@ static void print_frame(Str *out, Unit *u) {
     str_puts(out, "};\n\n");
 }
 
+// Is recording what it starts of use, and possible? What the host learns of the device, it may learn otherwise the next time.
+static bool is_recorded(const Unit *u) { return !u->asks && (u->repeats || u->nlaunches >= 4); }
+
+// int run(call, …), of which later calls with the same arguments start again what one has started.
+static void print_recorded(Entry *p) {
+    Str *out = p->out;
+    str_puts(out, "static int run(fsm::cuda::Call &call");
+    parameters(p, FORM_CODE);
+    str_puts(out, ") {\n    static const char fsm_site = 0;\n    const uint64_t fsm_key[] = {");
+    for (int i = 0; i < p->f->ninputs + p->f->noutputs; i++) str_printf(out, "%sfsm::cuda::word(%s)", i ? ", " : "", p->params[i]);
+    str_puts(out, "};\n    return fsm::cuda::recorded(call, &fsm_site, fsm_key, [&] { start(call");
+    arguments(p, "", false);
+    str_puts(out, "); });\n}\n\n");
+}
+
 // otherwise: the name of the namespace of the version for sizes of 0, or NULL.
 static void print_run(Entry *p, Unit *u, const char *otherwise) {
     Str body = {0};
@@ -364,7 +379,8 @@ static void print_run(Entry *p, Unit *u, const char *otherwise) {
     for (int i = 0; i < u->tree->temps.len; i++) frame |= u->frame[i];
     print_frame(p->out, u);
     str_puts(p->out, str_text(&u->kernels));
-    str_puts(p->out, "\nstatic int run(fsm::cuda::Call &call");
+    const bool recorded = is_recorded(u);
+    str_printf(p->out, "\nstatic int %s(fsm::cuda::Call &call", recorded ? "start" : "run");
     parameters(p, FORM_CODE);
     Str *out = p->out, text = {0};
     p->out = &text;
@@ -379,6 +395,7 @@ static void print_run(Entry *p, Unit *u, const char *otherwise) {
     p->out = out;
     finish_function(p, false, "", &text);
     str_free(&body);
+    if (recorded) print_recorded(p);
 }
 
 void entry_print(Str *out, Unit *u, Unit *otherwise, Unit *sizes, const CudaOptions *opt) {

@@ -27,10 +27,16 @@ static bool changes(const Code *c, const Stmt *s) {
     return any;
 }
 
+void host_launch(Code *c, const char *kernel, const char *shape, const char *arguments) {
+    c->u->nlaunches++;
+    code_line(c, "FSM_LAUNCH(%s, %s, 0, call.stream(), %s);", kernel, shape, arguments);
+}
+
 void host_read(Code *c, Temp t) {
     Unit *u = c->u;
     if (!u->device[t] || u->read[t]) return;
     flush(c);
+    u->asks = true;
     u->frame[t] = u->read[t] = true;
     u->text[t] = NULL;
     const char *name = expr_temp(u, t);
@@ -64,15 +70,15 @@ static void all_elements(Code *c, const Stmt *s) {
     const Buf *b = s->buf;
     for (int k = 0; k < b->rank; k++) host_read(c, b->extent[k]);
     const char *n = expr_count(u, b, NULL), *type = cuda_element(b->kind), *value;
+    const char *shape = expr_text(u->arena, "fsm::shape(%s).blocks, fsm::BLOCK", n);
     if (s->src) {
         value = expr_buf(u, s->src);
-        code_line(c, "FSM_LAUNCH(fsm::copy_array<%s>, fsm::shape(%s).blocks, fsm::BLOCK, 0, call.stream(), %s, %s, %s, %s);", type, n,
-                  kernel_errors(u), expr_buf(u, b), value, n);
+        host_launch(c, expr_text(u->arena, "fsm::copy_array<%s>", type), shape, expr_text(u->arena, "%s, %s, %s, %s", kernel_errors(u), expr_buf(u, b), value, n));
         return;
     }
     value = expr_temp(u, s->args[0]);
-    code_line(c, "FSM_LAUNCH(fsm::fill_array<%s>, fsm::shape(%s).blocks, fsm::BLOCK, 0, call.stream(), %s, %s, %s, %s(%s));", type, n,
-              kernel_errors(u), expr_buf(u, b), n, type, value);
+    host_launch(c, expr_text(u->arena, "fsm::fill_array<%s>", type), shape,
+                expr_text(u->arena, "%s, %s, %s, %s(%s)", kernel_errors(u), expr_buf(u, b), n, type, value));
 }
 
 // A loop or branch with grids inside.
@@ -91,12 +97,14 @@ static void control(Code *c, const Stmt *s) {
         if (s->kind == ST_LOOP) code_line(c, "for (;;) {");
         else code_line(c, "for (int64_t %s = %s; %s < %s; %s++) {", i, s->nargs > 1 ? expr_temp(u, s->args[1]) : "0", i, expr_temp(u, s->args[0]), i);
         code_line(c, "    if (call.poll()) return call.code();");
+        u->repeats = true;
         inside(c, s->body);
     }
     code_line(c, "}");
 }
 
 static bool fills_grid(const Unit *u, const Stmt *s) {
+    if (place_on_host(u, s)) return false;
     return (s->kind == ST_COPY || (s->kind == ST_FILL && !u->device[s->args[0]])) && grid_is_large(u->def, s->buf);
 }
 
@@ -133,7 +141,7 @@ static void stmt(Code *c, Stmt *s, bool prologue) {
     } else if (place_has_grid(u, s)) {
         flush(c);
         control(c, s);
-    } else if (s->kind == ST_NEW) {
+    } else if (s->kind == ST_NEW && !place_on_host(u, s)) {
         new_array(c, s->buf);
     } else if (fills_grid(u, s)) {
         flush(c);
@@ -154,7 +162,7 @@ static void stmt(Code *c, Stmt *s, bool prologue) {
 
 static bool has_new(const Unit *u, const Block *b) {
     for (int i = 0; i < b->stmts.len; i++)
-        if (b->stmts.data[i]->kind == ST_NEW && !map_get(&u->own, b->stmts.data[i]->buf)) return true;
+        if (b->stmts.data[i]->kind == ST_NEW && !place_on_host(u, b->stmts.data[i]) && !map_get(&u->own, b->stmts.data[i]->buf)) return true;
     return false;
 }
 

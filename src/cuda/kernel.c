@@ -151,7 +151,7 @@ static void load_frame(Region *r, Str *out, const char *body) {
     }
 }
 
-// Prints it with the parameters that it mentions; the arguments of its launch, each after a comma.
+// Prints it with the parameters that it mentions; the arguments of its launch.
 static const char *print_kernel(Region *r, const char *name, const Code *c) {
     Str *out = &r->u->kernels;
     Str text = {0};
@@ -163,7 +163,7 @@ static const char *print_kernel(Region *r, const char *name, const Code *c) {
         const Param *p = &r->params.data[i];
         if (!expr_mentions(body, p->name)) continue;
         str_printf(out, "%s%s%s", comma, p->type, p->name);
-        args = expr_text(r->u->arena, "%s, %s", args, p->arg), comma = ", ";
+        args = expr_text(r->u->arena, "%s%s%s", args, comma, p->arg), comma = ", ";
     }
     str_printf(out, ") {\n%s}\n", body);
     str_free(&text);
@@ -206,7 +206,7 @@ void kernel_serial(Code *host, int n, Stmt *const *stmts) {
         code_line(host, "%s *const %s = call.alloc<%s>(%s);", type, array, type, expr_count(u, b, NULL));
         code_line(host, "if (!%s) return call.code();", array);
     }
-    code_line(host, "FSM_LAUNCH(%s, 1, 1, 0, call.stream()%s);", name, args);
+    host_launch(host, name, "1, 1", args);
     if (r.own.len) {
         code_line(host, "call.release(fsm_mark);");
         host->indent -= 4;
@@ -326,15 +326,16 @@ static void join(Region *r) {
     for (int i = 0; i < g->nsums; i++) {
         const char *name = expr_temp(u, g->cell[i]), *type = cuda_type(unit_kind(u, g->cell[i]));
         const char *first = u->first[g->cell[i]];
-        code_line(host, "FSM_LAUNCH((fsm::join_blocks<%s, %s>), 1, fsm::BLOCK, 0, call.stream(), %s, &fsm_frame->%s, %s_parts, fsm_shape.blocks, %s, %s(%s));",
-                  kernel_join(g->by[i]), type, kernel_errors(u), name, name, first ? "true" : "false", type, first ? first : "0");
+        host_launch(host, expr_text(u->arena, "(fsm::join_blocks<%s, %s>)", kernel_join(g->by[i]), type), "1, fsm::BLOCK",
+                    expr_text(u->arena, "%s, &fsm_frame->%s, %s_parts, fsm_shape.blocks, %s, %s(%s)", kernel_errors(u), name, name, first ? "true" : "false", type,
+                              first ? first : "0"));
     }
     for (int i = 0; i < g->ncopies; i++) {
         Buf *b = g->copy[i];
         const char *name = expr_buf(u, b), *n = expr_count(u, b, NULL);
-        code_line(host, "FSM_LAUNCH(fsm::add_%s<%s>, fsm::shape(%s).blocks, fsm::BLOCK, 0, call.stream(), %s, %s, %s_all, %s, fsm_shape.%s);",
-                  r->blocks ? "block_copies" : "copies", cuda_element(b->kind), r->blocks ? n : expr_count(u, b, "32"), kernel_errors(u), name, name, n,
-                  r->blocks ? "blocks" : "threads()");
+        const char *kernel = expr_text(u->arena, "fsm::add_%s<%s>", r->blocks ? "block_copies" : "copies", cuda_element(b->kind));
+        host_launch(host, kernel, expr_text(u->arena, "fsm::shape(%s).blocks, fsm::BLOCK", r->blocks ? n : expr_count(u, b, "32")),
+                    expr_text(u->arena, "%s, %s, %s_all, %s, fsm_shape.%s", kernel_errors(u), name, name, n, r->blocks ? "blocks" : "threads()"));
     }
 }
 
@@ -396,7 +397,7 @@ static void print_grid(Code *host, Stmt *loop, const char *inner) {
     code_line(&c, "}");
     end_threads(&r, &c);
     const char *name = next_name(u);
-    code_line(host, "FSM_LAUNCH(%s, fsm_shape.blocks, fsm_shape.block, 0, call.stream()%s);", name, print_kernel(&r, name, &c));
+    host_launch(host, name, "fsm_shape.blocks, fsm_shape.block", print_kernel(&r, name, &c));
     join(&r);
     map_free(&c.step), map_free(&c.atomic);
     str_free(&body);

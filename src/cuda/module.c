@@ -9,7 +9,7 @@
 
 // Words of generated code that a parameter must not hide.
 static bool hides(const char *name) {
-    static const char *const words[] = {"call", "checks", "run", "ctx", "args", "info", "arrays", "sizes", "Frame", "fsm", "prepare", "on_host",
+    static const char *const words[] = {"call", "checks", "run", "start", "ctx", "args", "info", "arrays", "sizes", "Frame", "fsm", "prepare", "on_host",
                                         "input_extents", "output_extents", "fmod", "fabs", "NAN", "INFINITY", NULL};
     size_t n = strlen(name);
     for (int i = 0; words[i]; i++)
@@ -95,6 +95,7 @@ static Unit *unit_new(Arena *a, Diag *diag, const Tree *tree, const char *name) 
     u->user = ARENA_ARRAY(a, const Block *, n);
     u->text = ARENA_ARRAY(a, const char *, n);
     u->device = ARENA_ARRAY(a, bool, n);
+    u->device_buf = ARENA_ARRAY(a, bool, bufs);
     u->frame = ARENA_ARRAY(a, bool, n);
     u->read = ARENA_ARRAY(a, bool, n);
     u->first = ARENA_ARRAY(a, const char *, n);
@@ -123,7 +124,8 @@ static void unit_free(Unit *u) {
 
 static void forget(Unit *u, Str *host) {
     str_free(&u->kernels), str_free(&u->sites), str_free(host);
-    u->nkernels = u->nlabels = 0, u->nsites = u->first_site;
+    u->nkernels = u->nlabels = u->nlaunches = 0, u->nsites = u->first_site;
+    u->asks = u->repeats = false;
     memset(u->waits, 0, sizeof *u->waits * (size_t)u->tree->temps.len);
     memset(u->read, 0, sizeof *u->read * (size_t)u->tree->temps.len);
 }

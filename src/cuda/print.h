@@ -42,6 +42,7 @@ typedef struct Unit {
     const Block **user; // by temp: the block of the only statement that uses it
     const char **text;  // by temp: what stands for it, where that is not its name
     bool *device;       // by temp: it is known on the device only
+    bool *device_buf;   // by buffer: it is not in the host's memory
     bool *frame;        // by temp: it is in the frame
     bool *read;         // by temp of the device: the host has read it, in an open block
     const char **first; // by temp, a cell that the next grid adds up: what it begins with, if no kernel has put that into the frame
@@ -52,6 +53,9 @@ typedef struct Unit {
     int stamp;
     bool may_fail;      // some kernel has a check
     bool failing;       // one that has been printed
+    bool asks;          // the host has to know something of the device
+    int nlaunches;      // that are printed
+    bool repeats;       // some of them in a loop
     int nkernels, nsites, first_site, nlabels;
     Str kernels, sites; // kernels, and what checks say
     Map own;            // the arrays of which each iteration of a grid has one of its own
@@ -137,6 +141,8 @@ void block_code(Code *c, Stmt *loop, const Block *b);
 
 void host_tree(Unit *u, Str *out); // the statements of the tree
 void host_read(Code *c, Temp t);   // a scalar of the device, if it is one
+// Starts a kernel; shape: the number of blocks and that of threads.
+void host_launch(Code *c, const char *kernel, const char *shape, const char *arguments);
 
 // ---- the functions of an entry (entry.c)
 

@@ -4,6 +4,7 @@
 #include "fsmc/cuda.h"
 
 #include <cstdio>
+#include <cstring>
 
 static fsm_context *ctx;
 
@@ -14,6 +15,14 @@ template <class T> static T *to_device(const T *from, size_t n) {
     cudaMalloc(&p, n * sizeof(T) + 1);
     cudaMemcpy(p, from, n * sizeof(T), cudaMemcpyHostToDevice);
     return static_cast<T *>(p);
+}
+
+// What the fourth of calls asks of CUDA.
+template <class F> static void cost(const char *what, F call) {
+    for (int i = 0; i < 4; i++) fsm::shim::counts() = {}, say(what, call());
+    const fsm::shim::Counts c = fsm::shim::counts();
+    std::printf("%lld launches, %lld graphs, %lld copies, %lld fills, %lld allocations, %lld waits\n", (long long)c.launches, (long long)c.graphs,
+                (long long)c.copies, (long long)c.fills, (long long)c.allocations, (long long)c.waits);
 }
 
 int main() {
@@ -59,6 +68,14 @@ int main() {
     say("total: cancelled", total(ctx, 3, 2, x, y, &r));
     say("total again", total(ctx, 3, 2, x, y, &r));
     std::printf("%.12g\n", r);
+    const double many[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    double *dmany = to_device(many, 12), *dsteps = to_device(many, 12), of_host[12], of_device[12];
+    cost("slope_device", [&] { return slope_device(ctx, nullptr, 3, 2, dx, dy, dout); });
+    cost("steps_device", [&] { return steps_device(ctx, nullptr, 12, dmany, dsteps); });
+    cost("steps", [&] { return steps(ctx, 12, many, of_host); });
+    cudaMemcpy(of_device, dsteps, sizeof of_device, cudaMemcpyDeviceToHost);
+    std::printf("%d\n", std::memcmp(of_host, of_device, sizeof of_host));
+    cudaFree(dmany), cudaFree(dsteps);
     cudaFree(dx), cudaFree(dy), cudaFree(dr), cudaFree(dout);
     fsm_context_free(ctx);
 }

@@ -112,27 +112,30 @@ static void test_out_of_memory() {
 
 // ---- graphs
 
-__global__ void step(Errors e, const int64_t *index, int64_t n, int64_t fails_at, double *x) {
+__global__ void step(Errors e, int64_t index, int64_t n, int64_t fails_at, double *x) {
     if (stopped(e)) return;
     for (int64_t i = grid_thread(); i < n; i += grid_threads()) {
-        x[i] = 2 * x[i] + double(*index);
-        if (*index >= fails_at) fail(e, (unsigned long long)i, 0, *index * 1000 + i);
+        x[i] = 2 * x[i] + double(index);
+        if (index >= fails_at) fail(e, (unsigned long long)i, 0, index * 1000 + i);
     }
 }
 
-static int64_t instantiations;
+static thread_local int64_t bodies;
 
 static int loop(fsm_context *ctx, int64_t n, int64_t times, int64_t fails_at, double *out) {
     static const char site = 0;
     Call call(ctx, &info, nullptr, checks);
     double *x = call.alloc<double>(n);
     FSM_LAUNCH(set_to, blocks_for(n), BLOCK, 0, call.stream(), n, 1.0, x);
-    replay(call, &site, {uint64_t(n), uint64_t(fails_at), reinterpret_cast<uintptr_t>(x)}, times, [&](const int64_t *index) {
-        instantiations++;
+    const uint64_t key[] = {word(n), word(times), word(fails_at), word(x)};
+    recorded(call, &site, key, [&] {
+        bodies++;
         double *y = call.alloc<double>(n); // each time the same
-        FSM_LAUNCH(step, blocks_for(n), BLOCK, 0, call.stream(), call.errors(), index, n, fails_at, x);
-        FSM_LAUNCH(set_to, blocks_for(n), BLOCK, 0, call.stream(), n, 3.0, y);
-        FSM_LAUNCH(add_from, blocks_for(n), BLOCK, 0, call.stream(), n, y, x);
+        for (int64_t t = 0; t < times; t++) {
+            FSM_LAUNCH(step, blocks_for(n), BLOCK, 0, call.stream(), call.errors(), t, n, fails_at, x);
+            FSM_LAUNCH(set_to, blocks_for(n), BLOCK, 0, call.stream(), n, 3.0, y);
+            FSM_LAUNCH(add_from, blocks_for(n), BLOCK, 0, call.stream(), n, y, x);
+        }
     });
     call.download(out, x, n);
     return call.finish();
@@ -142,26 +145,60 @@ static void test_graphs() {
     fsm_context *ctx = fsm_context_new();
     double out[50], want = 1;
     for (int64_t i = 0; i < 20; i++) want = 2 * want + double(i) + 3;
-    instantiations = 0;
-    CHECK(loop(ctx, 50, 20, 100, out) == FSM_OK && out[0] == want && out[49] == want);
-    CHECK(loop(ctx, 50, 20, 100, out) == FSM_OK && out[0] == want && out[49] == want);
+    bodies = 0;
+    for (int i = 0; i < 5; i++) CHECK(loop(ctx, 50, 20, 100, out) == FSM_OK && out[0] == want && out[49] == want);
+    CHECK(bodies == 2); // the second is recorded
+#ifdef FSMC_CUDA_SHIM_H
+    fsm::shim::counts() = {};
+    CHECK(loop(ctx, 50, 20, 100, out) == FSM_OK);
+    const fsm::shim::Counts c = fsm::shim::counts();
+    CHECK(c.launches == 1 && c.graphs == 1 && c.copies == 1 && !c.fills && !c.allocations && c.waits == 1);
+#endif
     CHECK(loop(ctx, 50, 0, 100, out) == FSM_OK && out[49] == 1);
-    CHECK(loop(ctx, 50, 1, 100, out) == FSM_OK && out[49] == 5);
-    CHECK(instantiations == 1); // kept
-    CHECK(loop(ctx, 50, 20, 7, out) == FSM_ERROR_ASSERT); // the first of thirteen replays that fail
-    CHECK_TEXT(fsm_context_error(ctx), "t.fsm:9: step 7000");
-    CHECK(loop(ctx, 50, 20, 100, out) == FSM_OK && out[49] == want);
-    CHECK(loop(ctx, 50, 20, 7, out) == FSM_ERROR_ASSERT);
-    CHECK_TEXT(fsm_context_error(ctx), "t.fsm:9: step 7000");
-    CHECK(instantiations == 2);
-    for (int64_t n = 1; n <= 50; n++) CHECK(loop(ctx, n, 3, n + 100, out) == FSM_OK && out[n - 1] == 33);
-    const int64_t so_far = instantiations;
-    CHECK(so_far == 52);
+    for (int i = 0; i < 3; i++) CHECK(loop(ctx, 50, 1, 100, out) == FSM_OK && out[49] == 5);
+    CHECK(bodies == 6); // three launches are not worth it
+    for (int i = 0; i < 3; i++) {
+        CHECK(loop(ctx, 50, 20, 7, out) == FSM_ERROR_ASSERT); // the first of thirteen steps that fail
+        CHECK_TEXT(fsm_context_error(ctx), "t.fsm:9: step 7000");
+        CHECK(loop(ctx, 50, 20, 100, out) == FSM_OK && out[49] == want);
+    }
+    CHECK(bodies == 8);
+    for (int64_t n = 1; n <= 80; n++)
+        for (int i = 0; i < 2; i++) CHECK(loop(ctx, 1 + n % 50, 3, n + 100, out) == FSM_OK && out[n % 50] == 33);
+    CHECK(bodies == 168); // more than are kept
     std::vector<double> large(1 << 20);
     CHECK(loop(ctx, 1 << 20, 2, 100, large.data()) == FSM_OK); // moves what follows in the pool
-    CHECK(loop(ctx, 50, 20, 100, out) == FSM_OK && out[49] == want);
+    for (int i = 0; i < 3; i++) CHECK(loop(ctx, 50, 20, 100, out) == FSM_OK && out[49] == want);
     fsm_context_free(ctx);
     std::puts("ok graphs");
+}
+
+// A call that is itself recorded, by the caller.
+static void test_capture() {
+    fsm_context *ctx = fsm_context_new();
+    static const char site = 0;
+    double *x, got = 0;
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    const auto body = [&] {
+        Call call(ctx, &info, stream, checks);
+        const uint64_t key[] = {word(x)};
+        recorded(call, &site, key, [&] {
+            for (int k = 0; k < 5; k++) FSM_LAUNCH(add_from, 1, BLOCK, 0, call.stream(), int64_t(1), x, x);
+        });
+        CHECK(call.finish() == FSM_OK);
+    };
+    CHECK(!cudaStreamCreate(&stream) && !cudaMalloc(&x, sizeof *x));
+    FSM_LAUNCH(set_to, 1, BLOCK, 0, stream, int64_t(1), 1.0, x);
+    for (int i = 0; i < 3; i++) body();
+    CHECK(!cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+    body();
+    CHECK(!cudaStreamEndCapture(stream, &graph) && !cudaGraphInstantiate(&exec, graph, 0) && !cudaGraphLaunch(exec, stream));
+    CHECK(!cudaStreamSynchronize(stream) && !cudaMemcpy(&got, x, sizeof got, cudaMemcpyDeviceToHost) && got == 1048576);
+    CHECK(!cudaGraphExecDestroy(exec) && !cudaGraphDestroy(graph) && !cudaStreamDestroy(stream) && !cudaFree(x));
+    fsm_context_free(ctx);
+    std::puts("ok in a graph of the caller");
 }
 
 // ---- streams and threads
@@ -213,6 +250,7 @@ int main() {
     test_too_large();
     test_out_of_memory();
     test_graphs();
+    test_capture();
     test_streams();
     test_threads();
 #ifdef FSMC_CUDA_SHIM_H

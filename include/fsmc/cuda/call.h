@@ -20,13 +20,12 @@ struct Check {
     const char *where, *text;
 };
 
-// In device memory: the failure that a call reports. Of several it is the one that comes first by `at`: the replay of a graph,
-// the launch, and the key that the kernel gave, which is that of the iteration in the order of the program.
+// In device memory: the failure that a call reports. Of several it is the one that comes first by `at`: the launch, and the key that
+// the kernel gave, which is that of the iteration in the order of the program.
 struct ErrorRecord {
     int lock, set;
     int check, nvalues;
-    unsigned long long replay; // how many graphs have been replayed in this call
-    unsigned long long at[3];
+    unsigned long long at[2];
     long long values[MAX_VALUES];
 };
 
@@ -56,15 +55,14 @@ template <class... V> __device__ inline void fail(const Errors &e, unsigned long
     FSM_RACES;
     ErrorRecord *r = e.record;
     volatile ErrorRecord *seen = r;
-    unsigned long long replay = seen->replay;
-    if (seen->set && seen->at[0] == replay && seen->at[1] == e.launch && seen->at[2] <= key) return; // at[2] only becomes smaller
+    if (seen->set && seen->at[0] == e.launch && seen->at[1] <= key) return; // at[1] only becomes smaller
     const long long all[MAX_VALUES + 1] = {value_bits(values)...};
     for (bool done = false; !done;) {
         if (atomicCAS(&r->lock, 0, 1)) continue;
         __threadfence();
-        const unsigned long long a = seen->at[0], b = seen->at[1], c = seen->at[2];
-        if (!seen->set || replay < a || (replay == a && (e.launch < b || (e.launch == b && key < c)))) {
-            seen->at[0] = replay, seen->at[1] = e.launch, seen->at[2] = key;
+        const unsigned long long a = seen->at[0], b = seen->at[1];
+        if (!seen->set || e.launch < a || (e.launch == a && key < b)) {
+            seen->at[0] = e.launch, seen->at[1] = key;
             seen->check = check;
             seen->nvalues = int(sizeof...(V));
             for (int i = 0; i < MAX_VALUES; i++) seen->values[i] = all[i];
@@ -85,7 +83,7 @@ __device__ inline bool stopped(const Errors &e) {
     const volatile ErrorRecord *r = e.record;
     if (!r->set) return false;
     __threadfence();
-    return r->at[0] < r->replay || r->at[1] < e.launch;
+    return r->at[0] < e.launch;
 }
 
 // ---- what a context owns on a device
@@ -124,6 +122,12 @@ class Pool {
         returned(m.bytes);
         while (chunk->before > m.bytes) chunk = chunk->previous;
         top = m.bytes - chunk->before;
+    }
+    // Where what is not in use begins.
+    const void *place() const {
+        const Chunk *next = chunk ? chunk->next : first;
+        if (chunk && (top < chunk->size || !next)) return chunk->data + top;
+        return next ? next->data : nullptr;
     }
     static bool fits(int64_t count, int64_t size) { return count >= 0 && count <= (INT64_MAX / 4 - 2 * ALIGNMENT) / size; }
     int64_t peak = 0;        // bytes in use at most
@@ -265,7 +269,7 @@ struct DevicePart {
 
 // All that a context owns. The layout is that of LAYOUT: objects of other versions refuse it.
 struct ContextPart {
-    enum : uint64_t { LAYOUT = 0x66736d6375640001 };
+    enum : uint64_t { LAYOUT = 0x66736d6375640002 };
     uint64_t layout = LAYOUT;
     DevicePart *devices = nullptr;
 
@@ -307,7 +311,8 @@ class Call {
 
     int code() const { return code_; }
     fsm_context *context() const { return ctx_; }
-    cudaStream_t stream() const { return stream_; }
+    // For a launch, a copy or a fill on the device, which asks for it once.
+    cudaStream_t stream() { return starts_++, stream_; }
 
     // Uninitialised device memory for `count` elements of `size` bytes, aligned to 256; count < 0 stands for a number that does not
     // fit. NULL after a failure. Lives until release() of an earlier mark, or the end of the call.
@@ -383,7 +388,7 @@ class Call {
     int wait() {
         if (!part_) return code_;
         cudaError_t e = cudaStreamSynchronize(stream_);
-        part_->pending = may_fail_ = false;
+        part_->pending = may_fail_ = copied_ = false;
         if (!e && *part_->flag) report();
         return check(e);
     }
@@ -411,6 +416,7 @@ class Call {
     bool begun_, copied_ = false;
     bool may_fail_ = false; // kernels that have not been waited for
     unsigned long long launch_ = 0;
+    int64_t starts_ = 0; // launches and the like
 
     // Has something failed that comes before what is about to be reported?
     bool failed_before() {

@@ -1,30 +1,42 @@
-// Launches that are recorded once, as a CUDA graph, and then made again. Part of fsmc/cuda.h.
+// What a call starts, recorded as a CUDA graph and started again by later calls of the same arguments. Part of fsmc/cuda.h.
 #ifndef FSMC_CUDA_GRAPH_H
 #define FSMC_CUDA_GRAPH_H
 
 #include "fsmc/cuda/call.h"
 
-#include <initializer_list>
+#include <cstddef>
+
+// So many calls run as they are before one is recorded; another number is for tests. Recording takes longer than a call, and is for
+// nothing where each call has arrays of its own.
+#ifndef FSM_RECORD_AFTER
+#define FSM_RECORD_AFTER 1
+#endif
 
 namespace fsm::cuda {
 
-template <class = void> __global__ void next_replay(ErrorRecord *record, int64_t *index) {
-    record->replay++;
-    ++*index;
+// An argument as a word of a key.
+template <class T> uint64_t word(T x) {
+    static_assert(sizeof x <= 8, "an argument is a number or an address");
+    uint64_t w = 0;
+    memcpy(&w, &x, sizeof x);
+    return w;
 }
 
-// A graph that a context keeps, for later calls.
+// A key that has been seen, and its graph if it has been recorded.
 struct KeptGraph {
-    const void *site;
-    uint64_t *key; // owned
-    int nkey;
+    enum { OWN = 5 }; // words before those that are given
+    uint64_t *key;    // owned
+    size_t nkey;
+    uint64_t hash;
+    int64_t seen, starts; // calls; what one starts
     cudaGraphExec_t exec;
-    unsigned long long launches; // that may fail, in it
+    unsigned long long numbers; // launches that may fail
     KeptGraph *next;
 };
 
 struct Graphs {
-    enum { MOST = 64, OWN = 4 }; // graphs of a context; words that are added to a key
+    // Of a context; a graph of fewer launches gains nothing, one of more takes too much memory.
+    enum { MOST_KEPT = 64, LEAST = 4, MOST = 1 << 16 };
 
     static void drop(KeptGraph *g) {
         if (g->exec) cudaGraphExecDestroy(g->exec);
@@ -35,33 +47,31 @@ struct Graphs {
         for (KeptGraph *g = static_cast<KeptGraph *>(list), *next; g; g = next) next = g->next, drop(g);
     }
 
-    // A graph without `exec`, or NULL.
-    static KeptGraph *make(Call &call, const void *site, std::initializer_list<uint64_t> key) {
-        KeptGraph *g = new (std::nothrow) KeptGraph{site, nullptr, int(key.size()) + OWN, nullptr, 0, nullptr};
-        if (g) g->key = new (std::nothrow) uint64_t[size_t(g->nkey)];
-        if (!g || !g->key) {
-            delete g;
-            return nullptr;
-        }
-        uint64_t *k = g->key;
-        for (uint64_t word : key) *k++ = word;
-        *k++ = call.part_->pool.generation;
-        *k++ = uint64_t(call.mark().bytes);
-        *k++ = call.launch_;
-        *k++ = reinterpret_cast<uintptr_t>(call.checks_);
-        return g;
+    // What launches depend on besides arguments: where the call's scratch lies, and how failures are told.
+    static void own_words(Call &call, const void *site, uint64_t *own) {
+        const Pool &pool = call.part_->pool;
+        own[0] = word(site), own[1] = word(call.checks_), own[2] = word(pool.place());
+        own[3] = pool.generation, own[4] = call.launch_;
     }
-    // The kept graph that is as g would be, as the first of the list; NULL if there is none. Of too many, the last is dropped.
-    static KeptGraph *find(DevicePart *part, const KeptGraph *g) {
+    static uint64_t hash_of(const uint64_t *own, const uint64_t *key, size_t n) {
+        uint64_t h = 0xcbf29ce484222325;
+        for (size_t i = 0; i < KeptGraph::OWN; i++) h = (h ^ own[i]) * 0x9e3779b97f4a7c15, h ^= h >> 29;
+        for (size_t i = 0; i < n; i++) h = (h ^ key[i]) * 0x9e3779b97f4a7c15, h ^= h >> 29;
+        return h;
+    }
+
+    // What is kept of the key, as the first of the list; NULL if it has not been seen. Of too many, the last is dropped.
+    static KeptGraph *find(DevicePart *part, uint64_t hash, const uint64_t *own, const uint64_t *key, size_t n) {
         KeptGraph **first = reinterpret_cast<KeptGraph **>(&part->graphs.handle), **at = first;
-        for (int n = 0; *at; at = &(*at)->next) {
+        for (int count = 0; *at; at = &(*at)->next) {
             KeptGraph *x = *at;
-            if (x->site == g->site && x->nkey == g->nkey && !memcmp(x->key, g->key, size_t(g->nkey) * sizeof *g->key)) {
+            if (x->hash == hash && x->nkey == n && !memcmp(x->key, own, KeptGraph::OWN * sizeof *own) &&
+                !memcmp(x->key + KeptGraph::OWN, key, n * sizeof *key)) {
                 *at = x->next;
                 x->next = *first;
                 return *first = x;
             }
-            if (++n == MOST) {
+            if (++count == MOST_KEPT) {
                 *at = nullptr;
                 drop_all(x);
                 return nullptr;
@@ -69,25 +79,35 @@ struct Graphs {
         }
         return nullptr;
     }
-
-    // The body once, and the step of the index.
-    template <class F> static void once(Call &call, int64_t *index, F &body) {
-        Pool::Mark mark = call.mark();
-        body(static_cast<const int64_t *>(index));
-        call.release(mark);
-        if (!call.code()) FSM_LAUNCH(next_replay<>, 1, 1, 0, call.stream_, call.part_->record, index);
+    static void keep(DevicePart *part, uint64_t hash, const uint64_t *own, const uint64_t *key, size_t n, int64_t starts) {
+        KeptGraph *g = new (std::nothrow) KeptGraph{new (std::nothrow) uint64_t[KeptGraph::OWN + n], n, hash, 0, starts, nullptr, 0, nullptr};
+        if (!g || !g->key) return delete g;
+        memcpy(g->key, own, KeptGraph::OWN * sizeof *own);
+        memcpy(g->key + KeptGraph::OWN, key, n * sizeof *key);
+        g->next = static_cast<KeptGraph *>(part->graphs.handle);
+        part->graphs = {g, drop_all};
     }
 
-    template <class F> static void capture(Call &call, KeptGraph *g, int64_t *index, F &body) {
+    // Starts what the body starts in the call's stream; gives the number of launches.
+    template <class F> static int64_t run(Call &call, F &body) {
+        const int64_t before = call.starts_;
+        Pool::Mark mark = call.mark();
+        body();
+        call.release(mark);
+        return call.starts_ - before;
+    }
+
+    template <class F> static void capture(Call &call, KeptGraph *g, F &body) {
         DevicePart *part = call.part_;
         if (!part->capture && call.check(cudaStreamCreateWithFlags(&part->capture, cudaStreamNonBlocking))) return;
         if (call.check(cudaStreamBeginCapture(part->capture, cudaStreamCaptureModeRelaxed))) return;
         cudaStream_t stream = call.stream_;
-        unsigned long long before = call.launch_;
-        call.stream_ = part->capture;
-        once(call, index, body);
-        call.stream_ = stream;
-        g->launches = call.launch_ - before;
+        const unsigned long long before = call.launch_;
+        const bool may_fail = call.may_fail_;
+        call.stream_ = part->capture, call.may_fail_ = false; // a failure waits for nothing
+        run(call, body);
+        call.stream_ = stream, call.may_fail_ = may_fail;
+        g->numbers = call.launch_ - before;
         call.launch_ = before;
         cudaGraph_t graph = nullptr;
         call.check(cudaStreamEndCapture(part->capture, &graph));
@@ -95,44 +115,41 @@ struct Graphs {
         if (graph) cudaGraphDestroy(graph);
     }
 
-    template <class F> static int replay(Call &call, const void *site, std::initializer_list<uint64_t> key, int64_t times, F &body) {
-        if (call.code() || times <= 0) return call.code();
+    template <class F> static int recorded(Call &call, const void *site, const uint64_t *key, size_t n, F &body) {
+        if (call.code() || call.poll()) return call.code();
         cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
         if (call.check(cudaStreamIsCapturing(call.stream_, &status))) return call.code();
-        Pool::Mark mark = call.mark();
-        int64_t *index = call.alloc<int64_t>(1);
-        KeptGraph *g = nullptr;
-        if (call.code() || call.check(cudaMemsetAsync(index, 0, sizeof *index, call.stream_))) return call.code();
-        if (status == cudaStreamCaptureStatusNone) g = make(call, site, key);
-        if (!g) { // part of the user's graph; or there is no memory to keep one
-            for (int64_t t = 0; t < times && !call.poll(); t++) once(call, index, body);
-            call.release(mark);
+        if (status != cudaStreamCaptureStatusNone) return run(call, body), call.code(); // a part of the caller's graph
+        DevicePart *part = call.part_;
+        uint64_t own[KeptGraph::OWN];
+        own_words(call, site, own);
+        uint64_t hash = hash_of(own, key, n);
+        KeptGraph *g = find(part, hash, own, key, n);
+        if (!g && FSM_RECORD_AFTER == 0) keep(part, hash, own, key, n, LEAST), g = static_cast<KeptGraph *>(part->graphs.handle);
+        if (g && !g->exec && ++g->seen >= FSM_RECORD_AFTER && g->starts >= LEAST && g->starts <= MOST) capture(call, g, body);
+        if (call.code()) return call.code();
+        if (g && g->exec) {
+            call.check(cudaGraphLaunch(g->exec, call.stream()));
+            call.launch_ += g->numbers;
+            call.may_fail_ = call.may_fail_ || g->numbers;
             return call.code();
         }
-        KeptGraph *known = find(call.part_, g);
-        if (known) {
-            drop(g);
-        } else {
-            capture(call, g, index, body);
-            if (call.code()) return drop(g), call.code();
-            known = g;
-            g->next = static_cast<KeptGraph *>(call.part_->graphs.handle);
-            call.part_->graphs = {g, drop_all};
-        }
-        for (int64_t t = 0; t < times && !call.poll(); t++) call.check(cudaGraphLaunch(known->exec, call.stream_));
-        call.launch_ += known->launches;
-        call.may_fail_ = call.may_fail_ || known->launches;
-        call.release(mark);
-        return call.code();
+        const int64_t starts = run(call, body);
+        if (call.code() || g) return call.code();
+        const unsigned long long launch = own[4];
+        own_words(call, site, own), own[4] = launch; // the pool as the next call finds it
+        hash = hash_of(own, key, n);
+        keep(part, hash, own, key, n, starts);
+        return FSM_OK;
     }
 };
 
-// Does body(index) `times` times, where *index, in device memory, is 0, 1, …. The body only starts kernels and copies on the
-// device, in call.stream(); it runs once, and what it started is started again, in this call and later ones. So it must not
-// look at anything that may differ: the key has all that its launches depend on besides the site, such as sizes, addresses and
-// other arguments, as words. The site is an address of its own for each place in a program. Gives code() back.
-template <class F> int replay(Call &call, const void *site, std::initializer_list<uint64_t> key, int64_t times, F body) {
-    return Graphs::replay(call, site, key, times, body);
+// Does body(), which only starts kernels, copies and fills on the device, in call.stream(). When it has been done with the same key, what it
+// started is recorded, and from then on started again at once, in other calls, too. So it must not look at anything that may
+// differ: the key has all that its launches depend on besides the site, such as sizes, addresses and other arguments, as words.
+// The site is an address of its own for each place in a program. Gives code() back.
+template <class F, size_t N> int recorded(Call &call, const void *site, const uint64_t (&key)[N], F body) {
+    return Graphs::recorded(call, site, key, N, body);
 }
 
 } // namespace fsm::cuda

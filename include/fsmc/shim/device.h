@@ -222,6 +222,15 @@ inline cudaError_t note(cudaError_t e) {
 
 // ---- streams and graphs
 
+// What the thread has asked of CUDA, for tests of what a call costs.
+struct Counts {
+    int64_t launches, graphs, copies, fills, allocations, waits; // graphs: that are started, as launches are
+};
+inline Counts &counts() {
+    static thread_local Counts c;
+    return c;
+}
+
 // What a graph consists of, in order.
 using Work = std::vector<std::function<void()>>;
 
@@ -276,6 +285,7 @@ using cudaGraphExec_t = std::shared_ptr<fsm::shim::Work> *;
 // ---- CUDA's functions
 
 inline cudaError_t cudaMalloc(void **p, size_t size) {
+    fsm::shim::counts().allocations++;
     if (fsm::shim::default_stream().recording) return fsm::shim::note(cudaErrorStreamCaptureUnsupported);
     return fsm::shim::note(fsm::shim::memory().take(p, size, fsm::shim::Place::DEVICE));
 }
@@ -305,6 +315,7 @@ inline cudaError_t cudaMemGetInfo(size_t *free, size_t *total) {
     return cudaSuccess;
 }
 inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t s = nullptr) {
+    fsm::shim::counts().copies++;
     return fsm::shim::enqueue(s, [=] { fsm::shim::copy(to, from, bytes, kind); });
 }
 inline cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind) {
@@ -312,6 +323,7 @@ inline cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemc
     return cudaMemcpyAsync(to, from, bytes, kind);
 }
 inline cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t s = nullptr) {
+    fsm::shim::counts().fills++;
     return fsm::shim::enqueue(s, [=] {
         fsm::shim::memory().require(p, bytes, true, "cudaMemset", "destination");
         if (bytes) std::memset(p, byte, bytes);
@@ -327,6 +339,7 @@ inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr what, int) 
     return cudaSuccess;
 }
 inline cudaError_t cudaDeviceSynchronize() {
+    fsm::shim::counts().waits++;
     fsm::shim::memory().check_all_sides();
     return cudaSuccess;
 }
@@ -389,6 +402,7 @@ inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph
     return *exec = new std::shared_ptr<fsm::shim::Work>(*graph), cudaSuccess;
 }
 inline cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t s) {
+    fsm::shim::counts().graphs++;
     return fsm::shim::enqueue(s, [work = *exec] {
         for (auto &f : *work) f();
     });

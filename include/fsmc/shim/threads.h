@@ -549,6 +549,7 @@ template <class F> struct ThreadWorkOf final : ThreadWork {
 inline void start(bool cooperative, dim3 grid, dim3 block, size_t shared, cudaStream_t stream, ThreadWork *work) {
     std::shared_ptr<ThreadWork> w(work);
     if (note(check_shape(grid, block, shared))) return;
+    counts().launches++;
     enqueue(stream, [=] { run(grid, block, shared, cooperative, [&] { (*w)(); }); });
 }
 
