@@ -1,5 +1,6 @@
 // Sequential loops. Scalar states are cells; array states are buffers, updated in place where the step permits
-// (update.c). Otherwise the new array is made beside the old one and copied back.
+// (update.c). Otherwise the new array is made beside the old one, and copied back or, if it is cheap, left there: then the next
+// iteration goes the other way.
 #include "ir/join.h"
 #include "lower/internal.h"
 
@@ -25,7 +26,7 @@ static void explain_update(Lower *l, Node *loop, int k, const Update *u) {
                                       [UPDATE_COPY] = "made anew in every iteration, and copied"};
     const char *name = ir_loop(loop)->state[k]->name;
     explain(l->ir->explain, EXPLAIN_MEMORY, loop->span, "%s: the state `%s` is %s", ir_quote(l->ir, loop), name ? name : "s",
-            how[u->how]);
+            u->turns ? "made anew in every iteration, in two buffers by turns" : how[u->how]);
 }
 
 // Of two states that wait for each other: is the first made anew rather than the second? It is if it is smaller, or if what it
@@ -38,6 +39,22 @@ static bool copied_rather(Lower *l, Node *loop, const bool *waiting, Buf *const 
         needed[1] |= waiting[i] && i != k && reach(l->reach, loop_step(loop, i), loop_step(loop, k));
     }
     return needed[0] >= needed[1];
+}
+
+static Stmt *copy(Lower *l, Buf *to, Buf *from) {
+    Stmt *s = tree_stmt(l->arena, ST_COPY, -1, 0, NULL, l->span);
+    s->buf = to, s->src = from;
+    return s;
+}
+
+// The second of two buffers for a state, outside of its loop, whose body is the current scope.
+static Buf *other_buf(Lower *l, const Update *u, Buf *buf) {
+    Scope *here = l->scope;
+    l->scope = here->outer;
+    Buf *other = lower_buf(l, BUF_TEMP, buf->kind, buf->rank, buf->extent, NULL);
+    if (u->how == UPDATE_PARTS) vec_push(&l->scope->block->stmts, copy(l, other, buf));
+    l->scope = here;
+    return other;
 }
 
 // The array states in the order in which they are updated, but those with a plan. Of those that read each other one is made
@@ -56,9 +73,10 @@ static int plan_order(Lower *l, Node *loop, Buf *const *buf, int *order, Update 
         waiting[k] = false;
         plan[k] = lower_plan_update(l, ir_var(p->state[k]), loop_step(loop, k), in_place);
         order[count++] = k;
+        plan[k]->turns = lower_may_turn(l, loop, plan[k]);
         explain_update(l, loop, k, plan[k]);
-        if (plan[k]->how != UPDATE_COPY) continue;
-        plan[k]->next = lower_buf(l, BUF_TEMP, buf[k]->kind, buf[k]->rank, buf[k]->extent, NULL);
+        if (plan[k]->turns) plan[k]->next = other_buf(l, plan[k], buf[k]);
+        else if (plan[k]->how == UPDATE_COPY) plan[k]->next = lower_buf(l, BUF_TEMP, buf[k]->kind, buf[k]->rank, buf[k]->extent, NULL);
     }
 }
 
@@ -78,7 +96,8 @@ static void run_inner(Lower *l, Node *loop, Buf *const *buf, Update **plan) {
     }
 }
 
-static void steps(Lower *l, Node *loop, const Temp *cell, Buf *const *buf) {
+// other[k]: where state k is after that, if that is not its buffer.
+static void steps(Lower *l, Node *loop, const Temp *cell, Buf *const *buf, Buf **other) {
     int n = ir_loop(loop)->n, *order = ARENA_ARRAY(l->arena, int, n);
     Temp *next = ARENA_ARRAY(l->arena, Temp, n);
     Update **plan = ARENA_ARRAY(l->arena, Update *, n);
@@ -90,15 +109,17 @@ static void steps(Lower *l, Node *loop, const Temp *cell, Buf *const *buf) {
     for (int i = 0; i < arrays; i++) {
         Update *u = plan[order[i]];
         Task t = {.kind = TASK_STORE, .buf = u->next, .e = u->step};
-        if (u->how != UPDATE_COPY) continue;
-        lower_tasks(l, 1, &t);
+        if (u->turns) other[order[i]] = u->next;
+        if (u->how == UPDATE_COPY) lower_tasks(l, 1, &t);
+        else if (u->turns) lower_update(l, u, u->next);
+        else continue;
         if (!lower_known_array(l, u->step)) map_put(&l->scope->arrays, u->step, u->next);
     }
-    for (int i = 0; i < arrays; i++) lower_update(l, plan[order[i]], buf[order[i]]);
+    for (int i = 0; i < arrays; i++)
+        if (!plan[order[i]]->turns) lower_update(l, plan[order[i]], buf[order[i]]);
     for (int i = 0; i < arrays; i++) {
-        if (plan[order[i]]->how != UPDATE_COPY) continue;
-        Stmt *s = lower_stmt(l, ST_COPY, -1, 0, NULL);
-        s->buf = buf[order[i]], s->src = plan[order[i]]->next;
+        const Update *u = plan[order[i]];
+        if (u->how == UPDATE_COPY && !u->turns) vec_push(&l->scope->block->stmts, copy(l, buf[order[i]], u->next));
     }
     for (int k = 0; k < n; k++)
         if (!buf[k]) lower_set(l, cell[k], next[k]);
@@ -113,11 +134,76 @@ static void bind_states(Lower *l, Loop *p, const Temp *cell, Buf *const *buf) {
     }
 }
 
+static int count_stmts(const Block *block) {
+    int n = 0;
+    for (int i = 0; block && i < block->stmts.len; i++)
+        n += 1 + count_stmts(block->stmts.data[i]->body) + count_stmts(block->stmts.data[i]->other);
+    return n;
+}
+
+static Block *copies(Lower *l, int n, Buf *const *buf, Buf *const *other) {
+    Block *b = ARENA_NEW(l->arena, Block);
+    for (int k = 0; k < n; k++)
+        if (other[k]) vec_push(&b->stmts, copy(l, buf[k], other[k]));
+    return b;
+}
+
+static Stmt *op_stmt(Lower *l, Op op, Temp dst, Temp a, Temp b) {
+    Stmt *s = tree_stmt(l->arena, ST_OP, dst, 2, (Temp[]){a, b}, l->span);
+    s->op = op;
+    return s;
+}
+
+// The statements with number `next` for the index, and the states' buffers exchanged.
+static Block *other_way(Lower *l, const Block *body, Temp index, Temp next, int n, Buf *const *buf, Buf *const *other) {
+    Block *b = ARENA_NEW(l->arena, Block);
+    Map temps = {0}, bufs = {0};
+    map_put(&temps, (void *)((intptr_t)index + 1), (void *)((intptr_t)next + 1));
+    for (int k = 0; k < n; k++)
+        if (other[k]) map_put(&bufs, buf[k], other[k]), map_put(&bufs, other[k], buf[k]);
+    for (int i = 0; i < body->stmts.len; i++)
+        vec_push(&b->stmts, tree_clone_with(l->arena, l->tree, body->stmts.data[i], &temps, &bufs));
+    while (l->temp_depth.len < l->tree->temps.len) vec_push(&l->temp_depth, l->scope->depth + 1); // they have no values outside
+    map_free(&temps);
+    map_free(&bufs);
+    return b;
+}
+
+enum { MAX_TWICE = 150 };
+
+// Makes two iterations one, the second of which goes from the other buffers to the states', or copies if it is one too many. A
+// long body is not written twice: there, copying is little.
+static void take_turns(Lower *l, Node *loop, Stmt *s, Buf *const *buf, Buf *const *other) {
+    Ir *m = l->ir;
+    Node *extent = ir_loop(loop)->index->extent;
+    Block *body = s->body, *rest = copies(l, ir_loop(loop)->n, buf, other);
+    if (!rest->stmts.len) return;
+    if (count_stmts(body) > MAX_TWICE) {
+        for (int i = 0; i < rest->stmts.len; i++) vec_push(&body->stmts, rest->stmts.data[i]);
+        return;
+    }
+    l->scope->block->stmts.len--;
+    Temp half = lower_value(l, ir_op(m, OP_idiv, ir_add(m, extent, ir_int(m, 1)), ir_int(m, 2)));
+    Temp one = lower_int(l, 1), two = lower_int(l, 2), all = s->args[0], index = s->dst;
+    Temp next = lower_temp(l, KIND_INT, l->tree->temps.data[index].name), more = lower_temp(l, KIND_BOOL, NULL);
+    Stmt *test = tree_stmt(l->arena, ST_IF, -1, 1, &more, l->span);
+    test->body = other_way(l, body, index, next, ir_loop(loop)->n, buf, other);
+    test->other = rest;
+    s->dst = lower_temp(l, KIND_INT, l->tree->temps.data[index].name), s->args[0] = half;
+    block_insert(body, 0, op_stmt(l, OP_mul, index, two, s->dst));
+    vec_push(&body->stmts, op_stmt(l, OP_add, next, index, one));
+    vec_push(&body->stmts, op_stmt(l, OP_lt, more, next, all));
+    vec_push(&body->stmts, test);
+    vec_push(&l->scope->block->stmts, s);
+}
+
 static void emit_fold(Lower *l, Node *loop, const Temp *cell, Buf *const *buf) {
+    Buf **other = ARENA_ARRAY(l->arena, Buf *, ir_loop(loop)->n);
     Stmt *s = lower_begin_for(l, ir_loop(loop)->index);
     bind_states(l, ir_loop(loop), cell, buf);
-    steps(l, loop, cell, buf);
+    steps(l, loop, cell, buf, other);
     lower_end_for(l, s);
+    take_turns(l, loop, s, buf, other);
 }
 
 static void emit_while(Lower *l, Node *loop, const Temp *cell, Buf *const *buf) {
@@ -129,7 +215,7 @@ static void emit_while(Lower *l, Node *loop, const Temp *cell, Buf *const *buf) 
     lower_demand(l, loop_cond(loop));
     Temp more = lower_value(l, loop_cond(loop));
     lower_stmt(l, ST_BREAK, -1, 1, &more);
-    steps(l, loop, cell, buf);
+    steps(l, loop, cell, buf, NULL);
     scope_close(l);
     vec_push(&l->scope->block->stmts, s);
 }

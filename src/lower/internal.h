@@ -338,13 +338,17 @@ typedef struct Update {
     int nbefore;
     Node *cond; // UPDATE_IF
     struct Update *then, *other;
-    Buf *next; // UPDATE_COPY
+    Buf *next;  // UPDATE_COPY, or if it takes turns
+    bool turns; // `next` is the old array in the next iteration; what parts leave out is the same in both
 } Update;
 // How `state` becomes `step` in the body of its loop, the current scope; in_place: nothing reads the old state later.
 Update *lower_plan_update(Lower *l, Node *state, Node *step, bool in_place);
 // Does every element of state k get a new value in some pass of the loop, and nothing else read it? Then it needs no
 // initial value.
 bool lower_overwrites(Lower *l, Node *loop, int k);
+// Would the array be made anew, or computed before anything is written, cheaply and in every iteration of the loop at the same
+// indices? Then two buffers may take turns at being the old one.
+bool lower_may_turn(Lower *l, Node *loop, const Update *u);
 // Does it, unless it is UPDATE_NONE or UPDATE_COPY.
 void lower_update(Lower *l, Update *u, Buf *buf);
 

@@ -3,6 +3,7 @@
 // then is computed beforehand (*staged*), as large as its region; if that is the whole array, it is copied back.
 #include "ir/internal.h"
 #include "lower/internal.h"
+#include "pass/pass.h"
 
 // ---- taking a step apart
 
@@ -394,6 +395,47 @@ Update *lower_plan_update(Lower *l, Node *state, Node *step, bool in_place) {
     return u;
 }
 
+// ---- two buffers
+
+// An element that costs more takes so long that copying it does not matter, and code for it is not written twice.
+enum { MAX_TURN_COST = 64 };
+
+static bool is_cheap(Lower *l, Node *e) { return pass_cost_memo(e, &l->cost) <= MAX_TURN_COST; }
+
+static bool varies(Node *loop, const Node *e) {
+    Loop *p = ir_loop(loop);
+    bool v = node_has_var(e, p->index);
+    for (int k = 0; k < p->n; k++) v |= node_has_var(e, p->state[k]);
+    return v;
+}
+
+// Does e read other elements of the state than its own? Else the loop that copies becomes one with that which makes (merge.c).
+static bool reads_others(Node *e, const Update *u, Map *seen) {
+    if (e->op == OP_var && e->u.var == u->state) return true;
+    if (!node_has_var(e, u->state) || is_own(e, u) || map_get(seen, e)) return false;
+    map_put(seen, e, e);
+    for (int i = 0; i < e->nargs; i++)
+        if (reads_others(e->args[i], u, seen)) return true;
+    return false;
+}
+
+bool lower_may_turn(Lower *l, Node *loop, const Update *u) {
+    Update whole = {.base = u->base, .state = u->state};
+    Node *e = u->step;
+    for (; e->op == OP_gen && whole.n < RANK_MAX; e = e->args[0]) whole.v[whole.n++] = e->u.var;
+    if (loop->op != OP_fold || u->first || e->rank) return false;
+    Map seen = {0};
+    bool others = reads_others(e, &whole, &seen), all = false; // is a part that has all dimensions computed before?
+    map_free(&seen);
+    if (u->how == UPDATE_COPY) return others && is_cheap(l, e);
+    for (int k = 0; k < u->nparts && u->how == UPDATE_PARTS; k++) {
+        const Part *p = &u->part[k];
+        if (varies(loop, p->pred) || !is_cheap(l, p->value)) return false;
+        all |= p->staged && p->region.nloops == u->n;
+    }
+    return others && all;
+}
+
 // ---- initial values
 
 bool lower_overwrites(Lower *l, Node *loop, int k) {
@@ -444,7 +486,7 @@ static Node *stage(Lower *l, Part *p) {
 
 static void apply_parts(Lower *l, Update *u, Buf *buf) {
     lower_now(l, u->nbefore, u->before);
-    for (int k = 0; k < u->nparts; k++)
+    for (int k = 0; k < u->nparts && !u->turns; k++)
         if (u->part[k].staged) u->part[k].value = stage(l, &u->part[k]);
     for (int k = 0; k < u->nparts; k++) {
         Part *p = &u->part[k];
