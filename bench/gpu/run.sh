@@ -35,7 +35,7 @@ rm "$work/cpu.o" "$work/expect"
 
 if [ $how = shim ]; then
     for file in "$work/programs.cu" "$here/run.cu"; do
-        g++ -std=c++17 -O0 -Wall -Wextra -I "$root/include" -I "$work" -I "$here" -x c++ -c "$file" -o "$work/$(basename "$file" .cu).o"
+        g++ -std=c++17 -O0 -DFSM_LEAST_PRODUCT=2 -Wall -Wextra -I "$root/include" -I "$work" -I "$here" -x c++ -c "$file" -o "$work/$(basename "$file" .cu).o"
     done
     g++ "$work/programs.o" "$work/run.o" "$FSMC_BUILD/libfsmrt.a" -lm -pthread -o "$work/run"
     "$work/run" "$work/expected.txt" --small "$@"

@@ -430,11 +430,18 @@ void kernel_grid(Code *host, Stmt *loop) {
     host->indent += 4;
     code_line(host, "const auto fsm_mark = call.mark();");
     code_line(host, "const int64_t fsm_n = fsm::count_of(%s);", n);
-    if (block_can(u, loop, &inner)) {
-        code_line(host, "if (fsm::by_blocks(fsm_n, %s, %s)) {", inner, bytes);
+    bool product = product_print(host, loop), blocks = block_can(u, loop, &inner);
+    if (blocks) {
+        code_line(host, "%sif (fsm::by_blocks(fsm_n, %s, %s)) {", product ? "} else " : "", inner, bytes);
         host->indent += 4;
         print_grid(host, loop, inner);
         host->indent -= 4;
+        code_line(host, "} else {");
+        host->indent += 4;
+        print_grid(host, loop, NULL);
+        host->indent -= 4;
+        code_line(host, "}");
+    } else if (product) {
         code_line(host, "} else {");
         host->indent += 4;
         print_grid(host, loop, NULL);

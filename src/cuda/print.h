@@ -137,6 +137,11 @@ bool block_can(Unit *u, Stmt *loop, const char **inner);
 bool block_shares(Unit *u, Stmt *loop, const Buf *b); // does a block have one of this array, or does each of its threads?
 void block_code(Code *c, Stmt *loop, const Block *b);
 
+// ---- matrix products (product.c)
+
+// If the grid is one, `if (it is large) { its call`: what comes next is its other branch.
+bool product_print(Code *host, Stmt *loop);
+
 // ---- the host's part (host.c)
 
 void host_tree(Unit *u, Str *out); // the statements of the tree

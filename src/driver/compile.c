@@ -7,6 +7,7 @@
 #include "front/infer.h"
 #include "ir/extern.h"
 #include "lower/grid.h"
+#include "lower/product.h"
 #include "lower/lower.h"
 #include "pass/pass.h"
 
@@ -277,6 +278,7 @@ Tree **compile_trees(Compilation *c, FuncList funcs) {
         funcs.f[i]->ir->entry = i;
         trees[i] = lower_func(c->arena, funcs.f[i], funcs.positive ? funcs.positive[i] : NULL);
         vec_push(&c->trees, trees[i]);
+        if (cuda) products_split(c->arena, trees[i], how.precise);
         if (cuda) grid_choose(c->arena, trees[i], how.precise, o->fast_atomics);
         else if (o->level >= 2) schedule(c, trees[i], &how);
         if (verifying(c)) tree_verify(trees[i]);

@@ -12,8 +12,7 @@
 
 namespace fsm::cuda {
 
-// A matrix in device memory: element [i, j] is data[i*row + j*column], that of number b of a batch at data + b*batch. One of row
-// and column is 1, and the other at least the extent that it steps over.
+// A matrix in device memory: element [i, j] is data[i*row + j*column], that of number b of a batch at data + b*batch.
 template <class T> struct Matrix {
     T *data;
     int64_t row, column, batch;
@@ -79,27 +78,41 @@ inline cublasStatus_t gemm(cublasHandle_t h, cublasOperation_t p, cublasOperatio
     return cublasSgemmStridedBatched(h, p, q, m, n, k, alpha, a, lda, sa, b, ldb, sb, beta, c, ldc, sc, batch);
 }
 
-inline void destroy_blas(void *handle) { cublasDestroy(static_cast<cublasHandle_t>(handle)); }
+// The handle, and memory for it: what cuBLAS takes otherwise may differ from call to call, and results with it, and cannot be
+// part of a graph.
+struct Blas {
+    enum : size_t { BYTES = size_t(32) << 20 };
+    cublasHandle_t handle = nullptr;
+    void *workspace = nullptr;
+    ~Blas() {
+        if (handle) cublasDestroy(handle);
+        if (workspace) cudaFree(workspace);
+    }
+};
+inline void destroy_blas(void *blas) { delete static_cast<Blas *>(blas); }
 
 // The context's handle, made when it is first needed, for this call's stream. NULL after a failure.
 inline cublasHandle_t blas(Call &call) {
     Library *library = call.blas();
     if (!library) return nullptr;
+    Blas *blas = static_cast<Blas *>(library->handle);
     cublasStatus_t s = CUBLAS_STATUS_SUCCESS;
-    if (!library->handle) {
-        cublasHandle_t h;
-        s = cublasCreate(&h);
-        if (s == CUBLAS_STATUS_SUCCESS) *library = {h, destroy_blas};
+    if (!blas) {
+        blas = new Blas;
+        if (call.check(cudaMalloc(&blas->workspace, Blas::BYTES))) return delete blas, nullptr;
+        s = cublasCreate(&blas->handle);
+        *library = {blas, destroy_blas};
     }
-    const cublasHandle_t handle = static_cast<cublasHandle_t>(library->handle);
-    if (s == CUBLAS_STATUS_SUCCESS) s = cublasSetStream(handle, call.stream());
-    if (s == CUBLAS_STATUS_SUCCESS) return handle;
+    if (s == CUBLAS_STATUS_SUCCESS) s = cublasSetStream(blas->handle, call.stream());
+    if (s == CUBLAS_STATUS_SUCCESS) s = cublasSetWorkspace(blas->handle, blas->workspace, Blas::BYTES); // the stream's took its place
+    if (s == CUBLAS_STATUS_SUCCESS) return blas->handle;
     call.fail_library("cuBLAS", cublasGetStatusString(s));
     return nullptr;
 }
 
-template <class T> inline bool suits_blas(const Matrix<T> &x) {
-    return x.row <= INT32_MAX && x.column <= INT32_MAX && (x.row == 1 || x.column == 1);
+// Are rows, or columns, one after the other in memory, and do not overlap?
+template <class T> inline bool suits_blas(const Matrix<T> &x, int64_t rows, int64_t columns) {
+    return x.row <= INT32_MAX && x.column <= INT32_MAX && ((x.column == 1 && x.row >= columns) || (x.row == 1 && x.column >= rows));
 }
 
 // cuBLAS has columns one after the other: what it takes for C is its transpose, B^T A^T.
@@ -122,16 +135,33 @@ void matmul_blas(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, T a
 
 // ---- the choice
 
+// Where elements lie that are apart by a fixed step in each of three indices: that of (0, 0, 0), and the steps.
+struct Places {
+    int64_t at, i, j, k;
+};
+template <class F> Places places_of(F f) {
+    const int64_t at = f(0, 0, 0);
+    return {at, f(1, 0, 0) - at, f(0, 1, 0) - at, f(0, 0, 1) - at};
+}
+
+// Is a sum over k, for i < m and j < n, better done as a product than by a thread or a block for each i and j?
+#ifndef FSM_LEAST_PRODUCT
+#define FSM_LEAST_PRODUCT 16
+#endif
+inline bool is_product(int64_t m, int64_t n, int64_t k) { return m >= FSM_LEAST_PRODUCT && n >= FSM_LEAST_PRODUCT && k >= FSM_LEAST_PRODUCT; }
+
 // c = alpha a b + beta c for each of `batch` m x k, k x n and m x n matrices; what c holds is not read if beta is 0. Where the
 // program is compiled with FSM_CUDA_CUBLAS, large products are cuBLAS's.
 template <class T>
 void matmul(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, T alpha, Matrix<const T> a, Matrix<const T> b, T beta,
             Matrix<T> c) {
     if (m <= 0 || n <= 0 || batch <= 0 || call.code()) return;
+    if (c.row == 1 && c.column != 1) // its transpose, whose rows are one after the other
+        return matmul(call, n, m, k, batch, alpha, {b.data, b.column, b.row, b.batch}, {a.data, a.column, a.row, a.batch}, beta, {c.data, c.column, 1, c.batch});
 #ifdef FSM_CUDA_CUBLAS
     const bool large = double(m) * double(n) * double(k) >= 32.0 * 32 * 32;
     const bool fits = m <= INT32_MAX && n <= INT32_MAX && k <= INT32_MAX && batch <= INT32_MAX && c.column == 1;
-    if (large && fits && suits_blas(a) && suits_blas(b) && suits_blas(c)) return matmul_blas(call, m, n, k, batch, alpha, a, b, beta, c);
+    if (large && fits && suits_blas(a, m, k) && suits_blas(b, k, n) && suits_blas(c, m, n)) return matmul_blas(call, m, n, k, batch, alpha, a, b, beta, c);
 #endif
     const int64_t tiles = ((m - 1) / TILE + 1) * ((n - 1) / TILE + 1);
     const int64_t blocks = count_of(tiles, batch);

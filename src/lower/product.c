@@ -1,0 +1,558 @@
+// Matrix products (lower/product.h).
+//
+// In a nest of independent iterations i, with a loop over j inside,
+//
+//     c = 0; for k { c += x[i,k] * y[j,k] }; … c …
+//
+// becomes p[i,j] = sum over k, in a nest before it, and … p[i,j] …; and in derivatives
+//
+//     for k { z[j,k] += x[i,k] * s }        where s is any scalar of i and j
+//
+// becomes d[i,j] = s, and z[j,k] += sum over i of x[i,k] * d[i,j] in a nest after it; the same with i and j exchanged. Where an operand is
+// not an element, but is computed, it is computed for all its indices before. What is moved reads nothing that the nest writes.
+#include "lower/product.h"
+
+#include "lower/independent.h"
+
+enum { VARS = 3, I = 0, J = 1, K = 2, BUDGET = 64, LEAST = 8 }; // LEAST: a loop known to have fewer iterations is left as it is
+
+typedef struct Nest {
+    Block *around;
+    Stmt *loop;
+} Nest;
+
+typedef struct Splitter {
+    Arena *arena;
+    Tree *tree;
+    VEC(Nest) nests;
+    Stmt **def;        // by temp
+    int temps;         // so many have one
+    // Of the nest that is looked at:
+    Stmt *nest;
+    Map made;           // Temp + 1: in an iteration
+    Map written, inside; // arrays that it writes to, or makes; that it makes
+    const Temp *var;    // indices i, j and k
+    int budget;
+    Block *around;      // where it stands
+    Block before, after;
+    Stmt *kept;         // of the last addition that was moved: the ST_STORE of d[i,j] = s
+} Splitter;
+
+// ---- what a temp depends on
+
+static bool is_made(const Splitter *z, Temp t) { return map_get(&z->made, (void *)((intptr_t)t + 1)); }
+
+static void note_made(Splitter *z, const Block *b) {
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        if (s->dst >= 0 && s->kind != ST_SET) map_put(&z->made, (void *)((intptr_t)s->dst + 1), (void *)1);
+        if (s->buf && s->kind != ST_LOAD) map_put(&z->written, s->buf, s->buf);
+        if (s->kind == ST_NEW) map_put(&z->inside, s->buf, s->buf);
+        note_made(z, s->body), note_made(z, s->other);
+    }
+}
+
+// The indices that t depends on, as bits; -1 if it depends on what may not be computed elsewhere.
+static int depends(Splitter *z, Temp t) {
+    if (!is_made(z, t)) return 0;
+    for (int v = 0; v < VARS; v++)
+        if (z->var[v] == t) return 1 << v;
+    const Stmt *s = z->def[t];
+    if (!s || z->budget-- <= 0) return -1;
+    bool pure = s->kind == ST_LIT || s->kind == ST_ARG || s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT;
+    if (!pure && (s->kind != ST_LOAD || map_get(&z->written, s->buf))) return -1;
+    int all = 0;
+    for (int k = 0; k < s->nargs; k++) {
+        int of = depends(z, s->args[k]);
+        if (of < 0) return -1;
+        all |= of;
+    }
+    return all;
+}
+
+static int depends_on(Splitter *z, Temp t) { return z->budget = BUDGET, depends(z, t); }
+
+// ---- statements
+
+static Temp new_temp(Splitter *z, Kind kind, bool cell) {
+    vec_push(&z->tree->temps, ((TempInfo){.kind = kind, .cell = cell}));
+    return z->tree->temps.len - 1;
+}
+
+static Stmt *add(Splitter *z, Block *b, StmtKind kind, Temp dst, int n, const Temp *args) {
+    Stmt *s = tree_stmt(z->arena, kind, dst, n, args, z->nest->span);
+    vec_push(&b->stmts, s);
+    return s;
+}
+
+static Temp zero(Splitter *z, Block *b, Kind kind) { return add(z, b, ST_LIT, new_temp(z, kind, false), 0, NULL)->dst; }
+
+// A loop as long as `like`, in b.
+static Stmt *add_loop(Splitter *z, Block *b, const Stmt *like) {
+    vec_push(&z->tree->temps, z->tree->temps.data[like->dst]);
+    Stmt *s = add(z, b, ST_FOR, z->tree->temps.len - 1, 1, like->args);
+    s->body = ARENA_NEW(z->arena, Block);
+    return s;
+}
+
+static Buf *add_matrix(Splitter *z, Kind kind, const Stmt *rows, const Stmt *columns) {
+    Buf *b = ARENA_NEW(z->arena, Buf);
+    Temp extent[] = {rows->args[0], columns->args[0]};
+    *b = (Buf){.id = z->tree->bufs.len, .where = BUF_TEMP, .kind = kind, .rank = 2, .home = z->around};
+    b->extent = arena_copy(z->arena, extent, sizeof extent);
+    vec_push(&z->tree->bufs, b);
+    add(z, &z->before, ST_NEW, -1, 0, NULL)->buf = b;
+    return b;
+}
+
+static Temp load(Splitter *z, Block *b, Buf *from, Temp row, Temp column) {
+    Stmt *s = add(z, b, ST_LOAD, new_temp(z, from->kind, false), 2, (Temp[]){row, column});
+    s->buf = from;
+    return s->dst;
+}
+
+// t computed in b, where the indices are those of `is`. known: Temp + 1 -> what has been computed + 1.
+static Temp again(Splitter *z, Block *b, Map *known, const Temp *is, Temp t) {
+    if (!is_made(z, t)) return t;
+    for (int v = 0; v < VARS; v++)
+        if (z->var[v] == t) return is[v];
+    intptr_t there = (intptr_t)map_get(known, (void *)((intptr_t)t + 1));
+    if (there) return (Temp)(there - 1);
+    const Stmt *s = z->def[t];
+    Temp *args = ARENA_ARRAY(z->arena, Temp, s->nargs + 1);
+    for (int k = 0; k < s->nargs; k++) args[k] = again(z, b, known, is, s->args[k]);
+    Stmt *copy = arena_copy(z->arena, s, sizeof *s);
+    vec_push(&z->tree->temps, z->tree->temps.data[t]);
+    copy->dst = z->tree->temps.len - 1, copy->args = args;
+    vec_push(&b->stmts, copy);
+    map_put(known, (void *)((intptr_t)t + 1), (void *)((intptr_t)copy->dst + 1));
+    return copy->dst;
+}
+
+static Temp value_in(Splitter *z, Block *b, const Temp *is, Temp t) {
+    Map known = {0};
+    Temp r = again(z, b, &known, is, t);
+    map_free(&known);
+    return r;
+}
+
+// ---- operands
+
+// An operand of a product, in terms of two indices: t itself, if it is an element, or else an array of all its values.
+typedef struct Operand {
+    Temp t;
+    Buf *all; // NULL: t
+    int row, column; // of `all`: I, J or K
+} Operand;
+
+static Operand operand(Splitter *z, Temp t, const Stmt *const *loops, int row, int column) {
+    Operand o = {.t = t, .row = row, .column = column};
+    if (z->def[t]->kind == ST_LOAD) return o;
+    Kind kind = z->tree->temps.data[t].kind;
+    o.all = add_matrix(z, kind, loops[row], loops[column]);
+    Stmt *outer = add_loop(z, &z->before, loops[row]), *inner = add_loop(z, outer->body, loops[column]);
+    Temp is[VARS] = {-1, -1, -1};
+    is[row] = outer->dst, is[column] = inner->dst;
+    Temp args[] = {value_in(z, inner->body, is, t), outer->dst, inner->dst};
+    add(z, inner->body, ST_STORE, -1, 3, args)->buf = o.all;
+    return o;
+}
+
+static Temp operand_in(Splitter *z, Block *b, const Temp *is, const Operand *o) {
+    return o->all ? load(z, b, o->all, is[o->row], is[o->column]) : value_in(z, b, is, o->t);
+}
+
+// In b: for [row] { for [column] { c = 0; for [over] { c += x * y } … } }; the innermost of the first two, and *sum.
+static Stmt *product_nest(Splitter *z, Block *b, const Stmt *const *loops, int row, int column, int over, const Operand *x, const Operand *y, Kind kind,
+                          Temp *is, Temp *sum) {
+    Stmt *outer = add_loop(z, b, loops[row]), *inner = add_loop(z, outer->body, loops[column]);
+    Temp start = zero(z, inner->body, kind), cell = new_temp(z, kind, true);
+    add(z, inner->body, ST_CELL, cell, 1, &start);
+    Stmt *last = add_loop(z, inner->body, loops[over]);
+    is[row] = outer->dst, is[column] = inner->dst, is[over] = last->dst;
+    Temp factors[] = {operand_in(z, last->body, is, x), operand_in(z, last->body, is, y)};
+    Temp terms[] = {0, new_temp(z, kind, false)};
+    add(z, last->body, ST_OP, terms[1], 2, factors)->op = OP_mul;
+    terms[0] = add(z, last->body, ST_GET, new_temp(z, kind, false), 1, &cell)->dst;
+    Temp next = new_temp(z, kind, false);
+    add(z, last->body, ST_OP, next, 2, terms)->op = OP_add;
+    add(z, last->body, ST_SET, cell, 1, &next);
+    *sum = add(z, inner->body, ST_GET, new_temp(z, kind, false), 1, &cell)->dst;
+    return inner;
+}
+
+// ---- sums inside
+
+static bool is_plain(const Stmt *s) {
+    switch (s->kind) {
+    case ST_LIT: case ST_ARG: case ST_OP: case ST_CONV: case ST_SELECT: case ST_LOAD: case ST_GET: case ST_FETCH: return true;
+    default: return false;
+    }
+}
+
+// The only statement of the body that is not plain.
+static Stmt *only_effect(const Block *b) {
+    Stmt *one = NULL;
+    for (int i = 0; i < b->stmts.len; i++) {
+        if (is_plain(b->stmts.data[i])) continue;
+        if (one) return NULL;
+        one = b->stmts.data[i];
+    }
+    return one;
+}
+
+static bool is_float(const Splitter *z, Temp t) { return kind_is_float(z->tree->temps.data[t].kind); }
+
+static bool is_op(const Splitter *z, Temp t, Op op) { return z->def[t] && z->def[t]->kind == ST_OP && z->def[t]->op == op && is_made(z, t); }
+
+// A loop whose length is known outside of the nest, from 0 on, and not small as far as is known.
+static bool is_long(const Splitter *z, const Stmt *s) {
+    if (s->kind != ST_FOR || s->nargs > 1 || is_made(z, s->args[0]) || s->wishes) return false;
+    const Stmt *n = z->def[s->args[0]];
+    return n && (n->kind != ST_LIT || n->u.num >= LEAST);
+}
+
+// Does the cell's loop add x * y to it, of which one depends on i and k, and the other on j and k? f: x first.
+static bool sum_of_products(Splitter *z, const Stmt *loop, Temp *cell, Temp f[2]) {
+    const Stmt *set = only_effect(loop->body);
+    if (!set || set->kind != ST_SET || !is_float(z, set->dst) || !is_op(z, set->args[0], OP_add)) return false;
+    const Stmt *sum = z->def[set->args[0]];
+    for (int k = 0; k < 2; k++) {
+        const Stmt *get = z->def[sum->args[k]];
+        if (!get || get->kind != ST_GET || get->args[0] != set->dst || !is_op(z, sum->args[1 - k], OP_mul)) continue;
+        const Stmt *mul = z->def[sum->args[1 - k]];
+        int x = depends_on(z, mul->args[0]), y = depends_on(z, mul->args[1]);
+        bool turned = x == (1 << J | 1 << K);
+        if (!turned && x != (1 << I | 1 << K)) return false;
+        if (y != (turned ? 1 << I | 1 << K : 1 << J | 1 << K)) return false;
+        *cell = set->dst, f[0] = mul->args[turned], f[1] = mul->args[!turned];
+        return true;
+    }
+    return false;
+}
+
+static bool sets(const Block *b, Temp cell) {
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        if ((s->kind == ST_SET && s->dst == cell) || sets(s->body, cell) || sets(s->other, cell)) return true;
+    }
+    return false;
+}
+
+// Reads of the cell become those of the element.
+static void read_instead(Block *b, Temp cell, Buf *from, const Temp *index) {
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        Stmt *s = b->stmts.data[i];
+        if (s->kind == ST_GET && s->args[0] == cell) s->kind = ST_LOAD, s->buf = from, s->nargs = 2, s->args = (Temp *)index;
+        read_instead(s->body, cell, from, index), read_instead(s->other, cell, from, index);
+    }
+}
+
+static void take_out(Block *b, int at) {
+    for (int i = at; i + 1 < b->stmts.len; i++) b->stmts.data[i] = b->stmts.data[i + 1];
+    b->stmts.len--;
+}
+
+// Is all that the nest does for i and j to store the sum?
+static bool is_alone(const Splitter *z, const Stmt *j, Temp cell) {
+    int effects = 0;
+    const Stmt *last = NULL;
+    for (int i = 0; i < j->body->stmts.len; i++)
+        if (!is_plain(j->body->stmts.data[i])) effects++, last = j->body->stmts.data[i];
+    if (effects != 3 || only_effect(z->nest->body) != j || (last->kind != ST_STORE && last->kind != ST_ADDTO)) return false;
+    const Stmt *value = z->def[last->args[0]];
+    return value && value->kind == ST_GET && value->args[0] == cell;
+}
+
+static bool split_sum(Splitter *z, Stmt *j, int at) {
+    Stmt *k = j->body->stmts.data[at];
+    const Stmt *const loops[] = {z->nest, j, k};
+    Temp var[] = {z->nest->dst, j->dst, k->dst}, cell, f[2], is[VARS], sum;
+    z->var = var;
+    if (!is_long(z, k) || !sum_of_products(z, k, &cell, f)) return false;
+    bool direct = z->def[f[0]]->kind == ST_LOAD && z->def[f[1]]->kind == ST_LOAD;
+    if (direct && is_alone(z, j, cell)) return false;
+    int made = -1;
+    for (int i = 0; i < j->body->stmts.len; i++) {
+        const Stmt *s = j->body->stmts.data[i];
+        if (s->kind == ST_CELL && s->dst == cell) made = i;
+        else if (i != at && s->kind == ST_SET && s->dst == cell) return false;
+        else if (i != at && (sets(s->body, cell) || sets(s->other, cell))) return false;
+    }
+    if (made < 0 || made > at) return false;
+    const Stmt *first = z->def[j->body->stmts.data[made]->args[0]];
+    if (!first || first->kind != ST_LIT || first->u.real != 0) return false;
+    Kind kind = z->tree->temps.data[cell].kind;
+    Operand x = operand(z, f[0], loops, I, K), y = operand(z, f[1], loops, J, K);
+    Buf *p = add_matrix(z, kind, z->nest, j);
+    Stmt *inner = product_nest(z, &z->before, loops, I, J, K, &x, &y, kind, is, &sum);
+    Temp args[] = {sum, is[I], is[J]};
+    add(z, inner->body, ST_STORE, -1, 3, args)->buf = p;
+    take_out(j->body, at), take_out(j->body, made);
+    read_instead(j->body, cell, p, arena_copy(z->arena, var, 2 * sizeof *var));
+    return true;
+}
+
+// ---- additions inside
+
+static int find_stmt(const Block *b, const Stmt *s) {
+    for (int i = 0; i < b->stmts.len; i++)
+        if (b->stmts.data[i] == s) return i;
+    return -1;
+}
+
+static int count_accesses(const Block *b, const Buf *buf, bool stores) {
+    int n = 0;
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        if ((s->buf == buf && (!stores || (s->kind != ST_STORE && s->kind != ST_FILL))) || s->src == buf) n++;
+        n += count_accesses(s->body, buf, stores) + count_accesses(s->other, buf, stores);
+    }
+    return n;
+}
+
+// Is the addition, in loop j of the nest, all that is done with its array, but for stores before j?
+static bool may_wait(const Splitter *z, const Stmt *j, const Buf *buf) {
+    if (count_accesses(j->body, buf, false) != 1) return false;
+    int at = find_stmt(z->nest->body, j);
+    for (int i = 0; i < z->nest->body->stmts.len; i++) {
+        const Stmt *s = z->nest->body->stmts.data[i];
+        if (s == j) continue;
+        const Block one = {.stmts = {.data = (Stmt **)&z->nest->body->stmts.data[i], .len = 1}};
+        if (count_accesses(&one, buf, i < at)) return false;
+    }
+    return !map_get(&z->inside, buf);
+}
+
+// The element that is added to has k and one of i and j as indices, both as they are; which of i and j? -1: neither.
+static int added_at(Splitter *z, const Stmt *to) {
+    int at = -1, seen = 0;
+    for (int d = 1; d < to->nargs; d++) {
+        int of = depends_on(z, to->args[d]);
+        if (of < 0 || (of & seen)) return -1;
+        seen |= of;
+    }
+    if (seen == (1 << I | 1 << K)) at = I;
+    if (seen == (1 << J | 1 << K)) at = J;
+    return at;
+}
+
+// d[i,j] = s in the place of statement `at` of j.
+static Buf *keep_scalar(Splitter *z, Stmt *j, int at, Temp s) {
+    if (z->kept && z->kept->args[0] == s && find_stmt(j->body, z->kept) >= 0) {
+        take_out(j->body, at);
+        return z->kept->buf;
+    }
+    Buf *d = add_matrix(z, z->tree->temps.data[s].kind, z->nest, j);
+    Temp args[] = {s, z->nest->dst, j->dst};
+    z->kept = tree_stmt(z->arena, ST_STORE, -1, 3, args, z->nest->span);
+    z->kept->buf = d;
+    j->body->stmts.data[at] = z->kept;
+    return d;
+}
+
+// k: the loop; cond: of the branch that it is in, -1 if there is none; at: where that, or else the loop, is in j.
+static bool split_addition(Splitter *z, Stmt *j, int at, Stmt *k, Temp cond) {
+    const Stmt *const loops[] = {z->nest, j, k};
+    Temp var[] = {z->nest->dst, j->dst, k->dst}, is[VARS], sum;
+    z->var = var;
+    Stmt *to = only_effect(k->body);
+    if (!is_long(z, k) || !to || to->kind != ST_ADDTO || !kind_is_float(to->buf->kind) || !is_op(z, to->args[0], OP_mul)) return false;
+    const Buf *buf = to->buf;
+    int row = added_at(z, to), over = I + J - row;
+    if (row < 0 || !may_wait(z, j, buf)) return false;
+    if (cond >= 0 && (depends_on(z, cond) & ~(1 << row))) return false;
+    const Stmt *mul = z->def[to->args[0]];
+    for (int f = 0; f < 2; f++) {
+        Temp x = mul->args[f], s = mul->args[1 - f];
+        if (depends_on(z, x) != (1 << over | 1 << K) || !is_made(z, s)) continue;
+        bool there = z->def[s] && (find_stmt(j->body, z->def[s]) >= 0 || find_stmt(z->nest->body, z->def[s]) >= 0);
+        if (!there) continue;
+        Kind kind = to->buf->kind;
+        Operand o = operand(z, x, loops, over, K), d = {.t = -1, .row = I, .column = J};
+        d.all = keep_scalar(z, j, at, s);
+        Temp *add_args = ARENA_ARRAY(z->arena, Temp, to->nargs);
+        Buf *p = cond >= 0 ? add_matrix(z, kind, loops[row], k) : NULL;
+        Stmt *inner = product_nest(z, &z->after, loops, row, K, over, &d, &o, kind, is, &sum);
+        if (p) {
+            Temp args[] = {sum, is[row], is[K]};
+            add(z, inner->body, ST_STORE, -1, 3, args)->buf = p;
+            Stmt *rows = add_loop(z, &z->after, loops[row]);
+            is[row] = rows->dst, is[over] = -1;
+            Temp holds = value_in(z, rows->body, is, cond);
+            Stmt *branch = add(z, rows->body, ST_IF, -1, 1, &holds);
+            branch->body = ARENA_NEW(z->arena, Block);
+            inner = add_loop(z, branch->body, k);
+            is[K] = inner->dst;
+            sum = load(z, inner->body, p, is[row], is[K]);
+        }
+        add_args[0] = sum;
+        for (int i = 1; i < to->nargs; i++) add_args[i] = value_in(z, inner->body, is, to->args[i]);
+        add(z, inner->body, ST_ADDTO, -1, to->nargs, add_args)->buf = to->buf;
+        return true;
+    }
+    return false;
+}
+
+// ---- nests
+
+static bool has_check(const Block *b) {
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        if (s->kind == ST_CHECK || s->kind == ST_EXTERN || has_check(s->body) || has_check(s->other)) return true;
+    }
+    return false;
+}
+
+static void split_inside(Splitter *z, Stmt *j) {
+    z->kept = NULL;
+    for (int at = 0; at < j->body->stmts.len; at++) {
+        Stmt *s = j->body->stmts.data[at];
+        bool done = false;
+        if (s->kind == ST_FOR) done = split_sum(z, j, at) || split_addition(z, j, at, s, -1);
+        else if (s->kind == ST_IF && (!s->other || !s->other->stmts.len) && s->body) {
+            Stmt *k = only_effect(s->body);
+            done = k && k->kind == ST_FOR && split_addition(z, j, at, k, s->args[0]);
+        }
+        if (done) at = -1; // statements have moved
+    }
+}
+
+static void insert_all(Block *b, int at, Block *what) {
+    for (int i = 0; i < what->stmts.len; i++) block_insert(b, at + i, what->stmts.data[i]);
+    vec_free(&what->stmts);
+}
+
+static void split_nest(Splitter *z, Block *around, Stmt *nest) {
+    z->nest = nest, z->around = around;
+    z->before = z->after = (Block){0};
+    z->made = z->written = z->inside = (Map){0};
+    z->temps = z->tree->temps.len;
+    z->def = ARENA_ARRAY(z->arena, Stmt *, z->temps + 1);
+    tree_definitions(z->tree->body, z->def);
+    map_put(&z->made, (void *)((intptr_t)nest->dst + 1), (void *)1);
+    note_made(z, nest->body);
+    if (is_long(z, nest) && !has_check(nest->body))
+        for (int i = 0; i < nest->body->stmts.len; i++)
+            if (is_long(z, nest->body->stmts.data[i])) split_inside(z, nest->body->stmts.data[i]);
+    map_free(&z->made), map_free(&z->written), map_free(&z->inside);
+    int at = find_stmt(around, nest);
+    insert_all(around, at + 1, &z->after);
+    insert_all(around, at, &z->before);
+}
+
+// The outermost loops whose iterations are independent, unless they are known to be few.
+static void find_nests(Splitter *z, Iterations *it, Block *b) {
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        Stmt *s = b->stmts.data[i];
+        const Stmt *n = s->kind == ST_FOR ? it->def[s->args[0]] : NULL;
+        bool few = n && n->kind == ST_LIT && n->u.num < LEAST;
+        if (s->kind == ST_FOR && !few && !stmt_wish(s, WISH_sequential)) {
+            bool apart = iter_look(it, s, false);
+            iter_forget(it);
+            if (apart) {
+                vec_push(&z->nests, ((Nest){b, s}));
+                continue;
+            }
+        }
+        find_nests(z, it, s->body), find_nests(z, it, s->other);
+    }
+}
+
+void products_split(Arena *arena, Tree *tree, bool precise) {
+    if (precise) return;
+    Splitter z = {.arena = arena, .tree = tree};
+    Iterations it;
+    iter_init(&it, arena, tree, precise);
+    find_nests(&z, &it, tree->body);
+    iter_free(&it);
+    for (int i = 0; i < z.nests.len; i++) split_nest(&z, z.nests.data[i].around, z.nests.data[i].loop);
+    vec_free(&z.nests);
+}
+
+// ---- products
+
+typedef struct Finder {
+    Stmt *const *def;
+    Map made;
+    Temp var[VARS];
+} Finder;
+
+static void note_temps(Map *made, const Block *b) {
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        if (s->dst >= 0 && s->kind != ST_SET) map_put(made, (void *)((intptr_t)s->dst + 1), (void *)1);
+        note_temps(made, s->body), note_temps(made, s->other);
+    }
+}
+
+// The indices in which t is affine, as bits; -1 if it is not.
+static int affine(const Finder *z, Temp t) {
+    if (!map_get(&z->made, (void *)((intptr_t)t + 1))) return 0;
+    for (int v = 0; v < VARS; v++)
+        if (z->var[v] == t) return 1 << v;
+    const Stmt *s = z->def[t];
+    if (s->kind == ST_LIT || s->kind == ST_ARG) return 0;
+    if (s->kind != ST_OP || s->nargs != 2) return -1;
+    int x = affine(z, s->args[0]), y = affine(z, s->args[1]);
+    if (x < 0 || y < 0) return -1;
+    if (s->op == OP_add || s->op == OP_sub || (s->op == OP_mul && (!x || !y))) return x | y;
+    return x | y ? -1 : 0;
+}
+
+static int affine_indices(const Finder *z, const Stmt *s) {
+    int all = 0;
+    for (const Temp *t = stmt_index(s); t < s->args + s->nargs; t++) {
+        int of = affine(z, *t);
+        if (of < 0) return -1;
+        all |= of;
+    }
+    return all;
+}
+
+// The effects of a block, of which there are n.
+static bool effects(const Block *b, int n, Stmt **out) {
+    int k = 0;
+    for (int i = 0; i < b->stmts.len; i++) {
+        if (is_plain(b->stmts.data[i])) continue;
+        if (k == n) return false;
+        out[k++] = b->stmts.data[i];
+    }
+    return k == n;
+}
+
+static const Stmt *def_of(const Finder *z, Temp t, StmtKind kind) { return z->def[t] && z->def[t]->kind == kind ? z->def[t] : NULL; }
+
+static bool find(Finder *z, Product *p) {
+    Stmt *e[3], *set;
+    if (!effects(p->loop[I]->body, 1, &p->loop[J]) || p->loop[J]->kind != ST_FOR || p->loop[J]->nargs > 1 || p->loop[I]->nargs > 1) return false;
+    if (!effects(p->loop[J]->body, 3, e) || e[0]->kind != ST_CELL || e[1]->kind != ST_FOR || e[1]->nargs > 1) return false;
+    p->loop[K] = e[1], p->to = e[2];
+    if ((e[2]->kind != ST_STORE && e[2]->kind != ST_ADDTO) || !effects(e[1]->body, 1, &set) || set->kind != ST_SET || set->dst != e[0]->dst) return false;
+    const Stmt *zero = def_of(z, e[0]->args[0], ST_LIT), *value = def_of(z, e[2]->args[0], ST_GET), *sum = def_of(z, set->args[0], ST_OP);
+    if (!zero || zero->u.real != 0 || !value || value->args[0] != e[0]->dst || !sum || sum->op != OP_add) return false;
+    for (int k = 0; k < VARS; k++) z->var[k] = p->loop[k]->dst;
+    for (int k = 0; k < VARS; k++)
+        if (affine(z, p->loop[k]->args[0])) return false;
+    for (int k = 0; k < 2; k++) {
+        const Stmt *get = def_of(z, sum->args[k], ST_GET), *mul = def_of(z, sum->args[1 - k], ST_OP);
+        if (!get || get->args[0] != e[0]->dst || !mul || mul->op != OP_mul) continue;
+        p->left = z->def[mul->args[0]], p->right = z->def[mul->args[1]];
+        if (!p->left || !p->right || p->left->kind != ST_LOAD || p->right->kind != ST_LOAD) return false;
+        if (affine_indices(z, p->left) == (1 << J | 1 << K)) p->left = z->def[mul->args[1]], p->right = z->def[mul->args[0]];
+        const Kind kind = p->to->buf->kind;
+        return affine_indices(z, p->left) == (1 << I | 1 << K) && affine_indices(z, p->right) == (1 << J | 1 << K) && affine_indices(z, p->to) == (1 << I | 1 << J) &&
+               kind_is_float(kind) && p->left->buf->kind == kind && p->right->buf->kind == kind && p->to->buf != p->left->buf && p->to->buf != p->right->buf;
+    }
+    return false;
+}
+
+bool product_find(Stmt *const *def, Stmt *loop, Product *out) {
+    Finder z = {.def = def};
+    *out = (Product){.loop = {loop}};
+    map_put(&z.made, (void *)((intptr_t)loop->dst + 1), (void *)1);
+    note_temps(&z.made, loop->body);
+    bool found = find(&z, out);
+    map_free(&z.made);
+    return found;
+}

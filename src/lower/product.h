@@ -1,0 +1,20 @@
+// Matrix products in loop trees.
+#ifndef LOWER_PRODUCT_H
+#define LOWER_PRODUCT_H
+
+#include "lower/tree.h"
+
+// to[.. i .. j ..] = or += the sum over k of left[.. i .. k ..] * right[.. j .. k ..], where indices are affine in the three.
+typedef struct Product {
+    Stmt *loop[3];      // over i, j and k
+    Stmt *left, *right; // ST_LOAD
+    Stmt *to;           // ST_STORE or ST_ADDTO
+} Product;
+
+// Sums of products inside of loops become loops of their own where they can run before the others, or after them, and have the form of
+// products: the loops are those whose iterations are independent. Where sums keep their order (precise), nothing.
+void products_split(Arena *arena, Tree *tree, bool precise);
+// Is the loop the outermost of a product? def: by temp.
+bool product_find(Stmt *const *def, Stmt *loop, Product *out);
+
+#endif
