@@ -29,5 +29,8 @@ bool model_look(Model *p, Stmt *loop);
 // In a loop with lanes that was looked at: the time of one iteration in a block of so many vectors.
 double model_lanes(Model *p, const Block *block, int vectors);
 bool model_wished(const Model *p, const Stmt *loop);
+// Gives dear scalar work beside loops with lanes a loop of its own; whether there was any: the iterations are to be looked at
+// afresh then. (split.c)
+bool lanes_split(Model *p);
 
 #endif

@@ -157,8 +157,9 @@ void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     lanes_peel(arena, tree);
     lanes_shift(arena, tree);
     iter_init(&p.m.it, arena, tree, opt->precise);
-    p.last = ARENA_ARRAY(arena, int, tree->temps.len + 1);
     hear(&p, tree->body, false);
+    if (lanes_split(&p.m)) iter_free(&p.m.it), iter_init(&p.m.it, arena, tree, opt->precise);
+    p.last = ARENA_ARRAY(arena, int, tree->temps.len + 1);
     choose(&p, tree->body);
     int known = tree->temps.len;
     for (int i = 0; i < p.chosen.len; i++) {

@@ -1,0 +1,316 @@
+// Divides a loop with loops inside, which have the lanes, and dear scalar work beside them, which would be done one by one:
+// the scalar work gets a loop of its own, and lanes. What it needs of the first waits in arrays, a block of iterations at a
+// time, so that these stay in the cache.
+//
+//     for i < n { s = sum over j; y[i] = exp(s) }   becomes   for b { for i in b { t[i - b] = sum over j }
+//                                                                     for i in b { y[i] = exp(t[i - b]) } }
+#include "lower/cost.h"
+#include "lower/effects.h"
+
+enum { BLOCK = 64, MOST_WAITING = 16 };
+
+typedef struct Waiting { // made in the first half, needed in the second
+    Temp temp;
+    Buf *buf;
+} Waiting;
+
+typedef struct Place {
+    Block *block; // with the loop in it
+    Stmt *loop;
+} Place;
+
+typedef struct Splitter {
+    Model *m;
+    Tree *tree;
+    Arena *arena;
+    VEC(Place) found;
+    bool any;
+    // Of the loop that is looked at:
+    Stmt *loop;
+    int n;        // statements of its body
+    bool *early;  // by statement: in the first half
+    Effects *of;  // by statement
+    VEC(Waiting) waiting;
+    VEC(Stmt *) again; // cheap and needed by both
+} Splitter;
+
+static Temp fresh(Splitter *z, TempInfo like) {
+    like.varies = false, like.step = 0;
+    vec_push(&z->tree->temps, like);
+    return z->tree->temps.len - 1;
+}
+
+static Temp put(Splitter *z, Block *to, StmtKind kind, Op op, int n, const Temp *args, TempInfo like) {
+    Stmt *s = tree_stmt(z->arena, kind, fresh(z, like), n, args, z->loop->span);
+    s->op = op;
+    vec_push(&to->stmts, s);
+    return s->dst;
+}
+
+static Temp put_int(Splitter *z, Block *to, Op op, Temp a, Temp b) {
+    return put(z, to, ST_OP, op, 2, (Temp[]){a, b}, (TempInfo){.kind = KIND_INT});
+}
+
+static Temp put_literal(Splitter *z, Block *to, int64_t value) {
+    Temp t = put(z, to, ST_LIT, 0, 0, NULL, (TempInfo){.kind = KIND_INT});
+    vec_last(&to->stmts)->u.num = value;
+    return t;
+}
+
+// ---- what goes where
+
+static bool is_dear(const Stmt *s) {
+    if (s->kind == ST_OP && op_info[s->op].cost >= op_info[OP_exp].cost) return true;
+    for (const Block *b = s->body; b; b = b == s->body ? s->other : NULL)
+        for (int i = 0; i < b->stmts.len; i++)
+            if (is_dear(b->stmts.data[i])) return true;
+    return false;
+}
+
+static bool is_own(const Splitter *z, const Buf *b) { return b->home == z->loop->body; }
+
+static bool share_own(const Splitter *z, const Effects *a, const Effects *b) {
+    for (int i = 0; i < a->access.len; i++)
+        for (int k = 0; k < b->access.len; k++)
+            if (a->access.data[i].buf == b->access.data[k].buf && is_own(z, a->access.data[i].buf)) return true;
+    return false;
+}
+
+// Loops, what fails, and what these need; and what uses cells or arrays of an iteration that they use.
+static bool must_be_early(const Splitter *z, int i) {
+    Stmt **s = z->loop->body->stmts.data;
+    Block one = {{s + i, 1, 1}};
+    if (!nest_is_flat(&one) || z->of[i].stops) return true;
+    for (int j = 0; j < z->n; j++) {
+        if (!z->early[j]) continue;
+        if (j > i && effects_conflict(s[i], &z->of[i], s[j], &z->of[j])) return true;
+        if (effects_share_cells(&z->of[j], &z->of[i]) || share_own(z, &z->of[j], &z->of[i])) return true;
+    }
+    return false;
+}
+
+static int maker(const Splitter *z, Temp t) {
+    for (int i = 0; i < z->n; i++)
+        if (z->loop->body->stmts.data[i]->dst == t) return i;
+    return -1;
+}
+
+static int late_uses(const Splitter *z, Temp t) {
+    int n = 0;
+    for (int i = 0; i < z->n; i++)
+        for (int k = 0; k < z->of[i].uses.len && !z->early[i]; k++) n += z->of[i].uses.data[k] == t;
+    return n;
+}
+
+// Is it one operation on two values of the first half that nothing else needs? Then one value waits, and not two.
+static bool joins(const Splitter *z, const Stmt *s) {
+    if (s->kind != ST_OP || s->nargs != 2 || is_dear(s)) return false;
+    for (int k = 0; k < 2; k++) {
+        int i = maker(z, s->args[k]);
+        if (i < 0 || !z->early[i] || z->loop->body->stmts.data[i]->kind == ST_LIT || late_uses(z, s->args[k]) != 1) return false;
+    }
+    return true;
+}
+
+// Is there a loop in the first half, and dear work in the second?
+static bool divide(Splitter *z) {
+    bool loops = false, dear = false;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int i = 0; i < z->n; i++)
+            if (!z->early[i] && must_be_early(z, i)) z->early[i] = changed = true;
+    }
+    for (int i = 0; i < z->n; i++)
+        if (!z->early[i] && joins(z, z->loop->body->stmts.data[i])) z->early[i] = true;
+    for (int i = 0; i < z->n; i++) {
+        const Stmt *s = z->loop->body->stmts.data[i];
+        Block one = {{&z->loop->body->stmts.data[i], 1, 1}};
+        loops |= z->early[i] && block_has_for(&one);
+        dear |= !z->early[i] && is_dear(s);
+    }
+    return loops && dear;
+}
+
+static void repeat(Splitter *z, Stmt *s) {
+    for (int i = 0; i < z->again.len; i++)
+        if (z->again.data[i] == s) return;
+    vec_push(&z->again, s);
+}
+
+// The second half needs t: it makes it again, if that takes no more than an index does, or the value waits.
+static bool need(Splitter *z, Temp t) {
+    int i = maker(z, t);
+    if (i < 0 || !z->early[i]) return true;
+    Stmt *s = z->loop->body->stmts.data[i];
+    Kind kind = z->tree->temps.data[t].kind;
+    if (s->kind == ST_FOR || s->kind == ST_CELL || s->kind == ST_SET) return true;
+    if (s->kind == ST_LIT || (s->kind == ST_OP && kind == KIND_INT && op_info[s->op].cost <= 1)) {
+        for (int k = 0; k < s->nargs; k++)
+            if (!need(z, s->args[k])) return false;
+        repeat(z, s);
+        return true;
+    }
+    for (int k = 0; k < z->waiting.len; k++)
+        if (z->waiting.data[k].temp == t) return true;
+    vec_push(&z->waiting, ((Waiting){.temp = t}));
+    return z->waiting.len <= MOST_WAITING && (kind == KIND_DOUBLE || kind == KIND_FLOAT || kind == KIND_INT);
+}
+
+static bool settle_needs(Splitter *z) {
+    for (int i = 0; i < z->n; i++)
+        for (int k = 0; k < z->of[i].uses.len && !z->early[i]; k++)
+            if (!need(z, z->of[i].uses.data[k])) return false;
+    return true;
+}
+
+// ---- the two loops
+
+static Stmt *put_loop(Splitter *z, Block *to, Temp count) {
+    Stmt *s = tree_stmt(z->arena, ST_FOR, fresh(z, z->tree->temps.data[z->loop->dst]), 1, &count, z->loop->span);
+    s->body = ARENA_NEW(z->arena, Block);
+    vec_push(&to->stmts, s);
+    return s;
+}
+
+// The index of the loop that is divided, where i counts the iterations of a block.
+static Temp put_index(Splitter *z, Stmt *half, Temp low) {
+    TempInfo like = z->tree->temps.data[z->loop->dst];
+    return low < 0 ? half->dst : put(z, half->body, ST_OP, OP_add, 2, (Temp[]){low, half->dst}, like);
+}
+
+static void fill_first(Splitter *z, Stmt *half, Temp low) {
+    Temp at = put_index(z, half, low);
+    Block *body = half->body;
+    for (int i = 0; i < z->n; i++) {
+        Stmt *s = z->loop->body->stmts.data[i];
+        if (!z->early[i]) continue;
+        if (s->kind == ST_NEW) s->buf->home = body;
+        vec_push(&body->stmts, s);
+    }
+    for (int k = 0; k < z->waiting.len; k++) {
+        Stmt *store = tree_stmt(z->arena, ST_STORE, -1, 2, (Temp[]){z->waiting.data[k].temp, half->dst}, z->loop->span);
+        store->buf = z->waiting.data[k].buf;
+        vec_push(&body->stmts, store);
+    }
+    block_rename(body, z->loop->dst, at);
+}
+
+static void fill_second(Splitter *z, Stmt *half, Temp low) {
+    Temp at = put_index(z, half, low);
+    Block *body = half->body;
+    int begin = body->stmts.len;
+    for (int i = 0; i < z->n; i++)
+        if (!z->early[i]) vec_push(&body->stmts, z->loop->body->stmts.data[i]);
+    for (int k = z->waiting.len; k-- > 0;) {
+        const Waiting *w = &z->waiting.data[k];
+        Stmt *load = tree_stmt(z->arena, ST_LOAD, fresh(z, z->tree->temps.data[w->temp]), 1, &half->dst, z->loop->span);
+        load->buf = w->buf;
+        block_insert(body, begin, load);
+        block_rename(body, w->temp, load->dst);
+    }
+    for (int k = z->again.len; k-- > 0;) {
+        Stmt *copy = arena_copy(z->arena, z->again.data[k], sizeof *copy);
+        copy->args = arena_copy(z->arena, copy->args, sizeof(Temp) * (size_t)copy->nargs);
+        copy->dst = fresh(z, z->tree->temps.data[copy->dst]);
+        block_insert(body, begin, copy);
+        block_rename(body, z->again.data[k]->dst, copy->dst);
+    }
+    block_rename(body, z->loop->dst, at);
+}
+
+// Where the values wait, which are new in the block: so many each.
+static void put_bufs(Splitter *z, Block *to, Temp extent) {
+    for (int k = 0; k < z->waiting.len; k++) {
+        const TempInfo *t = &z->tree->temps.data[z->waiting.data[k].temp];
+        Buf *b = ARENA_NEW(z->arena, Buf);
+        *b = (Buf){.id = z->tree->bufs.len, .where = BUF_TEMP, .kind = t->kind, .rank = 1, .home = to, .name = t->name};
+        b->extent = arena_copy(z->arena, &extent, sizeof extent);
+        vec_push(&z->tree->bufs, b);
+        Stmt *s = tree_stmt(z->arena, ST_NEW, -1, 0, NULL, z->loop->span);
+        s->buf = z->waiting.data[k].buf = b;
+        vec_push(&to->stmts, s);
+    }
+}
+
+// The statements that take the place of the loop.
+static void build(Splitter *z, Block *to) {
+    Temp count = z->loop->args[0], low = -1;
+    int64_t known;
+    bool whole = iter_literal(&z->m->it, count, &known) && known <= BLOCK;
+    Temp size = put_literal(z, to, whole ? known : BLOCK);
+    if (!whole) {
+        Temp up = put_int(z, to, OP_add, count, put_literal(z, to, BLOCK - 1));
+        Stmt *blocks = put_loop(z, to, put_int(z, to, OP_idiv, up, size));
+        to = blocks->body;
+        low = put_int(z, to, OP_mul, blocks->dst, size);
+        count = put_int(z, to, OP_min, put_int(z, to, OP_sub, count, low), size);
+    }
+    put_bufs(z, to, size);
+    fill_first(z, put_loop(z, to, count), low);
+    fill_second(z, put_loop(z, to, count), low);
+}
+
+static void replace(Block *block, int at, Block *by) {
+    block->stmts.data[at] = by->stmts.data[0];
+    for (int i = 1; i < by->stmts.len; i++) block_insert(block, at + i, by->stmts.data[i]);
+    vec_free(&by->stmts);
+}
+
+static void split(Splitter *z, Block *block, int at) {
+    const char *name = z->tree->temps.data[block->stmts.data[at]->dst].name;
+    z->loop = block->stmts.data[at], z->n = z->loop->body->stmts.len;
+    z->early = ARENA_ARRAY(z->arena, bool, z->n + 1), z->of = ARENA_ARRAY(z->arena, Effects, z->n + 1);
+    z->waiting.len = z->again.len = 0;
+    for (int i = 0; i < z->n; i++) effects_add(&z->of[i], z->loop->body->stmts.data[i]);
+    if (divide(z) && settle_needs(z)) {
+        Block by = {0};
+        explain(z->tree->func->ir->explain, EXPLAIN_SCHEDULE, z->loop->span,
+                "loop over `%s`: what is beside the loops inside has a loop of its own, for lanes", name ? name : "i");
+        build(z, &by);
+        replace(block, at, &by);
+        z->any = true;
+    }
+    for (int i = 0; i < z->n; i++) effects_free(&z->of[i]);
+}
+
+static bool may_split(Splitter *z, Stmt *loop) {
+    int64_t n;
+    if (loop->wishes || loop->nargs != 1 || !block_has_for(loop->body)) return false;
+    if (iter_literal(&z->m->it, loop->args[0], &n) && n < z->m->machine->lanes) return false;
+    bool apart = iter_look(&z->m->it, loop, false);
+    iter_forget(&z->m->it);
+    return apart;
+}
+
+// Loops that have no lanes themselves, those inside first.
+static void find(Splitter *z, Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        Stmt *s = block->stmts.data[i];
+        bool lanes = false, loop = s->kind == ST_FOR || s->kind == ST_LOOP;
+        if (s->kind == ST_FOR) model_best(z->m, s, &lanes);
+        if (lanes) continue;
+        z->m->depth += loop;
+        find(z, s->body);
+        find(z, s->other);
+        z->m->depth -= loop;
+        if (s->kind == ST_FOR && may_split(z, s)) vec_push(&z->found, ((Place){block, s}));
+    }
+}
+
+bool lanes_split(Model *m) {
+    Splitter z = {.m = m, .tree = m->it.tree, .arena = m->it.arena};
+    bool silent = m->silent;
+    m->silent = true;
+    find(&z, z.tree->body);
+    m->silent = silent;
+    for (int i = 0; i < z.found.len; i++) {
+        const Place *p = &z.found.data[i];
+        int at = 0;
+        while (p->block->stmts.data[at] != p->loop) at++;
+        split(&z, p->block, at);
+    }
+    vec_free(&z.found);
+    vec_free(&z.waiting);
+    vec_free(&z.again);
+    return z.any;
+}
