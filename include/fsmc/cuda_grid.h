@@ -50,6 +50,16 @@ inline bool by_blocks(int64_t n, int64_t inner, int64_t bytes) {
     return inner >= FSM_LEAST_INNER && (n < enough || bytes > large || bytes < 0);
 }
 
+// Should what n iterations add at `count` places each be listed, of an array of so many elements of so many bytes? Not where a copy for
+// each thread is small, or an iteration adds to most of it.
+#ifndef FSM_MOST_COPY
+#define FSM_MOST_COPY 1024
+#endif
+inline bool by_shares(int64_t n, int64_t count, int64_t places, int64_t size) {
+    const int64_t most = int64_t(1) << 28;
+    return n > 0 && places > FSM_MOST_COPY / size && count <= places / 2 && n <= most / (count < 1 ? 1 : count);
+}
+
 // The number of elements: negative extents count as 0; -1 if it does not fit.
 template <class... E> inline __host__ __device__ int64_t count_of(E... extents) {
     const int64_t all[] = {1, int64_t(extents)...};
@@ -62,8 +72,6 @@ template <class... E> inline __host__ __device__ int64_t count_of(E... extents) 
 }
 
 inline __host__ __device__ int64_t trips(int64_t first, int64_t end) { return end > first ? end - first : 0; }
-
-
 
 FSM_DEVICE int64_t thread_number() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
 FSM_DEVICE int64_t thread_count() { return int64_t(gridDim.x) * blockDim.x; }

@@ -105,6 +105,11 @@ static void load(Code *c, const Stmt *s) {
 
 static void store(Code *c, const Stmt *s) {
     Unit *u = c->u;
+    for (int i = 0; c->shares && i < c->shares->n; i++)
+        if (c->shares->site[i].add == s) {
+            shares_note(c, i, &c->shares->site[i], expr_place(u, s->buf, s->args + 1), expr_temp(u, s->args[0]));
+            return;
+        }
     const char *to = element(c, s->buf, s->args + 1), *value = expr_temp(u, s->args[0]);
     if (s->kind == ST_ADDTO && map_get(&c->atomic, s->buf)) code_line(c, "fsm::add_at_once(&%s, %s);", to, value);
     else if (s->kind == ST_STORE) code_line(c, "%s = %s;", to, as_element(u, s->buf->kind, value));

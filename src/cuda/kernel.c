@@ -260,7 +260,7 @@ static void begin_threads(Region *r, Code *c) {
     bool stepped = false;
     const char *first = r->blocks ? "threadIdx.x" : "0", *step = r->blocks ? "blockDim.x" : "1";
     for (int i = 0; i < r->own.len; i++) own_array(r, c, r->own.data[i], &stepped);
-    for (int i = 0; i < g->ncopies; i++) {
+    for (int i = 0; i < g->ncopies && !r->shares; i++) {
         Buf *b = g->copy[i];
         own_array(r, c, b, &stepped);
         code_line(c, "for (int64_t fsm_e = %s, fsm_all = %s; fsm_e < fsm_all; fsm_e += %s) %s[fsm_e%s] = 0;", first, expr_count(u, b, NULL), step,
@@ -330,7 +330,8 @@ static void join(Region *r) {
                     expr_text(u->arena, "%s, &fsm_frame->%s, %s_parts, fsm_shape.blocks, %s, %s(%s)", kernel_errors(u), name, name, first ? "true" : "false", type,
                               first ? first : "0"));
     }
-    for (int i = 0; i < g->ncopies; i++) {
+    if (r->shares) shares_end(host, r->shares);
+    for (int i = 0; i < g->ncopies && !r->shares; i++) {
         Buf *b = g->copy[i];
         const char *name = expr_buf(u, b), *n = expr_count(u, b, NULL);
         const char *kernel = expr_text(u->arena, "fsm::add_%s<%s>", r->blocks ? "block_copies" : "copies", cuda_element(b->kind));
@@ -344,7 +345,7 @@ static const char *own_bytes(Region *r) {
     Unit *u = r->u;
     Grid *g = r->grid->grid;
     const char *bytes = NULL;
-    for (int i = 0; i < r->own.len + g->ncopies; i++) {
+    for (int i = 0; i < r->own.len + (r->shares ? 0 : g->ncopies); i++) {
         const Buf *b = i < r->own.len ? r->own.data[i] : g->copy[i - r->own.len];
         bool threads = r->blocks && i < r->own.len && !block_shares(u, r->grid, b);
         const char *n = expr_count(u, b, expr_text(u->arena, "%d", (int)kind_size(b->kind) * (threads ? 256 : 1)));
@@ -360,14 +361,15 @@ static void note_atomic(Map *m, const Stmt *s) {
         for (int i = 0; in[k] && i < in[k]->stmts.len; i++) note_atomic(m, in[k]->stmts.data[i]);
 }
 
-// A kernel whose threads do iterations, or blocks if there is a text for how many the inner grids have, and its launch.
-static void print_grid(Code *host, Stmt *loop, const char *inner) {
+// A kernel whose threads do iterations, or blocks if there is a text for how many the inner grids have, and its launch. shares: what it
+// lists, or NULL.
+static void print_grid(Code *host, Stmt *loop, const char *inner, const Shares *shares) {
     Unit *u = host->u;
     bool blocks = inner;
     Grid *g = loop->grid;
-    Region r = {.host = host, .u = u, .n = 1, .stmts = &loop, .grid = loop, .blocks = blocks};
+    Region r = {.host = host, .u = u, .n = 1, .stmts = &loop, .grid = loop, .blocks = blocks, .shares = shares};
     Str body = {0};
-    Code c = {.u = u, .out = &body, .indent = 4, .where = CODE_KERNEL, .fail = g->nsums ? "goto done;" : "return;", .order = blocks ? "uint64_t(fsm_i) << 24" : "fsm_i"};
+    Code c = {.u = u, .shares = shares, .out = &body, .indent = 4, .where = CODE_KERNEL, .fail = g->nsums ? "goto done;" : "return;", .order = blocks ? "uint64_t(fsm_i) << 24" : "fsm_i"};
     region_begin(&r);
     const char *bytes = own_bytes(&r);
     const char *form = blocks ? expr_text(u->arena, "block_shape(fsm_n, %s", inner) : "shape(fsm_n";
@@ -383,6 +385,12 @@ static void print_grid(Code *host, Stmt *loop, const char *inner) {
             param(&r, "int64_t ", expr_temp(u, t), expr_temp(u, t));
         }
     }
+    for (int i = 0; shares && i < shares->n; i++) {
+        const char *place = shares_place(u, i), *value = shares_value(u, i);
+        param(&r, "int64_t *__restrict__ ", place, place);
+        param(&r, expr_text(u->arena, "%s *__restrict__ ", cuda_element(shares->site[i].add->buf->kind)), value, value);
+    }
+    if (shares) shares_begin(host, shares);
     note_atomic(&c.atomic, loop);
     begin_threads(&r, &c);
     if (blocks) code_line(&c, "for (int64_t fsm_i = blockIdx.x; fsm_i < fsm_n; fsm_i += gridDim.x) {");
@@ -421,7 +429,8 @@ static const char *prepare_grid(Code *host, Stmt *loop) {
 
 void kernel_grid(Code *host, Stmt *loop) {
     Unit *u = host->u;
-    const char *bytes = prepare_grid(host, loop), *n = NULL, *inner = NULL;
+    const char *bytes = prepare_grid(host, loop), *n = NULL, *inner = NULL, *otherwise = "";
+    Shares shares;
     for (int k = 0; k < loop->grid->depth; k++) {
         const char *trips = kernel_trips(u, grid_loop(loop, k));
         n = n ? expr_text(u->arena, "%s, %s", n, trips) : trips;
@@ -430,26 +439,27 @@ void kernel_grid(Code *host, Stmt *loop) {
     host->indent += 4;
     code_line(host, "const auto fsm_mark = call.mark();");
     code_line(host, "const int64_t fsm_n = fsm::count_of(%s);", n);
-    bool product = product_print(host, loop), blocks = block_can(u, loop, &inner);
-    if (blocks) {
-        code_line(host, "%sif (fsm::by_blocks(fsm_n, %s, %s)) {", product ? "} else " : "", inner, bytes);
+    bool lists = shares_find(u, loop, &shares), blocks = block_can(u, loop, &inner);
+    if (product_print(host, loop)) otherwise = "} else ";
+    if (lists) {
+        code_line(host, "%sif (%s) {", otherwise, shares_test(u, &shares));
         host->indent += 4;
-        print_grid(host, loop, inner);
+        print_grid(host, loop, NULL, &shares);
         host->indent -= 4;
-        code_line(host, "} else {");
-        host->indent += 4;
-        print_grid(host, loop, NULL);
-        host->indent -= 4;
-        code_line(host, "}");
-    } else if (product) {
-        code_line(host, "} else {");
-        host->indent += 4;
-        print_grid(host, loop, NULL);
-        host->indent -= 4;
-        code_line(host, "}");
-    } else {
-        print_grid(host, loop, NULL);
+        otherwise = "} else ";
     }
+    if (blocks) {
+        code_line(host, "%sif (fsm::by_blocks(fsm_n, %s, %s)) {", otherwise, inner, bytes);
+        host->indent += 4;
+        print_grid(host, loop, inner, NULL);
+        host->indent -= 4;
+        otherwise = "} else ";
+    }
+    if (*otherwise) code_line(host, "} else {");
+    if (*otherwise) host->indent += 4;
+    print_grid(host, loop, NULL, NULL);
+    if (*otherwise) host->indent -= 4;
+    if (*otherwise) code_line(host, "}");
     code_line(host, "call.release(fsm_mark);");
     host->indent -= 4;
     code_line(host, "}");

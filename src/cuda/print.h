@@ -12,6 +12,17 @@ typedef enum CodeWhere {
     CODE_ALONE // what the host does without a device: a size query
 } CodeWhere;
 
+// An addition in a grid whose places and values are listed.
+typedef struct ShareSite {
+    const Stmt *add;
+    const char *at;    // the text of its number in the list
+    const char *count; // the text of how many there are in an iteration of the grid: factors
+} ShareSite;
+typedef struct Shares {
+    int n;
+    ShareSite *site;
+} Shares;
+
 // A function that is being printed.
 typedef struct Code {
     struct Unit *u;
@@ -24,6 +35,7 @@ typedef struct Code {
     Map atomic;        // of a kernel, arrays that threads add to at once
     VEC(Stmt *) pending; // CODE_HOST: statements that wait to become a kernel of one thread
     int batch;           // counts such kernels
+    const Shares *shares; // of a kernel, the additions that it lists; or NULL
     Map step;          // buffer -> text by which places of its elements are multiplied: each thread's are apart by it
 } Code;
 
@@ -108,6 +120,7 @@ typedef struct Region {
     Stmt *const *stmts;
     Stmt *grid;         // NULL: one thread does them
     bool blocks;        // of a grid: each block does iterations, whose inner grids its threads do
+    const Shares *shares; // of a grid: what it lists in the place of copies, or NULL
     VEC(Temp) temps;    // from outside, and cells
     VEC(Temp) set;      // cells from outside that it sets
     VEC(int) outs;      // scalar outputs that it sets
@@ -141,6 +154,17 @@ void block_code(Code *c, Stmt *loop, const Block *b);
 
 // If the grid is one, `if (it is large) { its call`: what comes next is its other branch.
 bool product_print(Code *host, Stmt *loop);
+
+// ---- additions as lists (share.c)
+
+// Can a grid list all that it adds to arrays?
+bool shares_find(Unit *u, Stmt *loop, Shares *out);
+const char *shares_test(Unit *u, const Shares *p); // should it, in a call?
+const char *shares_place(Unit *u, int site); // the names of lists
+const char *shares_value(Unit *u, int site);
+void shares_begin(Code *host, const Shares *p);
+void shares_end(Code *host, const Shares *p);
+void shares_note(Code *c, int site, const ShareSite *of, const char *place, const char *value); // what a thread adds
 
 // ---- the host's part (host.c)
 

@@ -102,7 +102,7 @@ static bool print_group(Arena *a, int group, int n, char *const *files) {
 // some; what can be recorded is recorded at once.
 static pid_t start_compiler(Arena *a, int group) {
     const char *compiler = getenv("FSMC_CXX");
-    const char *command = arena_printf(a, "%s -std=c++17 -O0 -w -DFSM_BLOCK=32 -DFSM_LEAST_INNER=3 -DFSM_RECORD_AFTER=0 -DFSM_LEAST_PRODUCT=2 -shared -fPIC -I '%s/include' -x c++ '%s/%d.cu' -o '%s/%d.so' 2> '%s/%d.err'",
+    const char *command = arena_printf(a, "%s -std=c++17 -O0 -w -DFSM_BLOCK=32 -DFSM_LEAST_INNER=3 -DFSM_RECORD_AFTER=0 -DFSM_LEAST_PRODUCT=2 -DFSM_MOST_COPY=16 -shared -fPIC -I '%s/include' -x c++ '%s/%d.cu' -o '%s/%d.so' 2> '%s/%d.err'",
                                        compiler ? compiler : "c++", root, folder, group, folder, group, folder, group);
     fflush(NULL);
     pid_t pid = fork();

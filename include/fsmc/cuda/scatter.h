@@ -18,6 +18,16 @@ template <class T> struct Share {
     T value;
 };
 
+// Shares that a kernel has listed.
+template <class T> struct ListedShares {
+    const int64_t *place;
+    const T *value;
+    __device__ Share<T> operator()(int64_t i) const {
+        const int64_t p = place[i];
+        return {p, p < 0 ? T(0) : value[i]};
+    }
+};
+
 template <class T> __device__ inline void add_atomic(T *p, T x) {
     if constexpr (std::is_floating_point_v<T>) atomicAdd(p, x);
     else if constexpr (sizeof(T) == 8) atomicAdd(reinterpret_cast<unsigned long long *>(p), static_cast<unsigned long long>(x));
