@@ -464,7 +464,7 @@ static Node *loop_plain(Ir *m, Op op, const Loop *like, Node **inits, Node *cond
     Loop *l = ARENA_NEW(m->arena, Loop);
     Var **vars = ARENA_ARRAY(m->arena, Var *, n + 1), *index = like->index;
     *l = (Loop){.n = n, .state = vars + 1, .nout = like->nout, .levels = like->levels, .limit = like->limit,
-                .block = like->block};
+                .block = like->block, .follows = like->follows};
     memcpy(l->state, like->state, sizeof *vars * (size_t)n);
     Node **args = ARENA_ARRAY(m->arena, Node *, n + extra + nbodies), **bodies = args + n + extra;
     memcpy(args, inits, sizeof *args * (size_t)n);

@@ -277,6 +277,25 @@ static void demand_replaced(Lower *l, Node *e, Demand *d) {
     if (used == n) demand(l, body->args[1], d);
 }
 
+typedef struct Followed {
+    Lower *l;
+    const Node *loop;
+    Demand *demand;
+} Followed;
+
+static void demand_result(Node *e, void *data) {
+    const Followed *f = data;
+    const Loop *p = ir_loop(f->loop);
+    bool own = e->op != OP_final || e->args[0]->op != OP_fold;
+    for (int k = -1; k < p->n && !own; k++) own = node_has_var(e, p->state[k]);
+    if (!own) demand(f->l, e, f->demand);
+}
+
+// The results of loops that were one with this one.
+static void demand_followed(Lower *l, Node *loop, Demand *d) {
+    ir_walk(ir_loop(loop)->n, loop->args + loop_steps(loop), demand_result, &(Followed){l, loop, d});
+}
+
 static void demand(Lower *l, Node *e, Demand *seen) {
     if (e->nargs == 0 || is_demanded(seen, e) || (seen->fuel && --*seen->fuel < 0) || lower_is_outside(l, e)) return;
     map_put(seen->seen, e, e);
@@ -299,7 +318,10 @@ static void demand(Lower *l, Node *e, Demand *seen) {
         if (!lower_active(l, e->u.var) && !lower_maybe_empty(l, e->u.var)) demand(l, e->args[0], seen);
         if (e->op == OP_gen) demand_replaced(l, e, seen);
         break;
-    case OP_fold: demand(l, e->u.loop->index->extent, seen); // fall through
+    case OP_fold:
+        demand(l, e->u.loop->index->extent, seen);
+        if (e->u.loop->follows) demand_followed(l, e, seen);
+        // fall through
     case OP_while:
         for (int k = 0; k < e->u.loop->n; k++) demand(l, loop_init(e, k), seen);
         break;
@@ -439,6 +461,18 @@ static bool is_simple(Lower *l, Scope *s, Node *e) {
     return is;
 }
 
+static bool runs_once(const Scope *s) {
+    for (; s; s = s->outer)
+        if (s->loop) return false;
+    return true;
+}
+
+// Is e, which a branch in a loop may need, so cheap beside the loop that it is evaluated once and for all?
+static bool is_ventured(Lower *l, Node *e, const Scope *home) {
+    enum { CHEAP = 64 };
+    return !e->partial && e->rank == 0 && runs_once(home) && crosses_loop(l->scope, home) && lower_fresh_cost(l, e, CHEAP) <= CHEAP;
+}
+
 // The scope in which e is to be emitted; *home is the one that could hold it for good.
 static Scope *place(Lower *l, Node *e, Scope **home) {
     *home = scope_of_vars(l, e->fv);
@@ -446,6 +480,7 @@ static Scope *place(Lower *l, Node *e, Scope **home) {
     bool dear = lower_dear(l, e);
     if (e->partial ? crosses_loop(l->scope, *home) && is_simple(l, *home, e) : !dear) return *home;
     if (!e->partial && (intptr_t)map_get(&l->copies, e) >= MAX_COPIES) return *home;
+    if (is_ventured(l, e, *home)) return *home;
     for (Scope *s = l->scope; s != *home; s = s->outer) {
         bool sure = s->branch && s->fact && crosses_loop(s, *home) && lower_likely(l, s->fact, *home); // needed in some pass
         bool barrier = (s->branch && !sure) || ((s->branch || s->maybe_empty) && lower_fails(l, s->outer, e));

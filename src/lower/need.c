@@ -4,13 +4,13 @@
 #include "pass/pass.h"
 
 // What evaluating e here would cost beyond what is known already, up to a bound.
-static int fresh_cost(Lower *l, Node *e, int bound) {
+int lower_fresh_cost(Lower *l, Node *e, int bound) {
     if (e->nargs == 0 || (e->rank == 0 && lower_known_value(l, e) >= 0)) return 0;
     int cost = op_info[e->op].cost;
     if (ir_is_binder(e) || e->op == OP_final || (e->op == OP_extern && e->u.ext->signature)) return PASS_COST_LOOP;
     if (e->op == OP_at) cost = e->args[0]->op == OP_input || lower_known_array(l, e->args[0]) ? 1 : PASS_COST_LOOP;
     for (int i = e->op == OP_at ? 1 : 0; i < e->nargs && cost <= bound; i++)
-        cost += fresh_cost(l, e->args[i], bound - cost);
+        cost += lower_fresh_cost(l, e->args[i], bound - cost);
     return cost;
 }
 
@@ -66,7 +66,7 @@ static Node *known_guard(Lower *l, const Scope *at, const Scope *home) {
         if (more) guard = ir_and(l->ir, guard, ir_lt(l->ir, ir_int(l->ir, 0), more));
     }
     const Scope *known = guard->partial ? NULL : scope_of_vars(l, guard->fv);
-    return known && known->depth <= home->depth && fresh_cost(l, guard, PASS_COST_DEAR) <= PASS_COST_DEAR ? guard : NULL;
+    return known && known->depth <= home->depth && lower_fresh_cost(l, guard, PASS_COST_DEAR) <= PASS_COST_DEAR ? guard : NULL;
 }
 
 static bool implies(Node *a, Node *b) {
@@ -124,6 +124,6 @@ bool lower_keeps(Lower *l, Node *e) {
         for (int i = 0; i < e->nargs; i++) lower_value(l, e->args[i]);
         return false;
     }
-    return fresh_cost(l, e, PASS_COST_DEAR) > PASS_COST_DEAR;
+    return lower_fresh_cost(l, e, PASS_COST_DEAR) > PASS_COST_DEAR;
 }
 

@@ -44,6 +44,20 @@ static bool changes_with(const Nodes *n, const Node *g, const Var *v) {
     return false;
 }
 
+// Would a sequential loop over idx[k] run again for the same element?
+static bool runs_again(const Nodes *all, Reach *r, const Node *g, Node *read, int k) {
+    Node **idx = read->args + 1;
+    for (int i = 0; i < all->all.len; i++) {
+        Node *e = all->all.data[i];
+        if (e->op != OP_fold || ir_loop(e)->index != idx[k]->u.var || !reach(r, e, read)) continue;
+        for (int q = 0; q < e->fv->n; q++) {
+            const Var *v = e->fv->v[q];
+            if (!varset_has(g->fv, v) && !is_one_of(v, idx, read->nargs - 1) && !changes_with(all, g, v)) return true;
+        }
+    }
+    return false;
+}
+
 // Are the indices different variables whose loops depend on nothing but what g depends on, and is there one loop each?
 static bool reads_each_once(const Nodes *all, const Users *u, Reach *r, Node *g, Node *read) {
     enum { MAX_LOOPS = 64 };
@@ -56,7 +70,9 @@ static bool reads_each_once(const Nodes *all, const Users *u, Reach *r, Node *g,
         Node *loop[MAX_LOOPS];
         int n = users_binders(u, idx[k]->u.var, read, loop, MAX_LOOPS);
         if (n == MAX_LOOPS) return false;
-        bool dear = n > 1 && pass_cost(g->args[0]) > PASS_COST_DEAR;
+        bool dear = pass_cost(g->args[0]) > PASS_COST_DEAR;
+        if (n == 0 && dear && runs_again(all, r, g, read, k)) return false;
+        dear &= n > 1;
         for (int i = 0; i < n; i++) {
             // loops that need each other's results cannot be one, and would compute the element twice
             for (int j = 0; dear && j < n; j++)

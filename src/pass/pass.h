@@ -15,6 +15,8 @@ void pass_moments(Func *f);
 void pass_factor(Func *f);
 // Makes while loops whose traces are needed loops of as many iterations as they are counted to have.
 void pass_count(Func *f);
+// Gives states of a loop inside of another that do not depend on its index a loop of their own (split.c).
+void pass_split(Func *f);
 // Finds ways to have earlier states of a loop without storing all of them (trace.c).
 void pass_trace(Func *f);
 // The same for values; replaces them by equal ones.
