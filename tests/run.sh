@@ -1,5 +1,6 @@
 #!/bin/sh
 # Installs what is missing, builds, runs the tests. usage: tests/run.sh [--preset NAME] [--update] [-v] [FILTER...]
+# or those that need a GPU: tests/run.sh [--preset NAME] --gpu
 # The last line is "N passed, N failed[, N skipped]"; the exit status is 0 only if nothing failed.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd -P) || exit 1
@@ -15,4 +16,5 @@ if ! install_missing || ! build_preset "$preset"; then
     echo "0 passed, 1 failed"
     exit 1
 fi
+[ "${1:-}" != --gpu ] || exec sh "$root/tests/gpu.sh" "$build"
 exec "$build/fsmc_tests" "$@"

@@ -19,6 +19,7 @@ static const char *root, *folder; // the source folder; where files go
 static bool keep;                 // only print
 static bool second;               // second derivatives, too
 static bool again;                // what is compiled already
+static bool device;               // with nvcc, on a GPU
 
 typedef struct Job {
     Arena *arena;
@@ -101,9 +102,12 @@ static bool print_group(Arena *a, int group, int n, char *const *files) {
 // Starts the compiler; two of them run at once. Blocks are so small that there are several, and do iterations whose inner loops have
 // some; what can be recorded is recorded at once.
 static pid_t start_compiler(Arena *a, int group) {
-    const char *compiler = getenv("FSMC_CXX");
-    const char *command = arena_printf(a, "%s -std=c++17 -O0 -w -DFSM_BLOCK=32 -DFSM_LEAST_INNER=3 -DFSM_RECORD_AFTER=0 -DFSM_LEAST_PRODUCT=2 -DFSM_MOST_COPY=16 -shared -fPIC -I '%s/include' -x c++ '%s/%d.cu' -o '%s/%d.so' 2> '%s/%d.err'",
-                                       compiler ? compiler : "c++", root, folder, group, folder, group, folder, group);
+    const char *compiler = getenv("FSMC_CXX"), *nvcc = getenv("FSM_NVCC"), *arch = getenv("FSM_ARCH");
+    const char *shim = arena_printf(a, "%s -w -fPIC -x c++", compiler ? compiler : "c++");
+    const char *gpu = arena_printf(a, "%s -w -Xcompiler -fPIC -arch=%s", nvcc ? nvcc : "nvcc", arch ? arch : "native");
+    const char *sizes = "-DFSM_BLOCK=32 -DFSM_LEAST_INNER=3 -DFSM_RECORD_AFTER=0 -DFSM_LEAST_PRODUCT=2 -DFSM_MOST_COPY=16";
+    const char *command = arena_printf(a, "%s -std=c++17 -O0 %s -shared -I '%s/include' '%s/%d.cu' -o '%s/%d.so' 2> '%s/%d.err'", device ? gpu : shim, sizes, root,
+                                       folder, group, folder, group, folder, group);
     fflush(NULL);
     pid_t pid = fork();
     if (pid) return pid;
@@ -138,8 +142,9 @@ static int run_all(Arena *a, int n, char *const *files) {
     return failures;
 }
 
-// usage: cuda_programs [-2] [-k] [-p FOLDER] [WORD|FILE...]. Without words all programs; -2: second derivatives, too, which takes ten times as
-// long; -p: only prints FOLDER/0.cu and so on, each of several; -k: calls what the last run with the same words has compiled.
+// usage: cuda_programs [-2] [-g] [-k] [-p FOLDER] [WORD|FILE...]. Without words all programs; -2: second derivatives, too, which takes ten times
+// as long; -g: on a GPU, with nvcc (FSM_NVCC, FSM_ARCH); -p: only prints FOLDER/0.cu and so on, each of several; -k: calls what the last run
+// with the same words has compiled.
 int main(int argc, char **argv) {
     Arena *a = arena_new();
     struct dirent **list;
@@ -148,6 +153,7 @@ int main(int argc, char **argv) {
     root = getenv("FSMC_ROOT") ? getenv("FSMC_ROOT") : "../..";
     folder = getenv("FSMC_TEST_TMP");
     if (argc > 1 && !strcmp(argv[1], "-2")) second = true, argc--, argv++;
+    if (argc > 1 && !strcmp(argv[1], "-g")) device = true, argc--, argv++;
     if (argc > 1 && !strcmp(argv[1], "-k")) again = true, argc--, argv++;
     if (argc > 2 && !strcmp(argv[1], "-p")) keep = true, folder = argv[2], argc -= 2, argv += 2;
     if (!folder) folder = "/tmp";
