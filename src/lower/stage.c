@@ -10,6 +10,8 @@
 typedef struct Row { // of an array whose dimension `at` has the loop's index
     const Buf *of;
     int at;
+    const Temp *index; // of an access to it: that of the loop, those of loops inside, and what is the same for all iterations
+    int n, own[RANK_MAX]; // the dimensions that the row has
     Buf *copy;
 } Row;
 
@@ -34,7 +36,19 @@ static bool mentions(const Stmt *move, Temp index) {
     return false;
 }
 
-// All of these loops run over whole extents, so that every element of a row may be read, whatever the conditions are.
+static bool makes(const Block *block, Temp t) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->dst == t || makes(s->body, t) || makes(s->other, t)) return true;
+    }
+    return false;
+}
+
+// Is the index the same for all iterations, and known before them?
+static bool is_fixed(const Stmt *loop, Temp index) { return index != loop->dst && !makes(loop->body, index); }
+
+// The dimensions with indices of loops inside run over whole extents, so that every element of a row may be read, whatever the
+// conditions are.
 int lanes_row(const Stmt *loop, int n, Stmt *const *around, const Stmt *move, bool *again) {
     const Temp *index = stmt_index(move);
     int at = -1;
@@ -43,7 +57,7 @@ int lanes_row(const Stmt *loop, int n, Stmt *const *around, const Stmt *move, bo
         if (whole) at = d;
         for (int i = 0; i < n; i++)
             whole |= around[i]->dst == index[d] && around[i]->args[0] == move->buf->extent[d];
-        if (!whole) return -1;
+        if (!whole && (n == 0 || d == move->buf->rank - 1 || move->kind != ST_LOAD || !is_fixed(loop, index[d]))) return -1;
     }
     *again = false; // by a loop inside whose index it does not mention
     for (int i = 0; i < n; i++) *again |= !mentions(move, around[i]->dst);
@@ -140,25 +154,31 @@ static Temp new_temp(Stager *z, Kind kind, bool varies) {
     return z->tree->temps.len - 1;
 }
 
+static Row describe(const Stager *z, const Stmt *move, int at) {
+    Row row = {.of = move->buf, .at = at};
+    row.index = arena_copy(z->arena, stmt_index(move), sizeof(Temp) * (size_t)move->buf->rank);
+    for (int d = 0; d < move->buf->rank; d++)
+        if (d != at && !is_fixed(z->loop, row.index[d])) row.own[row.n++] = d;
+    return row;
+}
+
 // for j < …: row[j] = x[i, j]; or back.
-static Stmt *copy_row(Stager *z, Buf *row, Buf *of, int at, bool back) {
-    Temp all[16], own[16];
-    int n = 0;
-    for (int d = 0; d < of->rank; d++) {
-        all[d] = d == at ? z->loop->dst : new_temp(z, KIND_INT, false);
-        if (d != at) own[n++] = all[d];
-    }
+static Stmt *copy_row(Stager *z, const Row *row, Buf *of, bool back) {
+    Temp all[RANK_MAX], own[RANK_MAX];
+    int n = row->n;
+    memcpy(all, row->index, sizeof *all * (size_t)of->rank);
+    for (int k = 0; k < n; k++) own[k] = all[row->own[k]] = new_temp(z, KIND_INT, false);
     Temp value = new_temp(z, of->kind, true), args[17] = {value};
     Stmt *read = statement(z, ST_LOAD, value, back ? n : of->rank, back ? own : all);
     memcpy(args + 1, back ? all : own, sizeof *args * (size_t)(back ? of->rank : n));
     Stmt *write = statement(z, ST_STORE, -1, (back ? of->rank : n) + 1, args);
-    read->buf = back ? row : of, write->buf = back ? of : row;
+    read->buf = back ? row->copy : of, write->buf = back ? of : row->copy;
     Block *body = ARENA_NEW(z->arena, Block);
     vec_push(&body->stmts, read);
     vec_push(&body->stmts, write);
     Stmt *loop = NULL;
     for (int d = n; d-- > 0;) {
-        loop = statement(z, ST_FOR, own[d], 1, &row->extent[d]);
+        loop = statement(z, ST_FOR, own[d], 1, &row->copy->extent[d]);
         loop->body = body;
         loop->rows = d == n - 1;
         body = ARENA_NEW(z->arena, Block);
@@ -168,41 +188,59 @@ static Stmt *copy_row(Stager *z, Buf *row, Buf *of, int at, bool back) {
     return loop;
 }
 
-// The row of a buffer, made before the loop, and copied where it has to be.
-static Buf *make_row(Stager *z, Buf *of, int at, bool changed) {
-    Temp extent[16];
-    int n = 0;
-    for (int d = 0; d < of->rank; d++)
-        if (d != at) extent[n++] = of->extent[d];
+// The buffer for a row, made before the loop, and copied where it has to be.
+static void make_row(Stager *z, Row *r, Buf *of, bool changed) {
+    Temp extent[RANK_MAX];
+    int n = r->n;
+    for (int k = 0; k < n; k++) extent[k] = of->extent[r->own[k]];
     Buf *row = ARENA_NEW(z->arena, Buf);
     *row = (Buf){.id = z->tree->bufs.len, .where = BUF_TEMP, .kind = of->kind, .rank = n};
     row->home = z->loop->body, row->lanes = z->loop->lanes;
     row->extent = arena_copy(z->arena, extent, sizeof *extent * (size_t)n);
     vec_push(&z->tree->bufs, row);
     Stmt *make = statement(z, ST_NEW, -1, 0, NULL);
-    make->buf = row;
+    make->buf = r->copy = row;
     int place = 0;
     while (z->block->stmts.data[place] != z->loop) place++;
     block_insert(z->block, place, make);
-    if (!is_overwritten(z, of, at)) block_insert(z->loop->body, 0, copy_row(z, row, of, at, false));
-    if (changed) vec_push(&z->loop->body->stmts, copy_row(z, row, of, at, true));
-    return row;
+    if (!is_overwritten(z, of, r->at)) block_insert(z->loop->body, 0, copy_row(z, r, of, false));
+    if (changed) vec_push(&z->loop->body->stmts, copy_row(z, r, of, true));
+}
+
+static bool is_own(const Row *r, int d) {
+    for (int k = 0; k < r->n; k++)
+        if (r->own[k] == d) return true;
+    return false;
+}
+
+static bool same_row(const Row *a, const Row *b) {
+    if (a->of != b->of || a->at != b->at) return false;
+    for (int d = 0; d < a->of->rank; d++)
+        if (is_own(a, d) != is_own(b, d) || (!is_own(a, d) && a->index[d] != b->index[d])) return false;
+    return true;
 }
 
 // The row that a statement accesses, made when it is first asked for.
 static const Row *row_of(Stager *z, const Stmt *move, bool changed) {
-    int at = row_dimension(z, move);
+    Row row = describe(z, move, row_dimension(z, move));
     for (int i = 0; i < z->rows.len; i++)
-        if (z->rows.data[i].of == move->buf && z->rows.data[i].at == at) return &z->rows.data[i];
-    vec_push(&z->rows, ((Row){move->buf, at, make_row(z, move->buf, at, changed)}));
+        if (same_row(&z->rows.data[i], &row)) return &z->rows.data[i];
+    make_row(z, &row, move->buf, changed);
+    vec_push(&z->rows, row);
     return &vec_last(&z->rows);
 }
 
 // Lets a statement access the row instead.
 static void redirect(Stmt *move, const Row *row) {
     int first = move->kind == ST_LOAD ? 0 : 1;
-    for (int d = first + row->at; d + 1 < move->nargs; d++) move->args[d] = move->args[d + 1];
-    move->nargs--, move->buf = row->copy;
+    for (int k = 0; k < row->n; k++) move->args[first + k] = move->args[first + row->own[k]];
+    move->nargs = first + row->n, move->buf = row->copy;
+}
+
+// Does the loop access b in the iteration's own rows only, whole ones?
+static bool in_whole_row(const Stager *z, const Stmt *move) {
+    int at = row_dimension(z, move);
+    return describe(z, move, at).n == move->buf->rank - 1 && in_row(z, move->buf, at);
 }
 
 static Temp emit_op(Stager *z, Block *to, Kind kind, Op op, Temp a, Temp b) {
@@ -396,7 +434,7 @@ void lanes_stage(Arena *arena, Tree *tree, Stmt *const *def, int known, Block *b
         if (move->buf->lanes) continue; // it has been redirected
         bool changed = changes(loop->body, move->buf);
         if (!changed) redirect(move, row_of(&z, move, false));
-        else if (in_row(&z, move->buf, row_dimension(&z, move))) {
+        else if (in_whole_row(&z, move)) {
             const Buf *of = move->buf;
             Row row = *row_of(&z, move, true);
             for (int k = 0; k < z.all.len; k++)
