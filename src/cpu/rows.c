@@ -13,6 +13,13 @@ static bool literal(const Body *p, Temp t, int64_t *value) {
     return true;
 }
 
+// Are the lanes' rows neighbours: does their number vary by 1, and no index before it?
+static bool side_by_side(const Body *p, const Temp *index, int d) {
+    for (int k = 0; k < d; k++)
+        if (info(p, index[k])->varies) return false;
+    return d >= 0 && info(p, index[d])->varies && info(p, index[d])->step == 1;
+}
+
 // How long the rows may be for which shuffles are faster than loads of single elements.
 static int most_in_row(const Body *p) { return lanes_of_vector(p) > 4 ? 8 : lanes_of_vector(p) - 1; }
 
@@ -26,7 +33,7 @@ static int64_t short_row(const Body *p, const Buf *b, const Temp *index, int64_t
         *place += i * length, length *= n;
     }
     if (p->mask || lanes_of_vector(p) < 4 || length < 2 || length > most_in_row(p)) return 0;
-    return d >= 0 && info(p, index[d])->step == 1 ? length : 0;
+    return side_by_side(p, index, d) ? length : 0;
 }
 
 // The lanes of one vector of elements that are so far apart, from the vectors of memory that hold them.
@@ -171,13 +178,15 @@ static void move_rows(Body *p, const Stmt *loop, const RowCopy *z, LLVMValueRef 
     }
 }
 
-// Short rows of fixed length that lie side by side: that length; else 0.
-static int64_t whole_short(const Body *p, const Stmt *loop, const Stmt *load) {
-    const Buf *b = load->buf;
-    const Temp *index = stmt_index(load);
-    int64_t n, d = b->rank - 1;
-    bool side_by_side = d > 0 && index[d] == loop->dst && info(p, index[d - 1])->varies && info(p, index[d - 1])->step == 1;
-    return side_by_side && literal(p, b->extent[d], &n) && n > 1 && n <= most_in_row(p) ? n : 0;
+enum { FEW = 3 };
+
+// Short rows of fixed length that lie side by side, of which all is moved: that length; else 0.
+static int64_t whole_short(const Body *p, const Stmt *loop, const Stmt *move) {
+    const Buf *b = move->buf;
+    const Temp *index = stmt_index(move);
+    int64_t n, moved, d = b->rank - 1;
+    bool all = d > 0 && index[d] == loop->dst && side_by_side(p, index, (int)d - 1) && literal(p, b->extent[d], &n);
+    return all && literal(p, loop->args[0], &moved) && moved == n && n > 1 && n <= most_in_row(p) ? n : 0;
 }
 
 static void copy_short(Body *p, const Stmt *loop, const RowCopy *z, int64_t n) {
@@ -185,6 +194,39 @@ static void copy_short(Body *p, const Stmt *loop, const RowCopy *z, int64_t n) {
         p->temp[loop->dst] = emit_int(p->e, k);
         LLVMValueRef v = load_apart(p, z->of->buf, stmt_index(z->of), n, k);
         LLVMSetAlignment(LLVMBuildStore(p->e->builder, v, element_at(p, z->store, 0, 0)), lanes_aligned(z->of->buf->kind, p->lanes));
+    }
+}
+
+// The other way round, for rows that are so short that not many vectors take part in each of memory: vector `to` of these.
+static LLVMValueRef mix(Body *p, const LLVMValueRef *from, int64_t length, int64_t to) {
+    LLVMValueRef v = from[0], mask[64];
+    int n = lanes_of_vector(p);
+    for (int64_t k = 1; k < length; k++) {
+        for (int l = 0; l < n; l++) {
+            int64_t row = (to * n + l) / length, place = (to * n + l) % length;
+            mask[l] = lanes_index(p, (int)(place == k ? n + row : k == 1 ? row : l));
+        }
+        v = LLVMBuildShuffleVector(p->e->builder, v, from[k], LLVMConstVector(mask, (unsigned)n), "");
+    }
+    return v;
+}
+
+static void store_short(Body *p, const Stmt *loop, const RowCopy *z, int64_t length) {
+    LLVMBuilderRef b = p->e->builder;
+    const int n = lanes_of_vector(p);
+    LLVMTypeRef type = LLVMVectorType(emit_memory_type(p->e, z->of->buf->kind), (unsigned)n);
+    LLVMValueRef from[FEW];
+    p->temp[loop->dst] = emit_int(p->e, 0);
+    LLVMValueRef row = lanes_first_number(p, z->of->buf, stmt_index(z->of));
+    for (int g = 0; g < p->lanes / n; g++) {
+        for (int64_t k = 0; k < length; k++) {
+            from[k] = LLVMBuildLoad2(b, type, element_at(p, z->load, k, g * n), "");
+            LLVMSetAlignment(from[k], lanes_aligned(z->of->buf->kind, n));
+        }
+        for (int64_t k = 0; k < length; k++) {
+            LLVMValueRef at = lanes_address(p, z->of->buf, LLVMBuildNSWAdd(b, row, emit_int(p->e, (g * length + k) * n), ""));
+            LLVMSetAlignment(LLVMBuildStore(b, mix(p, from, length, k), at), body_alignment(z->of->buf->kind));
+        }
     }
 }
 
@@ -219,9 +261,10 @@ bool lanes_rows(Body *p, const Stmt *s) {
     int64_t known = 0;
     z.of = lanes_own(z.load->buf) ? z.store : z.load;
     if (p->mask || lanes_of_vector(p) < 4 || z.of->buf->kind == KIND_BOOL) return false;
-    int64_t length = z.of == z.load ? whole_short(p, s, z.load) : 0;
-    if (length) {
-        copy_short(p, s, &z, length);
+    int64_t length = whole_short(p, s, z.of);
+    if (length && (z.of == z.load || length <= FEW)) {
+        if (z.of == z.load) copy_short(p, s, &z, length);
+        else store_short(p, s, &z, length);
         return true;
     }
     const bool fixed = literal(p, s->args[0], &known);

@@ -264,7 +264,12 @@ LLVMValueRef emit_op(Emitter *e, Op op, Kind kind, LLVMValueRef x, LLVMValueRef 
         LLVMTypeRef type = emit_type(e, kind);
         return with_flags(e, emit_intrinsic(e, c->name, 1, &type, 1, &x), false);
     }
-    case FORM_LIBM: return call_libm(e, c->name, kind, arity, x, y);
+    case FORM_LIBM:
+        if (op == OP_sin || op == OP_cos) { // of which LLVM makes one call of sincos where both are needed
+            LLVMTypeRef type = emit_type(e, kind);
+            return with_flags(e, emit_intrinsic(e, op == OP_sin ? "llvm.sin" : "llvm.cos", 1, &type, 1, &x), false);
+        }
+        return call_libm(e, c->name, kind, arity, x, y);
     case FORM_RTL:
         if (op == OP_powi && LLVMIsAConstantInt(y)) {
             int64_t n = LLVMConstIntGetSExtValue(y);

@@ -98,6 +98,26 @@ static bool is_plain(const Model *p, const Block *block, Temp index) {
     return block->stmts.len > LONG_PLAIN || !has_rows(block);
 }
 
+// Does it load elements of one array at several places?
+static bool has_neighbours(const Block *block) {
+    for (int i = 0; i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        for (int k = 0; k < i && s->kind == ST_LOAD; k++)
+            if (block->stmts.data[k]->kind == ST_LOAD && block->stmts.data[k]->buf == s->buf) return true;
+    }
+    return false;
+}
+
+bool model_adds(const Block *block) {
+    for (int i = 0; i < block->stmts.len; i++)
+        if (block->stmts.data[i]->kind == ST_SET || block->stmts.data[i]->kind == ST_ADDTO) return true;
+    return false;
+}
+
+// Is a simple loop that stands alone better left to LLVM? It does several vectors at a time, which sums need, but which is slower
+// where moves are the limit. Of neighbours it loads those that are new and shifts vectors: that is good for moves, not for sums.
+static bool is_llvms(const Block *block) { return model_adds(block) != has_neighbours(block); }
+
 // Is a simple loop inside of others better left to LLVM, too? It makes several vectors of short ones at a time, and then does what
 // is left one by one, but one vector of long ones. Sums, and additions to arrays, are its own to arrange (jam.c).
 static bool is_short(const Block *block) {
@@ -213,7 +233,7 @@ double model_best(Model *p, Stmt *loop, bool *lanes) {
     double plain = n * each / (!simple ? 1 : outermost ? p->machine->plain_long : p->machine->plain_short);
     p->silent = silent;
     p->depth--;
-    bool alone = simple && (outermost || is_short(loop->body));
+    bool alone = simple && (outermost ? is_llvms(loop->body) : is_short(loop->body));
     if (wished || (!attribute && (p->always || !alone))) laned = with_lanes(p, loop, n, each);
     *lanes = p->always || wished ? laned < DBL_MAX : laned * p->machine->worth < plain;
     if (!alone || attribute) explain_choice(p, loop, plain, laned, attribute, *lanes);

@@ -28,6 +28,7 @@ double model_best(Model *p, Stmt *loop, bool *lanes);
 bool model_look(Model *p, Stmt *loop);
 // In a loop with lanes that was looked at: the time of one iteration in a block of so many vectors.
 double model_lanes(Model *p, const Block *block, int vectors);
+bool model_adds(const Block *block); // to cells or arrays
 bool model_wished(const Model *p, const Stmt *loop);
 // Gives dear scalar work beside loops with lanes a loop of its own; whether there was any: the iterations are to be looked at
 // afresh then. (split.c)

@@ -83,6 +83,9 @@ static void explain_block(Planner *p, const Stmt *loop, int needed, int chosen, 
     str_free(&s);
 }
 
+// Does a sum take longer than the rest of a short iteration, if there is only one?
+static bool waits_for_sum(Planner *p, const Stmt *loop) { return model_adds(loop->body) && model_lanes(&p->m, loop->body, 1) < 2; }
+
 // What lanes share, and the sums into what they share, is moved once for a block of several vectors, if they have room.
 static int vectors(Planner *p, const Stmt *loop) {
     Wish *wish = stmt_wish(loop, WISH_block);
@@ -91,7 +94,7 @@ static int vectors(Planner *p, const Stmt *loop) {
         while (2 * best * p->width <= wish->number && best < MOST_VECTORS) best *= 2;
         if (best * p->width <= wish->number) wish_follow(wish);
         else wish_refuse(wish, "a vector has more lanes");
-    } else if (p->m.it.added.len || has_loop(p, loop->body)) {
+    } else if (p->m.it.added.len || has_loop(p, loop->body) || waits_for_sum(p, loop)) {
         for (int n = 2; n <= VECTORS; n *= 2)
             if (has_room(p, n, needed)) best = n;
     }
