@@ -47,12 +47,14 @@ typedef struct Body {
     int nslots, nparts;
     // Of the loop with lanes around:
     int lanes;               // how many; 0: there is no such loop
+    const Stmt *loop;        // it
     LLVMValueRef mask;       // which of them are at work, as a vector of Bool; NULL: all
     const Stmt *given;       // the statement whose value a loop inside has given
     LLVMValueRef zero, dump; // where the others read and store, if they must
     LLVMValueRef *sums;      // by buffer: the lanes' private copies, or NULL
     LLVMValueRef copied;     // are there such copies?
     bool *sums_cell;         // by temp: a cell from outside that the lanes add to, each for itself
+    bool *scan;              // by temp: the sum up to each lane, which is made where the cell is read
     bool *approximate;       // by temp: a square root that is approximated (roots.c)
     const Stmt **root_of;    // by temp: the square root of it in the same loop
     LLVMValueRef *roomy;     // by buffer that is new in each lane, but made outside: is there room for all lanes?

@@ -697,6 +697,7 @@ static Body *body_new(Emitter *e, const Tree *tree, LLVMValueRef function) {
     p->sums = ARENA_ARRAY(e->arena, LLVMValueRef, nbufs);
     p->roomy = ARENA_ARRAY(e->arena, LLVMValueRef, nbufs);
     p->sums_cell = ARENA_ARRAY(e->arena, bool, ntemps);
+    p->scan = ARENA_ARRAY(e->arena, bool, ntemps);
     return p;
 }
 

@@ -82,19 +82,20 @@ int lanes_of_vector(const Body *p) { return p->e->width < p->e->native ? p->e->w
 bool lanes_own(const Buf *b) { return b->lanes != 0; }
 
 // How the elements lie that the lanes access.
-typedef enum Layout { LIE_SHARED, LIE_TOGETHER, LIE_APART, LIE_ANYWHERE } Layout;
+typedef enum Layout { LIE_SHARED, LIE_TOGETHER, LIE_BACKWARDS, LIE_APART, LIE_ANYWHERE } Layout;
 
 static Layout layout(const Body *p, const Buf *b, const Temp *index) {
-    bool same = true, steps = true, last = true;
+    bool same = true, steps = true, last = true, back = true;
     for (int k = 0; k < b->rank; k++) {
         const TempInfo *i = info(p, index[k]);
         if (!i->varies) continue;
         same = false;
         steps &= i->step != STEP_ANY;
         last &= k == b->rank - 1 && i->step == 1;
+        back &= k == b->rank - 1 && i->step == -1;
     }
     if (lanes_own(b)) return same ? LIE_TOGETHER : LIE_ANYWHERE;
-    return same ? LIE_SHARED : !steps ? LIE_ANYWHERE : last ? LIE_TOGETHER : LIE_APART;
+    return same ? LIE_SHARED : !steps ? LIE_ANYWHERE : last ? LIE_TOGETHER : back ? LIE_BACKWARDS : LIE_APART;
 }
 
 // The number of the element in the first lane (or in all).
@@ -191,13 +192,42 @@ static void store_together(Body *p, const Buf *b, LLVMValueRef at, LLVMValueRef 
     emit_intrinsic(p->e, "llvm.masked.store", 2, types, 4, args);
 }
 
+// A vector with its lanes in the other order.
+static LLVMValueRef turned_round(Body *p, LLVMValueRef v) {
+    LLVMValueRef index[64];
+    for (int l = 0; l < p->lanes; l++) index[l] = lanes_index(p, p->lanes - 1 - l);
+    return LLVMBuildShuffleVector(p->e->builder, v, v, LLVMConstVector(index, (unsigned)p->lanes), "");
+}
+
+// Where the elements of lanes lie together, but backwards: the address of that in the last lane.
+static LLVMValueRef backwards(Body *p, const Buf *b, const Temp *index) {
+    LLVMValueRef n = lanes_first_number(p, b, index);
+    return lanes_address(p, b, LLVMBuildNSWSub(p->e->builder, n, emit_int(p->e, p->lanes - 1), ""));
+}
+
+static LLVMValueRef load_backwards(Body *p, const Buf *b, const Temp *index) {
+    LLVMValueRef mask = p->mask;
+    if (mask) p->mask = turned_round(p, mask);
+    LLVMValueRef v = load_together(p, b, backwards(p, b, index));
+    p->mask = mask;
+    return turned_round(p, v);
+}
+
+static void store_backwards(Body *p, const Buf *b, const Temp *index, LLVMValueRef v) {
+    LLVMValueRef mask = p->mask;
+    if (mask) p->mask = turned_round(p, mask);
+    store_together(p, b, backwards(p, b, index), turned_round(p, v));
+    p->mask = mask;
+}
+
 // The address of lane l's element, from the numbers of all or from the first and the stride.
 typedef struct Places {
     LLVMValueRef first, stride, all;
 } Places;
 
 static Places places(Body *p, const Buf *b, const Temp *index) {
-    if (layout(p, b, index) == LIE_APART) return (Places){lanes_first_number(p, b, index), lanes_stride(p, b, index), NULL};
+    Layout l = layout(p, b, index);
+    if (l == LIE_APART || l == LIE_BACKWARDS) return (Places){lanes_first_number(p, b, index), lanes_stride(p, b, index), NULL};
     return (Places){NULL, NULL, lanes_numbers(p, b, index)};
 }
 
@@ -258,13 +288,16 @@ static void scatter(Body *p, const Buf *b, const Temp *index, LLVMValueRef v) {
 }
 
 static LLVMValueRef lanes_load(Body *p, const Stmt *s) {
-    return layout(p, s->buf, s->args) == LIE_TOGETHER ? load_together(p, s->buf, together(p, s->buf, s->args))
-                                                      : gather(p, s->buf, s->args);
+    Layout l = layout(p, s->buf, s->args);
+    if (l == LIE_BACKWARDS) return load_backwards(p, s->buf, s->args);
+    return l == LIE_TOGETHER ? load_together(p, s->buf, together(p, s->buf, s->args)) : gather(p, s->buf, s->args);
 }
 
 static void lanes_store(Body *p, const Stmt *s) {
     LLVMValueRef v = lanes_value(p, s->args[0]);
-    if (layout(p, s->buf, s->args + 1) == LIE_TOGETHER) store_together(p, s->buf, together(p, s->buf, s->args + 1), v);
+    Layout l = layout(p, s->buf, s->args + 1);
+    if (l == LIE_TOGETHER) store_together(p, s->buf, together(p, s->buf, s->args + 1), v);
+    else if (l == LIE_BACKWARDS) store_backwards(p, s->buf, s->args + 1, v);
     else scatter(p, s->buf, s->args + 1, v);
 }
 
@@ -297,6 +330,7 @@ static void lanes_addto(Body *p, const Stmt *s) {
         return;
     }
     case LIE_SHARED: fatal_bug("%s: an addition that lanes share is on its own", p->func->name); // sums.c
+    case LIE_BACKWARDS:
     case LIE_APART:
     case LIE_ANYWHERE: {
         Places at = places(p, b, index);
@@ -393,6 +427,52 @@ static LLVMValueRef lanes_select(Body *p, const Stmt *s) {
     return LLVMBuildSelect(p->e->builder, cond, lanes_value(p, s->args[1]), lanes_value(p, s->args[2]), "");
 }
 
+// v, of which each lane is that of the one before; a zero comes in.
+static LLVMValueRef shifted(Body *p, LLVMValueRef v) {
+    LLVMValueRef index[64];
+    for (int l = 0; l < p->lanes; l++) index[l] = lanes_index(p, l ? l - 1 : p->lanes);
+    return LLVMBuildShuffleVector(p->e->builder, v, LLVMConstNull(LLVMTypeOf(v)), LLVMConstVector(index, (unsigned)p->lanes), "");
+}
+
+// Where groups of `of` lanes have their sums up to each lane: what the second of two groups lacks.
+static LLVMValueRef of_first_group(Body *p, LLVMValueRef v, int of) {
+    LLVMValueRef index[64];
+    for (int l = 0; l < p->lanes; l++) index[l] = lanes_index(p, l & of ? (l & -of) - 1 : p->lanes);
+    return LLVMBuildShuffleVector(p->e->builder, v, LLVMConstNull(LLVMTypeOf(v)), LLVMConstVector(index, (unsigned)p->lanes), "");
+}
+
+// Is it the end of a step of a prefix sum?
+static bool sets_scan(const Body *p, const Stmt *set) {
+    const Stmt *sum = p->def[set->args[0]];
+    for (int k = 0; sum && sum->kind == ST_OP && k < sum->nargs; k++) {
+        const Stmt *get = p->def[sum->args[k]];
+        if (get && get->kind == ST_GET && get->args[0] == set->dst && info(p, get->dst)->scanned) return true;
+    }
+    return false;
+}
+
+static const Stmt *set_of(const Block *block, Temp cell) {
+    for (int i = 0; i < block->stmts.len; i++)
+        if (block->stmts.data[i]->kind == ST_SET && block->stmts.data[i]->dst == cell) return block->stmts.data[i];
+    return NULL;
+}
+
+// A cell that holds a prefix sum: what it is in each lane before the term is added, and p->temp after that. In all lanes the cell
+// has the same, the sum before the vector.
+static LLVMValueRef lanes_scan(Body *p, const Stmt *get) {
+    LLVMBuilderRef b = p->e->builder;
+    const Stmt *sum = p->def[set_of(p->loop->body, get->args[0])->args[0]];
+    Kind kind = body_kind(p, get->dst);
+    LLVMValueRef v = lanes_value(p, sum->args[sum->args[0] == get->dst]), slot = body_value(p, get->args[0]);
+    if (p->mask) v = LLVMBuildSelect(b, p->mask, v, LLVMConstNull(LLVMTypeOf(v)), "");
+    for (int by = 1; by < p->lanes; by *= 2) v = lanes_plus(p, kind, v, of_first_group(p, v, by));
+    LLVMValueRef before = LLVMBuildLoad2(b, LLVMTypeOf(v), slot, "");
+    LLVMBuildStore(b, lanes_plus(p, kind, before, splat(p, extract(p, v, p->lanes - 1))), slot);
+    p->temp[sum->dst] = lanes_plus(p, kind, before, v);
+    p->scan[sum->dst] = true;
+    return lanes_plus(p, kind, before, shifted(p, v));
+}
+
 static LLVMValueRef lanes_definition(Body *p, const Stmt *s) {
     Emitter *e = p->e;
     if (linear(p, s->dst)) return body_definition(p, s); // in the first lane
@@ -402,7 +482,9 @@ static LLVMValueRef lanes_definition(Body *p, const Stmt *s) {
     case ST_EXTERN: return lane_by_lane(p, s);
     case ST_CONV: return lanes_conversion(p, s);
     case ST_SELECT: return lanes_select(p, s);
-    case ST_GET: return LLVMBuildLoad2(e->builder, type, body_value(p, s->args[0]), "");
+    case ST_GET:
+        if (info(p, s->dst)->scanned) return lanes_scan(p, s);
+        return LLVMBuildLoad2(e->builder, type, body_value(p, s->args[0]), "");
     case ST_LOAD: return lanes_load(p, s);
     case ST_CELL: {
         LLVMValueRef slot = body_slot(p, type, info(p, s->dst)->name);
@@ -525,8 +607,10 @@ static void inner_for(Body *p, const Stmt *s) {
 
 bool lanes_stmt(Body *p, const Stmt *s) {
     if (s == p->given) return true;
+    if (s->dst >= 0 && s->kind != ST_SET && p->scan[s->dst]) return true;
     switch (s->kind) {
     case ST_SET:
+        if (sets_scan(p, s)) return true;
         if (!info(p, s->dst)->varies && !p->sums_cell[s->dst]) return false;
         lanes_set(p, s);
         return true;
@@ -566,6 +650,7 @@ typedef struct Sum {
     Temp cell;
     LLVMValueRef outer; // its slot
     Op by;              // OP_add, OP_min or OP_max
+    bool scanned;       // all lanes have the same
 } Sum;
 
 typedef struct LaneLoop {
@@ -588,7 +673,7 @@ static void look_inside(LaneLoop *z, const Block *block) {
         if (s->kind == ST_SET && p->temp[s->dst] && !listed(z, s->dst)) {
             const Stmt *by = p->def[s->args[0]];
             bool extreme = by->kind == ST_OP && (by->op == OP_min || by->op == OP_max);
-            vec_push(&z->sums, ((Sum){s->dst, p->temp[s->dst], extreme ? by->op : OP_add}));
+            vec_push(&z->sums, ((Sum){s->dst, p->temp[s->dst], extreme ? by->op : OP_add, sets_scan(p, s)}));
         }
         const Buf *bufs[] = {s->buf, s->src};
         for (int k = 0; k < 2; k++) {
@@ -651,7 +736,7 @@ static void begin_cells(LaneLoop *z) {
         LLVMValueRef before = LLVMBuildLoad2(p->e->builder, one, s->outer, "");
         p->sums_cell[s->cell] = true;
         p->temp[s->cell] = body_slot(p, type, info(p, s->cell)->name);
-        LLVMBuildStore(p->e->builder, s->by == OP_add ? LLVMConstNull(type) : splat(p, before), p->temp[s->cell]);
+        LLVMBuildStore(p->e->builder, s->by == OP_add && !s->scanned ? LLVMConstNull(type) : splat(p, before), p->temp[s->cell]);
     }
 }
 
@@ -673,7 +758,9 @@ static void end_cells(LaneLoop *z) {
         Kind kind = body_kind(p, s->cell);
         LLVMTypeRef type = emit_type(p->e, kind);
         LLVMValueRef v = LLVMBuildLoad2(p->e->builder, vector_type(p, type), p->temp[s->cell], "");
-        if (s->by == OP_add) {
+        if (s->scanned) {
+            v = extract(p, v, 0);
+        } else if (s->by == OP_add) {
             LLVMValueRef old = LLVMBuildLoad2(p->e->builder, type, s->outer, "");
             v = emit_accumulate(p->e, kind, old, lanes_sum(p, kind, v), false);
         } else {
@@ -698,6 +785,7 @@ static LLVMValueRef run(LaneLoop *z, const Stmt *s, LLVMValueRef first, LLVMValu
     end = LLVMBuildSelect(b, LLVMBuildAnd(b, some, z->enough, ""), end, first, "");
     Counted c = body_begin_for(p, first, end, lanes, info(p, s->dst)->name);
     p->temp[s->dst] = c.index;
+    p->loop = s;
     if (masked) p->mask = LLVMBuildICmp(b, LLVMIntSLT, lanes_value(p, s->dst), splat(p, n), "");
     body_poll(p);
     LLVMValueRef inner = body_allocates(p, s->body, false) ? body_mark(p) : NULL;

@@ -26,6 +26,7 @@ static double move_cost(const Model *p, const Stmt *s, int vectors) {
         if (j != k && iter_varies(&p->it, index[j])) return moves * p->machine->move;
     if (iter_is_own(&p->it, b)) return moves * p->machine->move;
     if (k == b->rank - 1 && iter_info(&p->it, index[k])->step == 1) return moves / p->machine->lanes;
+    if (k == b->rank - 1 && iter_info(&p->it, index[k])->step == -1) return 2 * moves / p->machine->lanes; // turned round
     for (int i = 0; i < p->runs; i++)
         if (p->run[i].move == s && p->run[i].length > 1) return moves / p->machine->lanes + p->machine->row;
     bool again, row = lanes_row(p->it.loop, p->inner.len, p->inner.data, s, &again) >= 0;
@@ -90,6 +91,7 @@ static bool is_plain(const Model *p, const Block *block, Temp index) {
         if (s->kind == ST_OP && op_info[s->op].cost >= op_info[OP_exp].cost) return false;
         if (s->kind == ST_OP && s->op == OP_sqrt && p->roots) return false;
         if (s->kind == ST_SET && p->it.def[s->args[0]] && iter_is_extreme(p->it.def[s->args[0]])) return false;
+        if (s->kind == ST_SET && p->it.uses[s->args[0]] > 1) return false;
         if (!is_access(s)) continue;
         const Temp *at = stmt_index(s);
         for (int k = 0; k < s->buf->rank - 1; k++)
@@ -179,7 +181,7 @@ static double with_lanes(Model *p, Stmt *loop, double n, double each) {
     double time = DBL_MAX, left = n < m->long_trips ? floor((m->lanes - 1) / 2) * each : 0; // over, done one by one
     if (model_look(p, loop)) {
         double one = 1 / m->lanes + model_lanes(p, loop->body, 1);
-        time = n * one + (p->masks ? fmin(left, m->lanes * one) : left) + m->reduce * p->it.added.len;
+        time = n * one + (p->masks ? fmin(left, m->lanes * one) : left) + m->reduce * p->it.added.len + n * p->it.scans.len;
     }
     iter_forget(&p->it);
     return time;

@@ -216,7 +216,12 @@ static bool check_block(Iterations *p, const Block *block);
 static bool check_stmt(Iterations *p, Stmt *s) {
     if (s->buf && s->kind != ST_NEW && !extents_agree(p, s->buf)) return false;
     switch (s->kind) {
-    case ST_SET: return p->level[s->dst] >= 0 || check_sum(p, s);
+    case ST_SET:
+        if (p->level[s->dst] >= 0) return true;
+        if (!iter_is_scan(p, s)) return check_sum(p, s);
+        vec_push(&p->scans, s);
+        p->reads--;
+        return true;
     case ST_GET: p->reads += is_sum(p, s->args[0]); return true;
     case ST_NEW: return extents_agree(p, s->buf);
     case ST_FILL: return iter_is_own(p, s->buf);
@@ -316,7 +321,7 @@ int iter_shared(const Iterations *p, Buf ***out) {
 }
 
 bool iter_look(Iterations *p, Stmt *loop, bool lanes) {
-    p->loop = loop, p->lanes = lanes, p->temps.len = p->added.len = p->outside.len = p->sums.len = 0;
+    p->loop = loop, p->lanes = lanes, p->temps.len = p->added.len = p->outside.len = p->sums.len = p->scans.len = 0;
     map_free(&p->blocks);
     p->blocks = (Map){0};
     p->stamp++;
@@ -360,4 +365,5 @@ void iter_free(Iterations *p) {
     vec_free(&p->added);
     vec_free(&p->outside);
     vec_free(&p->sums);
+    vec_free(&p->scans);
 }

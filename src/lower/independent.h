@@ -26,6 +26,7 @@ typedef struct Iterations {
     VEC(Temp) temps; // that are made in it
     VEC(Stmt *) added; // ST_ADDTO of arrays from outside, where all iterations add to the same element
     VEC(Stmt *) outside; // loads, stores and additions of arrays from outside
+    VEC(const Stmt *) scans; // sets of cells from outside of which each lane needs the sum so far
     VEC(Temp) sums; // cells from outside that it sets
     int under;      // conditions on which iterations disagree around the statement
     int reads;      // of cells from outside that the loop sets, but for those that are part of a sum
@@ -52,5 +53,15 @@ bool iter_is_extreme(const Stmt *s);                            // min or max
 // The dimension in which iterations are apart, if they are so by a fixed step; -1 if not.
 int iter_apart(const Iterations *p, const Buf *b, const Temp *index);
 bool iter_all_agree(const Iterations *p, const Buf *b, const Temp *index);
+
+
+// ---- prefix sums (scan.c)
+
+// Is a cell from outside, in the loop that is looked at, set to its sum so far, which is used in other ways, too?
+bool iter_is_scan(const Iterations *p, const Stmt *set);
+// What is added, and where the cell is read; -1 if the cell is not added to.
+Temp iter_scan_term(const Iterations *p, const Stmt *set, const Stmt **get);
+// Puts what is added before the places where such cells are read, and marks what is read there (TempInfo.scanned).
+void iter_settle_scans(Iterations *p);
 
 #endif

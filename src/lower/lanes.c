@@ -90,6 +90,7 @@ static bool waits_for_sum(Planner *p, const Stmt *loop) { return model_adds(loop
 static int vectors(Planner *p, const Stmt *loop) {
     Wish *wish = stmt_wish(loop, WISH_block);
     int best = 1, needed = pressure(p, loop->body, 0);
+    if (p->m.it.scans.len) return 1;
     if (wish) {
         while (2 * best * p->width <= wish->number && best < MOST_VECTORS) best *= 2;
         if (best * p->width <= wish->number) wish_follow(wish);
@@ -104,6 +105,7 @@ static int vectors(Planner *p, const Stmt *loop) {
 
 static void settle(Planner *p, Stmt *loop) {
     model_look(&p->m, loop);
+    iter_settle_scans(&p->m.it);
     loop->lanes = vectors(p, loop);
     loop->in = ARENA_ARRAY(p->m.it.arena, Buf *, p->m.it.added.len + 1);
     for (int i = 0; i < p->m.it.added.len; i++) {
