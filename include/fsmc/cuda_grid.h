@@ -98,40 +98,21 @@ template <class T> struct Greatest {
     static __device__ T none(T x) { return x; }
 };
 
-FSM_DEVICE double shuffle_down(double x, int by) { return __shfl_down_sync(0xffffffffu, x, by); }
-FSM_DEVICE float shuffle_down(float x, int by) { return __shfl_down_sync(0xffffffffu, x, by); }
-FSM_DEVICE int64_t shuffle_down(int64_t x, int by) { return int64_t(__shfl_down_sync(0xffffffffu, (long long)(x), by)); }
-
 // --fast-atomics
 FSM_DEVICE void add_at_once(double *to, double x) { atomicAdd(to, x); }
 FSM_DEVICE void add_at_once(float *to, float x) { atomicAdd(to, x); }
 FSM_DEVICE void add_at_once(int64_t *to, int64_t x) { atomicAdd(reinterpret_cast<unsigned long long *>(to), (unsigned long long)(x)); }
 
-// Of all threads of a block, which all call it; the result is that of thread 0.
-template <template <class> class Op, class T> __device__ T block_join(T x) {
-    FSM_SHARED(part, T[32]);
-    const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32, warps = int(blockDim.x) / 32;
-    for (int by = 16; by > 0; by /= 2) x = Op<T>::join(x, shuffle_down(x, by));
-    __syncthreads(); // the last sum has been read
-    if (lane == 0) part[warp] = x;
-    __syncthreads();
-    if (threadIdx.x == 0)
-        for (int k = 1; k < warps; k++) x = Op<T>::join(x, part[k]);
-    return x;
-}
+template <template <class> class Op, class T> struct Joined {
+    __device__ T operator()(T x, T y) const { return Op<T>::join(x, y); }
+};
 
-// The same for all threads of the block.
-template <template <class> class Op, class T> __device__ T join_all(T x) {
-    FSM_SHARED(all, T[1]);
-    x = block_join<Op, T>(x);
-    if (threadIdx.x == 0) all[0] = x;
-    __syncthreads();
-    return all[0];
-}
+// Of all threads of a block, which all call it, for all of them.
+template <template <class> class Op, class T> __device__ T join_all(T x) { return cuda::block_reduce(x, Joined<Op, T>()); }
 
 // Each block's, for join_blocks.
 template <template <class> class Op, class T> __device__ void join_threads(T *parts, T x) {
-    x = block_join<Op, T>(x);
+    x = join_all<Op, T>(x);
     if (threadIdx.x == 0) parts[blockIdx.x] = x;
 }
 
@@ -142,7 +123,7 @@ __global__ void join_blocks(cuda::Errors errors, T *cell, const T *parts, int64_
     const int64_t size = (n + BLOCK - 1) / BLOCK, from = threadIdx.x * size, to = from + size < n ? from + size : n;
     T x = from < n ? parts[from] : Op<T>::none(parts[0]);
     for (int64_t k = from + 1; k < to; k++) x = Op<T>::join(x, parts[k]);
-    x = block_join<Op, T>(x);
+    x = join_all<Op, T>(x);
     if (threadIdx.x == 0) *cell = Op<T>::join(is_new ? first : *cell, x);
 }
 
@@ -152,7 +133,7 @@ template <class T> __global__ void add_copies(cuda::Errors errors, T *to, const 
     for (int64_t e = thread_number() / 32; e < n; e += thread_count() / 32) {
         T x = T(0);
         for (int64_t k = threadIdx.x % 32; k < threads; k += 32) x = Add<T>::join(x, copies[e * threads + k]);
-        for (int by = 16; by > 0; by /= 2) x = Add<T>::join(x, shuffle_down(x, by));
+        x = cuda::warp_reduce(x, Joined<Add, T>());
         if (threadIdx.x % 32 == 0) to[e] = Add<T>::join(to[e], x);
     }
 }

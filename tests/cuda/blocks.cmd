@@ -1,7 +1,8 @@
-# Iterations done by threads, with copies of arrays and with lists of what is added, by blocks, whose barriers ThreadSanitizer looks at, and with additions at once.
+# Iterations done by threads, with copies of arrays and with lists of what is added, by blocks, whose barriers ThreadSanitizer looks
+# at, and with additions at once.
 case $CC in *fsanitize*) echo "the run-time library is sanitized otherwise"; exit 77 ;; esac
 cp blocks.fsm blocks.cpp "$FSMC_TEST_TMP" && cd "$FSMC_TEST_TMP" && fsmc --emit=cuda,header blocks.fsm -o blocks || exit
-build() { ${FSMC_CXX:-g++} -std=c++17 -O1 "$@" -I "$FSMC_ROOT/include" -x c++ $file.cu blocks.cpp -x none "$FSMC_BUILD/libfsmrt.a" -lm -pthread; }
+build() { ${FSMC_CXX:-g++} -std=c++17 -O0 "$@" -I "$FSMC_ROOT/include" -x c++ $file.cu blocks.cpp -x none "$FSMC_BUILD/libfsmrt.a" -lm -pthread; }
 file=blocks
 build -DFSM_LEAST_INNER=1000000 -o threads && ./threads | tee want
 grep -c by_shares blocks.cu
