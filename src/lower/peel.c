@@ -179,15 +179,15 @@ static void take_branches(const Peeler *z, Block *block) {
     }
 }
 
-// The loop, which becomes the middle, with what comes before and after it.
+// The loop, which becomes the middle, with what comes before and after it, if that may be something.
 static void split(Peeler *z, Block *block, int at) {
-    Stmt *loop = z->loop, *begin = tree_clone(z->arena, z->tree, loop), *end = tree_clone(z->arena, z->tree, loop);
-    Temp n = loop->args[0], lo = limit(z, OP_max, emit_literal(z, 0), z->least.len, z->least.data);
-    lo = emit_op(z, OP_min, lo, n);
-    Temp hi = emit_op(z, OP_max, limit(z, OP_min, n, z->most.len, z->most.data), lo);
-    Temp first[] = {lo}, middle[] = {hi, lo}, last[] = {n, hi};
-    begin->args = arena_copy(z->arena, first, sizeof first);
-    end->args = arena_copy(z->arena, last, sizeof last), end->nargs = 2;
+    Stmt *loop = z->loop, *begin = z->least.len ? tree_clone(z->arena, z->tree, loop) : NULL;
+    Stmt *end = z->most.len ? tree_clone(z->arena, z->tree, loop) : NULL;
+    Temp n = loop->args[0], lo = limit(z, OP_max, emit_literal(z, 0), z->least.len, z->least.data), hi = n;
+    if (begin) lo = emit_op(z, OP_min, lo, n), begin->args = arena_copy(z->arena, &lo, sizeof lo);
+    if (end) hi = emit_op(z, OP_max, limit(z, OP_min, n, z->most.len, z->most.data), lo);
+    Temp middle[] = {hi, lo}, last[] = {n, hi};
+    if (end) end->args = arena_copy(z->arena, last, sizeof last), end->nargs = 2;
     loop->args = arena_copy(z->arena, middle, sizeof middle), loop->nargs = 2;
     Temp zero = emit_literal(z, 0);
     for (int i = 0; i < z->known.len; i++) {
@@ -197,8 +197,8 @@ static void split(Peeler *z, Block *block, int at) {
         else s->op = OP_add, s->args = arena_copy(z->arena, same, sizeof same);
     }
     take_branches(z, loop->body);
-    block_insert(block, at + 1, end);
-    block_insert(block, at, begin);
+    if (end) block_insert(block, at + 1, end);
+    if (begin) block_insert(block, at, begin);
     for (int i = 0; i < z->before.stmts.len; i++) block_insert(block, at + i, z->before.stmts.data[i]);
 }
 
