@@ -286,12 +286,31 @@ static Node *unless_empty(Ir *m, const Var *v, bool infinite, Node *product) {
     return infinite ? ir_bracket(m, ir_lt(m, ir_int(m, 0), v->extent), product) : product;
 }
 
+// Of one factor of a product.
+static Node *hoist_divisor(Ir *m, Var *v, Node *a, Node *b) {
+    for (int k = 0; k < 2 && m->fast; k++) {
+        Node *q = k ? a : b, *other = k ? b : a, *d = q->op == OP_div ? q->args[1] : NULL;
+        if (!d || d->partial || node_has_var(d, v) || !rule(m, RULE_sum_divisor)) continue;
+        return unless_empty(m, v, ir_has_pole(q), ir_div(m, ir_sum(m, v, ir_mul(m, other, q->args[0])), d));
+    }
+    return NULL;
+}
+
+// e less the mean of all e?
+static bool is_deviation(Ir *m, Var *v, const Node *body) {
+    const Node *mean = body->args[1];
+    if (body->op != OP_sub || mean->op != OP_div || mean->args[0]->op != OP_sum || node_has_var(mean, v)) return false;
+    const Node *n = mean->args[1], *sum = mean->args[0];
+    return n->op == OP_conv && n->args[0] == v->extent && sum->u.var->extent == v->extent && ir_sum(m, v, body->args[0]) == sum;
+}
+
 // Factors that do not mention v move out; they must not raise an error that an empty sum would not.
 static Node *hoist(Ir *m, Var *v, Node *body) {
     Node *a = body->args[0], *b = body->args[1];
     bool fa = !node_has_var(a, v) && !a->partial, fb = !node_has_var(b, v) && !b->partial;
     bool product = body->op == OP_mul;
-    if (((!product || !fa) && !fb) || !rule(m, RULE_sum_factor)) return NULL;
+    if (product && !fa && !fb) return hoist_divisor(m, v, a, b);
+    if ((!product && !fb) || !rule(m, RULE_sum_factor)) return NULL;
     if (product && fa) return unless_empty(m, v, ir_may_be_infinite(a), ir_mul(m, a, ir_sum(m, v, b)));
     if (product) return unless_empty(m, v, ir_may_be_infinite(b), ir_mul(m, ir_sum(m, v, a), b));
     return unless_empty(m, v, ir_has_pole(body), ir_div(m, ir_sum(m, v, a), b));
@@ -326,6 +345,7 @@ Node *rule_sum(Ir *m, Var *v, Node *body) {
     case OP_mul: case OP_div: return real && !m->strict ? hoist(m, v, body) : NULL;
     case OP_add:
     case OP_sub:
+        if (m->fast && real && is_deviation(m, v, body) && rule(m, RULE_sum_deviation)) return ir_zero(m, body->kind);
         if (!solvable(m, v, body->args[0]) && !solvable(m, v, body->args[1])) return NULL;
         if (!rule(m, RULE_sum_split)) return NULL;
         return ir_op(m, body->op, ir_sum(m, v, body->args[0]), ir_sum(m, v, body->args[1]));
