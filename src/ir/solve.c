@@ -286,11 +286,12 @@ static Node *unless_empty(Ir *m, const Var *v, bool infinite, Node *product) {
     return infinite ? ir_bracket(m, ir_lt(m, ir_int(m, 0), v->extent), product) : product;
 }
 
-// Of one factor of a product.
+// Of one factor of a product. A sum that is empty in some iterations of loops would have to ask for that each time.
 static Node *hoist_divisor(Ir *m, Var *v, Node *a, Node *b) {
     for (int k = 0; k < 2 && m->fast; k++) {
         Node *q = k ? a : b, *other = k ? b : a, *d = q->op == OP_div ? q->args[1] : NULL;
-        if (!d || d->partial || node_has_var(d, v) || !rule(m, RULE_sum_divisor)) continue;
+        if (!d || d->partial || node_has_var(d, v) || (ir_has_pole(q) && v->extent->fv->n)) continue;
+        if (!rule(m, RULE_sum_divisor)) continue;
         return unless_empty(m, v, ir_has_pole(q), ir_div(m, ir_sum(m, v, ir_mul(m, other, q->args[0])), d));
     }
     return NULL;
