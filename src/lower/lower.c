@@ -468,9 +468,14 @@ static bool runs_once(const Scope *s) {
 }
 
 // Is e, which a branch in a loop may need, so cheap beside the loop that it is evaluated once and for all?
-static bool is_ventured(Lower *l, Node *e, const Scope *home) {
+static bool is_ventured(Lower *l, Node *e, Scope *home) {
     enum { CHEAP = 64 };
-    return !e->partial && e->rank == 0 && runs_once(home) && crosses_loop(l->scope, home) && lower_fresh_cost(l, e, CHEAP) <= CHEAP;
+    if (e->partial || e->rank || !runs_once(home) || !crosses_loop(l->scope, home)) return false;
+    Scope *here = l->scope;
+    l->scope = home; // what the branch knows it does not
+    bool cheap = lower_fresh_cost(l, e, CHEAP) <= CHEAP;
+    l->scope = here;
+    return cheap;
 }
 
 // The scope in which e is to be emitted; *home is the one that could hold it for good.
