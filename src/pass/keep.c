@@ -258,11 +258,12 @@ static void mark_operands(Keeper *k, Node *e) {
     if (v) map_put(&k->user, v->extent, v->extent);
 }
 
-// What is kept in the end, each once; how many there are.
+// What is kept in the end, each once; how many there are. Sums are followed to what reads them, calls stay as they are.
 static int climb_all(Keeper *k, int n, Kept *all) {
     int len = 0;
     for (int i = 0; i < n; i++) {
-        while (climb(k, &all[i])) continue;
+        bool call = op_is_elementwise(all[i].e->op);
+        while (!call && climb(k, &all[i])) continue;
         int j = 0;
         while (j < len && all[j].e != all[i].e) j++;
         if (j == len) all[len++] = all[i];
