@@ -116,6 +116,15 @@ bool nest_is_flat(const Block *block) {
     return true;
 }
 
+bool nest_is_dear(const Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->kind == ST_OP && op_info[s->op].cost >= op_info[OP_exp].cost) return true;
+        if (nest_is_dear(s->body) || nest_is_dear(s->other)) return true;
+    }
+    return false;
+}
+
 Stmt *nest_inner(const Stmt *loop) {
     const Block *body = loop->body;
     Stmt *last = body->stmts.len ? vec_last(&body->stmts) : NULL;

@@ -32,6 +32,8 @@ bool effects_apart(const Effects *a, Temp i, const Effects *b, Temp j);
 
 // Is the block scalar work alone?
 bool nest_is_flat(const Block *block);
+// Does it call functions of libm and the like?
+bool nest_is_dear(const Block *block);
 // The loop inside of a loop, if the rest of the body is values that it needs; NULL if not.
 Stmt *nest_inner(const Stmt *loop);
 // A loop from 0, of which nothing is decided or wished yet?

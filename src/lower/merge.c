@@ -199,16 +199,6 @@ static bool have_common(const Effects *a, const Effects *b) {
     return false;
 }
 
-// Does it call functions of libm and the like?
-static bool is_dear(const Block *block) {
-    for (int i = 0; block && i < block->stmts.len; i++) {
-        const Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_OP && op_info[s->op].cost >= op_info[OP_exp].cost) return true;
-        if (is_dear(s->body) || is_dear(s->other)) return true;
-    }
-    return false;
-}
-
 // Do both write to an array, but not to the same elements?
 static bool write_beside(const Merger *z, Temp i, const Effects *a, Temp j, const Effects *b) {
     bool both = false;
@@ -228,7 +218,7 @@ static bool write_beside(const Merger *z, Temp i, const Effects *a, Temp j, cons
 // Loops that arithmetic limits gain nothing by being one, and lose: of fewer vectors the values are in registers at the same
 // time. Nor do nests that write to different rows of an array: they leave one row after the other.
 static bool pays(const Merger *z, const Stmt *a, const Effects *ea, const Stmt *b, const Effects *eb) {
-    bool dear_a = is_dear(a->body), dear_b = is_dear(b->body);
+    bool dear_a = nest_is_dear(a->body), dear_b = nest_is_dear(b->body);
     if (dear_a || dear_b) return !(dear_a && dear_b) && (dear_a ? eb : ea)->size <= FEW;
     return nest_is_flat(a->body) || !write_beside(z, a->dst, ea, b->dst, eb);
 }

@@ -59,14 +59,6 @@ static Temp put_literal(Splitter *z, Block *to, int64_t value) {
 
 // ---- what goes where
 
-static bool is_dear(const Stmt *s) {
-    if (s->kind == ST_OP && op_info[s->op].cost >= op_info[OP_exp].cost) return true;
-    for (const Block *b = s->body; b; b = b == s->body ? s->other : NULL)
-        for (int i = 0; i < b->stmts.len; i++)
-            if (is_dear(b->stmts.data[i])) return true;
-    return false;
-}
-
 static bool is_own(const Splitter *z, const Buf *b) { return b->home == z->loop->body; }
 
 static bool share_own(const Splitter *z, const Effects *a, const Effects *b) {
@@ -104,7 +96,7 @@ static int late_uses(const Splitter *z, Temp t) {
 
 // Is it one operation on two values of the first half that nothing else needs? Then one value waits, and not two.
 static bool joins(const Splitter *z, const Stmt *s) {
-    if (s->kind != ST_OP || s->nargs != 2 || is_dear(s)) return false;
+    if (s->kind != ST_OP || s->nargs != 2 || op_info[s->op].cost >= op_info[OP_exp].cost) return false;
     for (int k = 0; k < 2; k++) {
         int i = maker(z, s->args[k]);
         if (i < 0 || !z->early[i] || z->loop->body->stmts.data[i]->kind == ST_LIT || late_uses(z, s->args[k]) != 1) return false;
@@ -123,10 +115,9 @@ static bool divide(Splitter *z) {
     for (int i = 0; i < z->n; i++)
         if (!z->early[i] && joins(z, z->loop->body->stmts.data[i])) z->early[i] = true;
     for (int i = 0; i < z->n; i++) {
-        const Stmt *s = z->loop->body->stmts.data[i];
         Block one = {{&z->loop->body->stmts.data[i], 1, 1}};
         loops |= z->early[i] && block_has_for(&one);
-        dear |= !z->early[i] && is_dear(s);
+        dear |= !z->early[i] && nest_is_dear(&one);
     }
     return loops && dear;
 }
