@@ -21,12 +21,12 @@ static const char usage[] =
     "       fsmc-adbench TYPE MODULE INPUT OUT_PREFIX MINIMUM NRUNS_F NRUNS_J TIME_LIMIT [-rep]\n"
     "NAME is an instance such as gmm/1k/gmm_d10_K25, a pattern as of the shell, or all; without one, what ADBench "
     "runs.\n"
-    "TOOL is fsmc, fsmc-threads, manual-gcc, manual-clang, adolc, jax, pytorch, all of these, or NAME=HOW: a shared "
-    "object\n"
-    "(.so) or a program.\n"
+    "TOOL is fsmc, fsmc-threads, manual-gcc, manual-clang, adolc, jax, pytorch, one in the folder "
+    "$FSMC_ADBENCH_TOOLS,\n"
+    "all of these, or NAME=HOW: a shared object (.so) or a program.\n"
     "Options of run: --data=FOLDER (of ADBench's files; else $FSMC_ADBENCH/data; others are generated), --tool=TOOL\n"
     "(may be repeated), --again, --minimum=SECONDS, --samples=N, --derivative-samples=N, --limit=SECONDS,\n"
-    "--timeout=SECONDS, --rounds=N, --threads=N, --tolerance=X\n";
+    "--timeout=SECONDS, --memory=GB, --rounds=N, --threads=N, --tolerance=X\n";
 
 typedef struct Options {
     Plan plan;
@@ -77,6 +77,8 @@ static bool take_option(Options *o, const char *word) {
         p->rounds = count_of("--rounds", value);
     else if ((value = value_of(word, "--threads")))
         p->threads = (int)count_of("--threads", value);
+    else if ((value = value_of(word, "--memory")))
+        p->memory = 1e9 * number("--memory", value);
     else if (!strcmp(word, "--again"))
         p->again = true;
     else if (!strcmp(word, "--gradbench"))
@@ -179,7 +181,7 @@ static double compare_tools(const Tool *other, const Problem *q, const Results *
 static const Tool *tool_at(Plan *plan, int t) {
     const Peer *p = &plan->peers[t];
     if (!p->module) fail(STATUS_USAGE, "%s: expected a module", p->name);
-    return tool_named(p->module);
+    return tool_named(text("%s=%s", p->name, p->module));
 }
 
 static int check(Options *o) {

@@ -1,8 +1,10 @@
 #!/bin/sh
-# The figures of docs/benchmarks.md: all tools, with one thread and with two, and reports of both.
-# usage: bench/adbench/measure.sh OUT [OPTION...]
-# Results come to OUT/1 and OUT/2; what is there already is not measured again. Options are those of `fsmc-adbench run`.
-# FSMC_ADBENCH names a folder with ADBench's data, FSMC_PYTHON a Python with JAX and PyTorch. FSMC_BUILD is a build directory (build/).
+# The figures of docs/benchmarks.md: all tools in one run, alternately, with one thread and with two, and reports of both.
+# usage: bench/adbench/measure.sh OUT [--threads=N] [--tool=TOOL...] [OPTION...] [NAME...]
+# Results come to OUT/1 and OUT/2 (--threads=1 and --threads=2: only there); what is there already is not measured again, so
+# that it can be stopped, and run in parts: NAME is an instance or a pattern; without one, what ADBench runs. Options are
+# those of `fsmc-adbench run`. FSMC_ADBENCH names a folder with ADBench's data, FSMC_PYTHON a Python with JAX and PyTorch,
+# FSMC_ADBENCH_TOOLS a folder of other tools. FSMC_BUILD is a build directory (build/).
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd -P)
 . "$root/bench/common.sh"
@@ -15,21 +17,31 @@ tapes=$(mktemp -d) # ADOL-C writes tapes that are too long for memory where it r
 trap 'rm -rf "$tapes"' EXIT
 cd "$tapes"
 
-set -f
-names='gmm/1k/gmm_d2_K5 gmm/1k/gmm_d10_K25 gmm/1k/gmm_d20_K50 gmm/1k/gmm_d64_K25 gmm/10k/gmm_d10_K25 ba/ba1_* ba/ba3_* lstm/* hand/*/hand1_* hand/*/hand5_*'
-long=gmm/10k/gmm_d32_K50 # its tapes are too long
-for threads in 1 2; do
-    own=fsmc clock=cpu
-    [ $threads = 1 ] || own=fsmc-threads clock=wall
-    run() {
-        FSMC_ADBENCH_CLOCK=$clock "$adbench" run --threads=$threads --out="$out/$threads" --minimum=0.02 --samples=5 --derivative-samples=5 \
-            --limit=1 --timeout=60 --rounds=3 "$@"
-    }
-    # shellcheck disable=SC2086 # words
-    run --tool=all "$@" $names || echo "some tools failed, or results differ" >&2
-    run --tool=$own --tool=manual-gcc --tool=manual-clang --tool=jax --tool=pytorch "$@" $long || echo "some tools failed, or results differ" >&2
+counts='1 2' names=
+words=$# tools=
+while [ "$words" -gt 0 ]; do
+    word=$1
+    shift
+    words=$((words - 1))
+    case $word in
+    --threads=*) counts=${word#*=} ;;
+    --tool=*) tools=given && set -- "$@" "$word" ;;
+    --*) set -- "$@" "$word" ;;
+    *) names="$names $word" ;;
+    esac
 done
-for threads in 1 2; do
+[ -n "$tools" ] || set -- --tool=all "$@"
+
+set -f
+for threads in $counts; do
+    clock=cpu
+    [ "$threads" = 1 ] || clock=wall
+    # shellcheck disable=SC2086 # words
+    FSMC_ADBENCH_CLOCK=$clock "$adbench" run --threads="$threads" --out="$out/$threads" --minimum=0.01 --samples=3 \
+        --derivative-samples=3 --limit=0.3 --timeout=20 --memory=6 --rounds=2 "$@" $names ||
+        echo "some tools failed, or results differ" >&2
+done
+for threads in $counts; do
     "$adbench" table --out="$out/$threads"
     "$adbench" report --out="$out/$threads" || true
 done

@@ -119,15 +119,14 @@ static void put_about(FILE *f, const About *known) {
 }
 
 static void put_means(FILE *f, const Board *b) {
-    double means[2];
-    int64_t rows = best_means(b, means);
-    if (!rows) return;
+    Summary s = summary_of(b, KINDS);
+    if (!s.compared) return;
     fputs("<p>Against the best peer of each row, ", f);
     put_text(f, b->tools[0]);
     fprintf(f,
             " is %.2f times as fast by the geometric mean of %lld rows for objectives, and %.2f times for "
             "derivatives.</p>\n",
-            means[0], (long long)rows, means[1]);
+            s.mean[0], (long long)s.compared, s.mean[1]);
 }
 
 void write_page(const char *file, const Board *b, const About *known, const char *folder) {

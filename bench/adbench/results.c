@@ -166,11 +166,12 @@ static void print_time(double seconds) {
         printf(" %s |", three_digits(1e3 * seconds));
 }
 
-static void print_ratio(double ratio) {
-    if (isfinite(ratio))
-        printf(" %.2f |", ratio);
-    else
+static void print_best(const Board *b, const Row *row, int what) {
+    int best = best_peer(b, row, what);
+    if (best < 0)
         printf(" |");
+    else
+        printf(" %s %s |", three_digits(1e3 * row->times[best][what]), b->tools[best]);
 }
 
 double mean_slow_down(const Board *b, int tool, int what, int64_t *rows) {
@@ -183,22 +184,44 @@ double mean_slow_down(const Board *b, int tool, int what, int64_t *rows) {
     return *rows ? exp(logs / (double)*rows) : NAN;
 }
 
-// The geometric means of the speed-ups of the first tool, over the rows that have a peer.
-int64_t best_means(const Board *b, double means[2]) {
-    int64_t rows = 0;
-    means[0] = means[1] = 0;
+Summary summary_of(const Board *b, Kind kind) {
+    Summary s = {.least = {INFINITY, INFINITY}};
     for (int64_t i = 0; i < b->count; i++) {
-        double of[2] = {speed_up(b, &b->rows[i], 0, 0), speed_up(b, &b->rows[i], 0, 1)};
+        const Row *row = &b->rows[i];
+        if ((kind != KINDS && row->instance.kind != kind) || !measured(row->times[0])) continue;
+        double ratio = row->times[0][1] / row->times[0][0];
+        s.rows++, s.ratio += log(ratio), s.most = fmax(s.most, ratio);
+        double of[2] = {speed_up(b, row, 0, 0), speed_up(b, row, 0, 1)};
         if (!isfinite(of[0]) || !isfinite(of[1])) continue;
-        rows++, means[0] += log(of[0]), means[1] += log(of[1]);
+        s.compared++;
+        for (int what = 0; what < 2; what++)
+            s.mean[what] += log(of[what]), s.least[what] = fmin(s.least[what], of[what]);
     }
-    for (int what = 0; what < 2 && rows; what++) means[what] = exp(means[what] / (double)rows);
-    return rows;
+    s.ratio = exp(s.ratio / (double)s.rows);
+    for (int what = 0; what < 2; what++) s.mean[what] = exp(s.mean[what] / (double)s.compared);
+    return s;
 }
 
-static void print_best_means(const Board *b) {
-    double means[2];
-    if (best_means(b, means)) printf("| geometric mean | | | | | | | | %.2f | %.2f |\n", means[0], means[1]);
+static void print_ratio(double ratio) {
+    if (isfinite(ratio))
+        printf(" %.2f |", ratio);
+    else
+        printf(" |");
+}
+
+static void print_summaries(const Board *b) {
+    printf(
+        "\n| problem | rows | ratio: mean | greatest | with peers | speed-up of the objective: mean | least | of the "
+        "derivative: mean | least |\n|---|---|---|---|---|---|---|---|---|\n");
+    for (int kind = 0; kind <= KINDS; kind++) {
+        Summary s = summary_of(b, (Kind)kind);
+        if (!s.rows) continue;
+        printf("| %s | %lld |", kind == KINDS ? "all" : kind_names[kind], (long long)s.rows);
+        print_ratio(s.ratio), print_ratio(s.most);
+        printf(" %lld |", (long long)s.compared);
+        for (int what = 0; what < 2; what++) print_ratio(s.mean[what]), print_ratio(s.least[what]);
+        putchar('\n');
+    }
 }
 
 // Objective and derivative of each tool, and how many times as long as the first it takes by the geometric mean.
@@ -234,22 +257,20 @@ static void print_all_tools(const Board *b) {
 int print_table(const Plan *plan, char **patterns, int count) {
     Board b = read_board(plan, patterns, count);
     About known = read_about(plan);
-    printf("| instance | %s: objective | derivative | ratio | best peer | objective | derivative | ratio | speed-up: "
-           "objective | derivative |\n|---|---|---|---|---|---|---|---|---|---|\n",
-           b.tools[0]);
+    printf(
+        "| instance | %s: objective | derivative | ratio | best peer: objective | derivative | speed-up: objective | "
+        "derivative |\n|---|---|---|---|---|---|---|---|\n",
+        b.tools[0]);
     for (int64_t i = 0; i < b.count; i++) {
         const Row *row = &b.rows[i];
-        int best = best_peer(&b, row, 1);
-        double none[2] = {NAN, NAN};
-        const double *own = row->times[0], *its = best < 0 ? none : row->times[best];
+        const double *own = row->times[0];
         printf("| `%s` |", row->instance.name);
         print_time(own[0]), print_time(own[1]), print_ratio(own[1] / own[0]);
-        printf(" %s |", best < 0 ? "" : b.tools[best]);
-        print_time(its[0]), print_time(its[1]), print_ratio(its[1] / its[0]);
+        print_best(&b, row, 0), print_best(&b, row, 1);
         print_ratio(speed_up(&b, row, 0, 0)), print_ratio(speed_up(&b, row, 0, 1));
         putchar('\n');
     }
-    print_best_means(&b);
+    print_summaries(&b);
     if (b.ntools > 1) print_all_tools(&b);
     for (int k = 0; k < known.count; k++) printf("%s%s\n", k ? "" : "\n", known.lines[k]);
     return 0;

@@ -29,8 +29,13 @@ bool measured(const double times[2]); // and in time
 int best_peer(const Board *b, const Row *row, int what);
 double speed_up(const Board *b, const Row *row, int tool, int what); // that time by the tool's; NAN if there is none
 
-// The geometric means of both speed-ups of the first tool, over as many rows as are returned.
-int64_t best_means(const Board *b, double means[2]);
+// Of the first tool, over rows of one kind: how many there are, and of those that have a peer the geometric means and
+// the least of the speed-ups of objective (0) and derivative (1); of all, the mean and the greatest ratio.
+typedef struct Summary {
+    int64_t rows, compared;
+    double mean[2], least[2], ratio, most;
+} Summary;
+Summary summary_of(const Board *b, Kind kind); // KINDS: of all rows
 // How many times as long as the first a tool takes, by the geometric mean.
 double mean_slow_down(const Board *b, int tool, int what, int64_t *rows);
 

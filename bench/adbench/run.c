@@ -60,7 +60,7 @@ static void start(const Plan *plan, const Instance *i, const Peer *p, const char
     else
         words[n++] = (char *)"/proc/self/exe";
     const char *rest[] = {kind_names[i->kind],
-                          p->module ? p->module : p->name,
+                          p->module ? text("%s=%s", p->name, p->module) : p->name,
                           input,
                           prefix,
                           plan->minimum,
@@ -82,14 +82,27 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-// The exit status, or -1 if the time was out.
-static int wait_for(pid_t child, double timeout) {
-    int status;
+// What a process has in memory now.
+static double bytes_of(pid_t process) {
+    double pages = 0;
+    FILE *f = fopen(text("/proc/%d/statm", (int)process), "r");
+    if (f && fscanf(f, "%*f %lf", &pages) != 1) pages = 0;
+    if (f) fclose(f);
+    return pages * (double)sysconf(_SC_PAGESIZE);
+}
+
+enum { TOO_LONG = -1, TOO_LARGE = -2 };
+
+// The exit status, or why the process was ended.
+static int wait_for(const Plan *plan, pid_t child) {
+    int status, over = 0;
     for (double begin = now(); waitpid(child, &status, WNOHANG) == 0;) {
-        if (now() - begin > timeout) {
+        if (now() - begin > plan->timeout) over = TOO_LONG;
+        if (plan->memory > 0 && bytes_of(child) > plan->memory) over = TOO_LARGE;
+        if (over) {
             kill(child, SIGKILL);
             waitpid(child, &status, 0);
-            return -1;
+            return over;
         }
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }
@@ -105,16 +118,16 @@ static int run_peer(const Plan *plan, const Instance *i, const Peer *p, const ch
     pid_t child = fork();
     if (child < 0) fail(STATUS_TOOL, "no new process: %s", strerror(errno));
     if (!child) start(plan, i, p, input, prefix);
-    return wait_for(child, plan->timeout);
+    return wait_for(plan, child);
 }
 
 // ---- results
 
-// Whether the tool, at a size of the same set before this one, was out of time.
+// Whether the tool, at a size of the same set before this one that is not larger, was out of time.
 static bool hopeless(const Plan *plan, int64_t at, const Peer *p) {
-    double times[2];
+    double times[2], size = size_of(plan->instances[at].name);
     for (int64_t k = 0; k < at; k++)
-        if (same_set(&plan->instances[at], &plan->instances[k]) &&
+        if (same_set(&plan->instances[at], &plan->instances[k]) && size_of(plan->instances[k].name) <= size &&
             read_times(result_path(plan, &plan->instances[k], p, "times", ".txt"), times) && isinf(times[0]))
             return true;
     return false;
@@ -175,8 +188,10 @@ static bool measure(const Plan *plan, const Instance *i, const Peer *p, int64_t 
     double times[2] = {INFINITY, INFINITY}, least[2];
     if (!round || !read_times(file, least)) least[0] = least[1] = INFINITY;
     int status = run_peer(plan, i, p, file);
-    if (status < 0)
+    if (status == TOO_LONG)
         fprintf(stderr, "  %s: longer than %g s\n", p->name, plan->timeout);
+    else if (status == TOO_LARGE)
+        fprintf(stderr, "  %s: more than %g GB\n", p->name, 1e-9 * plan->memory);
     else if (status || !read_times(file, times)) {
         fprintf(stderr, "  %s: failed, exit status %d\n", p->name, status);
         *over = true;

@@ -3,7 +3,7 @@
 
 #include "instances.h"
 
-enum { TOOLS = 16, NAME = 64 };
+enum { TOOLS = 32, NAME = 64 };
 
 // A tool's name and how it is run: a module of this program, or a program of its own with the runner's command line.
 typedef struct Peer {
@@ -22,6 +22,7 @@ typedef struct Plan {
     const char *data, *out; // folders
     const char *minimum, *samples, *derivative_samples, *limit;
     double timeout, tolerance;
+    double memory; // bytes that a tool may have, 0: any number
     bool again;
     int64_t rounds; // of each instance by all tools in turn; the least times count
     int threads;

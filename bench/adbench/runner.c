@@ -9,15 +9,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-const Tool *tool_named(const char *name) {
-    if (!strcmp(name, fsmc_tool.name)) return &fsmc_tool;
-    if (!strchr(name, '/'))
-        fail(STATUS_USAGE, "there is no module `%s`: expected fsmc, or a shared object with a `/` in its path", name);
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+static void *library_at(const char *path) {
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) fail(STATUS_FILE, "%s", dlerror());
+    return library;
+}
+
+// A module of ADBench's runner in C++.
+static bool is_module(void *library) {
+    static const char *const tests[] = {"get_gmm_test", "get_ba_test", "get_lstm_test", "get_hand_test"};
+    for (int i = 0; i < 4; i++)
+        if (dlsym(library, tests[i])) return true;
+    return false;
+}
+
+const Tool *tool_named(const char *text_of) {
+    const char *equals = strchr(text_of, '='), *path = equals ? equals + 1 : text_of;
+    if (!strcmp(path, fsmc_tool.name)) return &fsmc_tool;
+    if (!strchr(path, '/'))
+        fail(STATUS_USAGE, "there is no module `%s`: expected fsmc, or a shared object with a `/` in its path", path);
+    void *library = library_at(path);
     const Tool *tool = dlsym(library, "adbench_tool");
-    if (!tool) fail(STATUS_FILE, "%s: does not define `adbench_tool`", name);
-    return tool;
+    if (!tool && is_module(library)) {
+        setenv("FSMC_ADBENCH_MODULE", path, 1);
+        tool = dlsym(library_at(beside("module/load.so")), "adbench_tool");
+    }
+    if (!tool) fail(STATUS_FILE, "%s: does not define `adbench_tool`", path);
+    Tool *named = allocate(1, sizeof *named);
+    *named = *tool;
+    if (equals) named->name = strdup(text("%.*s", (int)(equals - text_of), text_of));
+    return named;
 }
 
 void check_tool(const Tool *tool, void *state, Results *r) {

@@ -4,9 +4,11 @@
 
 #include "text.h"
 
+#include <dirent.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool selected(const Instance *i, char **patterns, int count) {
@@ -48,18 +50,6 @@ static const char *adapter_skips(Peer *p) {
     return NULL;
 }
 
-static const char *own_path(void) {
-    char path[4096];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (length < 0) fail(STATUS_USAGE, "the path of this program is not known");
-    return text("%.*s", (int)length, path);
-}
-
-static const char *beside(const char *name) {
-    const char *own = own_path();
-    return text("%.*s%s", (int)(strrchr(own, '/') + 1 - own), own, name);
-}
-
 // The tools that are known by their names: all that `--tool=all` is.
 static const char *const known[] = {"fsmc", "fsmc-threads", "manual-gcc", "manual-clang", "adolc", "jax", "pytorch"};
 
@@ -67,11 +57,38 @@ static bool runs_in(const Plan *plan, const char *name) {
     return strcmp(name, plan->threads > 1 ? "fsmc" : "fsmc-threads") != 0;
 }
 
+static bool is_shared_object(const char *path) {
+    size_t length = strlen(path);
+    return length > 3 && !strcmp(path + length - 3, ".so");
+}
+
+// What a user has besides: $FSMC_ADBENCH_TOOLS, a folder of shared objects NAME.so and of programs NAME; else "".
+static const char *tools_folder(void) {
+    const char *folder = getenv("FSMC_ADBENCH_TOOLS");
+    return folder ? folder : "";
+}
+
+static void add_tools_of_folder(Plan *plan) {
+    struct dirent **entries;
+    int count = *tools_folder() ? scandir(tools_folder(), &entries, NULL, alphasort) : 0;
+    if (count < 0) fail(STATUS_FILE, "%s cannot be read", tools_folder());
+    for (int i = 0; i < count; i++) {
+        const char *name = entries[i]->d_name, *path = text("%s/%s", tools_folder(), name);
+        struct stat info;
+        bool file = *name != '.' && !stat(path, &info) && S_ISREG(info.st_mode);
+        if (file && is_shared_object(name))
+            add_peer(plan, text("%.*s", (int)strlen(name) - 3, name));
+        else if (file && !strchr(name, '.') && access(path, X_OK) == 0)
+            add_peer(plan, name);
+    }
+}
+
 // NAME=HOW is a shared object if it ends so, else a program.
 void add_peer(Plan *plan, const char *word) {
     if (!strcmp(word, "all")) {
         for (size_t k = 0; k < sizeof known / sizeof *known; k++)
             if (runs_in(plan, known[k])) add_peer(plan, known[k]);
+        add_tools_of_folder(plan);
         return;
     }
     if (plan->npeers == TOOLS) fail(STATUS_USAGE, "more than %d tools", TOOLS);
@@ -83,8 +100,7 @@ void add_peer(Plan *plan, const char *word) {
     *p = (Peer){0};
     memcpy(p->name, word, (size_t)length);
     if (!equals) return;
-    size_t rest = strlen(equals + 1);
-    if (rest > 3 && !strcmp(equals + 1 + rest - 3, ".so"))
+    if (is_shared_object(equals + 1))
         p->module = equals + 1;
     else
         p->command = equals + 1;
@@ -103,18 +119,23 @@ static bool is_known(const char *name) {
     return false;
 }
 
-// Built in; a shared object beside this program; or an adapter. False if there is none.
-static bool find_peer(Peer *p) {
-    const char *module = beside(text("%s.so", p->name)), *adapter = text("%s/%s", ADBENCH_PEERS, p->name);
-    if (!strcmp(p->name, fsmc_tool.name))
-        p->module = fsmc_tool.name;
-    else if (exists(module))
+// NAME.so, or a program NAME which understands --version. False if the folder has neither.
+static bool find_in(const char *folder, Peer *p) {
+    const char *module = text("%s/%s.so", folder, p->name), *adapter = text("%s/%s", folder, p->name);
+    if (exists(module))
         p->module = strdup(module);
     else if (access(adapter, X_OK) == 0)
         p->command = strdup(adapter), p->adapter = true;
-    else
-        return false;
-    return true;
+    return p->module || p->command;
+}
+
+// Built in; beside this program; an adapter; or of the user's folder. False if there is none.
+static bool find_peer(Peer *p) {
+    if (!strcmp(p->name, fsmc_tool.name)) {
+        p->module = fsmc_tool.name;
+        return true;
+    }
+    return find_in(beside("."), p) || find_in(ADBENCH_PEERS, p) || (*tools_folder() && find_in(tools_folder(), p));
 }
 
 void find_peers(Plan *plan) {

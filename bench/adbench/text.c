@@ -42,6 +42,14 @@ const char *text(const char *fmt, ...) {
 
 bool exists(const char *file) { return access(file, F_OK) == 0; }
 
+const char *beside(const char *name) {
+    char own[4096];
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    if (length < 0) fail(STATUS_USAGE, "the path of this program is not known");
+    own[length] = 0;
+    return text("%.*s%s", (int)(strrchr(own, '/') + 1 - own), own, name);
+}
+
 void make_folders(const char *file) {
     char folder[4096];
     snprintf(folder, sizeof folder, "%s", file);

@@ -13,7 +13,8 @@ void *allocate(int64_t count, size_t size); // zeroed
 // For names of files; until 16 more such texts are made.
 __attribute__((format(printf, 1, 2))) const char *text(const char *fmt, ...);
 bool exists(const char *file);
-void make_folders(const char *file); // those above the file
+const char *beside(const char *name); // in the folder of this program
+void make_folders(const char *file);  // those above the file
 FILE *open_to_write(const char *file);
 void close_written(FILE *f, const char *file);
 

