@@ -5,7 +5,7 @@
 // density; then the weights w, which are softmax t; then the sums over the points of w z xᵀ and of w z, for they are
 // all that is needed:
 //   of Q: Σ w z (mean - x)ᵀ,   of the mean: Qᵀ Σ w z.
-// Both products are blocked for registers: R rows by T vectors of eight points, or of eight columns. Nothing is
+// Both products are blocked for registers: R rows by T vectors of points, or of columns. Nothing is
 // specialised for one size.
 #include "limit.h"
 
@@ -15,9 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __AVX512F__ // 32 registers of 8 numbers
 enum { LANES = 8, R = 4, T = 4, WIDE = 32 };
-typedef double lanes __attribute__((vector_size(64), may_alias));
-typedef int64_t mask __attribute__((vector_size(64)));
+#else // 16 registers of 4
+enum { LANES = 4, R = 3, T = 4, WIDE = 16 };
+#endif
+typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), may_alias));
+typedef lanes loose __attribute__((aligned(8)));
+typedef int64_t mask __attribute__((vector_size(LANES * sizeof(double))));
 #define INLINE static inline __attribute__((always_inline))
 
 #ifdef __AVX512F__
@@ -25,21 +30,13 @@ lanes _ZGVeN8v_exp(lanes);
 lanes _ZGVeN8v_log(lanes);
 #define lanes_exp _ZGVeN8v_exp
 #define lanes_log _ZGVeN8v_log
+#define NUMBERS 0, 1, 2, 3, 4, 5, 6, 7
 #else
-typedef double half __attribute__((vector_size(32)));
-half _ZGVdN4v_exp(half);
-half _ZGVdN4v_log(half);
-#define HALVES(name, f)                                                                                                \
-    static lanes name(lanes x) {                                                                                       \
-        union {                                                                                                        \
-            lanes all;                                                                                                 \
-            half part[2];                                                                                              \
-        } u = {x};                                                                                                     \
-        u.part[0] = f(u.part[0]), u.part[1] = f(u.part[1]);                                                            \
-        return u.all;                                                                                                  \
-    }
-HALVES(lanes_exp, _ZGVdN4v_exp)
-HALVES(lanes_log, _ZGVdN4v_log)
+lanes _ZGVdN4v_exp(lanes);
+lanes _ZGVdN4v_log(lanes);
+#define lanes_exp _ZGVdN4v_exp
+#define lanes_log _ZGVdN4v_log
+#define NUMBERS 0, 1, 2, 3
 #endif
 
 INLINE lanes larger(lanes a, lanes b) {
@@ -48,7 +45,7 @@ INLINE lanes larger(lanes a, lanes b) {
 }
 
 // x, with zeros in lanes from n on.
-INLINE lanes below(lanes x, int64_t n) { return (lanes)((mask)x & ((mask){0, 1, 2, 3, 4, 5, 6, 7} < n)); }
+INLINE lanes below(lanes x, int64_t n) { return (lanes)((mask)x & ((mask){NUMBERS} < n)); }
 
 // gcc would load a number again for each product that it is in, and loads would take longer than the products.
 INLINE lanes once(lanes x) {
@@ -64,8 +61,9 @@ INLINE double total(lanes a) {
     return sum;
 }
 
-// The sums of eight vectors' lanes, as one vector.
+// The sums of the lanes of as many vectors, as one vector.
 INLINE lanes totals(const lanes *v) {
+#ifdef __AVX512F__
     lanes pairs[4], quads[2];
     for (int i = 0; i < 4; i++)
         pairs[i] = __builtin_shuffle(v[2 * i], v[2 * i + 1], (mask){0, 8, 2, 10, 4, 12, 6, 14}) +
@@ -75,6 +73,14 @@ INLINE lanes totals(const lanes *v) {
                    __builtin_shuffle(pairs[2 * i], pairs[2 * i + 1], (mask){2, 3, 10, 11, 6, 7, 14, 15});
     return __builtin_shuffle(quads[0], quads[1], (mask){0, 1, 2, 3, 8, 9, 10, 11}) +
            __builtin_shuffle(quads[0], quads[1], (mask){4, 5, 6, 7, 12, 13, 14, 15});
+#else
+    lanes pairs[2];
+    for (int i = 0; i < 2; i++)
+        pairs[i] = __builtin_shuffle(v[2 * i], v[2 * i + 1], (mask){0, 4, 2, 6}) +
+                   __builtin_shuffle(v[2 * i], v[2 * i + 1], (mask){1, 5, 3, 7});
+    return __builtin_shuffle(pairs[0], pairs[1], (mask){0, 1, 4, 5}) +
+           __builtin_shuffle(pairs[0], pairs[1], (mask){2, 3, 6, 7});
+#endif
 }
 
 // ---- memory
@@ -176,8 +182,9 @@ static __attribute__((noinline)) void read_tile(Limit *w, int64_t first, int64_t
         for (int64_t j = 0; points == POINTS && j < d; j++)
             for (int v = 0; v < T; v++) {
                 const double *p = from + v * LANES * d + j;
-                *(lanes *)(x + j * POINTS + v * LANES) =
-                    (lanes){p[0], p[d], p[2 * d], p[3 * d], p[4 * d], p[5 * d], p[6 * d], p[7 * d]};
+                lanes column;
+                for (int i = 0; i < LANES; i++) column[i] = p[i * d];
+                *(lanes *)(x + j * POINTS + v * LANES) = column;
             }
         for (int64_t i = 0; points < POINTS && i < points; i++)
             for (int64_t j = 0; j < d; j++) x[j * POINTS + i] = from[i * d + j];
@@ -262,7 +269,8 @@ static double exponentials(Limit *w, int64_t first, int64_t groups) {
 // z of z, and its sums.
 INLINE void block_of_products(const lanes *weight, lanes *z, const lanes *x, int64_t stride, int64_t groups, double *to,
                               double *zs, int rows, int columns, bool diagonal, bool first) {
-    lanes a[R][R] = {0}, sum[2 * R] = {0};
+    enum { PRODUCTS = (R * R + LANES - 1) / LANES * LANES };
+    lanes a[PRODUCTS] = {0}, sum[LANES] = {0};
     for (int64_t g = 0; g < groups; g++, weight += T, z += stride, x += stride)
         for (int v = 0; v < T; v++) {
             lanes near[R];
@@ -274,10 +282,10 @@ INLINE void block_of_products(const lanes *weight, lanes *z, const lanes *x, int
                     sum[r] += wz;
                 }
                 for (int c = 0; c < columns; c++)
-                    if (!diagonal || c <= r) a[r][c] += wz * near[c];
+                    if (!diagonal || c <= r) a[r * R + c] += wz * near[c];
             }
         }
-    for (int r = 0; r < rows; r += 2) *(lanes *)(to + r * R) += totals(&a[r][0]);
+    for (int i = 0; i < rows * R; i += LANES) *(loose *)(to + i) += totals(a + i); // behind the block: zeros
     if (!first) return;
     lanes sums = totals(sum);
     for (int r = 0; r < rows; r++) zs[r] += sums[r];
@@ -313,7 +321,7 @@ static void narrow_products(Limit *w, int64_t c, int64_t groups) {
 // Makes w z of z, and adds it up.
 static void weigh(Limit *w, int64_t c, int64_t groups) {
     for (int64_t r = 0; r < w->rows; r += R) {
-        lanes sum[2 * R] = {0};
+        lanes sum[LANES] = {0};
         for (int64_t g = 0; g < groups; g++) {
             lanes *z = w->z + ((c * w->groups + g) * w->rows + r) * T, *weight = w->t + (c * w->groups + g) * T;
             for (int i = 0; i < R; i++)
@@ -329,7 +337,7 @@ INLINE void panel_rows(const double *z, int64_t stride, const double *panel, int
                        int vectors) {
     lanes a[R][WIDE / LANES];
     for (int r = 0; r < R; r++)
-        for (int v = 0; v < vectors; v++) a[r][v] = *(const lanes *)(to + r * width + v * LANES);
+        for (int v = 0; v < vectors; v++) a[r][v] = *(const loose *)(to + r * width + v * LANES);
     for (int64_t g = 0; g < groups; g++, z += stride)
         for (int64_t i = 0; i < T * LANES; i++, panel += WIDE) {
             lanes near[WIDE / LANES];
@@ -340,14 +348,14 @@ INLINE void panel_rows(const double *z, int64_t stride, const double *panel, int
             }
         }
     for (int r = 0; r < R; r++)
-        for (int v = 0; v < vectors; v++) *(lanes *)(to + r * width + v * LANES) = a[r][v];
+        for (int v = 0; v < vectors; v++) *(loose *)(to + r * width + v * LANES) = a[r][v];
 }
 
 static void wide_products(Limit *w, int64_t c, int64_t groups) {
     int64_t width = w->wide * WIDE, stride = w->rows * T * LANES;
     weigh(w, c, groups);
     for (int64_t p = 0; p < w->wide; p++)
-        for (int64_t r = p * WIDE; r < w->rows; r += R) {
+        for (int64_t r = p * WIDE / R * R; r < w->rows; r += R) {
             const double *z = (const double *)(w->z + (c * w->groups * w->rows + r) * T);
             const double *panel = w->panel + p * w->groups * T * LANES * WIDE;
             double *to = w->products + c * w->sums + r * width + p * WIDE;
