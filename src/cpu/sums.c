@@ -4,7 +4,7 @@
 // are added to at once. That is as good as copies.
 #include "cpu/lanes.h"
 
-enum { MOST = 64, MANY = 8 };
+enum { MOST = 64 };
 
 static const TempInfo *info(const Body *p, Temp t) { return &p->tree->temps.data[t]; }
 
@@ -139,7 +139,7 @@ int lanes_sums(Body *p, int n, Stmt *const *s) {
     n = run_of_sums(p, n, s);
     if (n) debug_place(p->e->debug, s[0]->span);
     for (int i = 0; i < n; i++) v[i] = folded(p, s[i]->buf->kind, lanes_value(p, s[i]->args[0]));
-    if (n && n < MANY && p->sums[s[0]->buf->id]) {
+    if (n && n < lanes_of_vector(p) && p->sums[s[0]->buf->id]) {
         LLVMBasicBlockRef copies = body_new_block(p, "copies"), shared = body_new_block(p, "shared");
         join = body_new_block(p, "added");
         LLVMBuildCondBr(build, p->copied, copies, shared);

@@ -368,6 +368,16 @@ static void copy_loop(Jammer *z, Block *to) {
             copy_one(z, to, copy, emit_int_op(z, to, OP_add, least, emit_literal(z, to, k)));
 }
 
+// Iteration after iteration, so that few vectors are needed at a time, but for what is added up: that stands together.
+static void copy_sums(Jammer *z, Block *to) {
+    const Block *body = z->loop->body;
+    for (int copy = 0; copy < z->copies; copy++)
+        for (int i = 0; i < body->stmts.len; i++)
+            if (body->stmts.data[i]->kind != ST_ADDTO) copy_stmt(z, to, copy, body->stmts.data[i]);
+    for (int i = 0; i < body->stmts.len; i++)
+        if (body->stmts.data[i]->kind == ST_ADDTO) copy_all(z, to, body->stmts.data[i]);
+}
+
 // Several iterations: what comes before the inner loop, that loop, and what follows, iteration after iteration.
 static void copy_body(Jammer *z, Block *to, Temp first) {
     const Block *body = z->loop->body;
@@ -375,8 +385,13 @@ static void copy_body(Jammer *z, Block *to, Temp first) {
     for (int copy = 1; copy < z->copies; copy++)
         *place(z, copy, z->loop->dst) = emit_int_op(z, to, OP_add, first, emit_literal(z, to, copy));
     int at = 0;
-    for (; at < body->stmts.len && body->stmts.data[at] != z->inner; at++) copy_all(z, to, body->stmts.data[at]);
-    if (z->inner) copy_loop(z, to);
+    if (z->inner) {
+        for (; body->stmts.data[at] != z->inner; at++) copy_all(z, to, body->stmts.data[at]);
+        copy_loop(z, to);
+    } else {
+        copy_sums(z, to);
+        at = body->stmts.len;
+    }
     for (int copy = 0; copy < z->copies; copy++)
         for (int i = at + 1; i < body->stmts.len; i++) copy_stmt(z, to, copy, body->stmts.data[i]);
 }
@@ -502,8 +517,8 @@ static int neighbours(const Jammer *z) {
 static bool adds_up(Jammer *z, Stmt *loop) {
     look_at(z, loop, NULL);
     if (loop->together || loop->nargs != 1 || loop->rows || loop->lanes || loop->wishes || info(z, loop->args[0])->varies) return false;
-    for (int i = 0; i < loop->body->stmts.len; i++)
-        if (loop->body->stmts.data[i]->body) return false;
+    for (int i = 0; i < loop->body->stmts.len; i++) // additions are done last
+        if (loop->body->stmts.data[i]->body || loop->body->stmts.data[i]->kind == ST_STORE) return false;
     if (!survey(z, loop->body) || !may_share(z, loop->body, false)) return false;
     int64_t n = trips(z, loop->args[0]);
     int sums = neighbours(z);
