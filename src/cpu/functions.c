@@ -1,17 +1,28 @@
 // Functions of vectors that are written here since that is faster than a call of libmvec, and more exact: for vectors of 8
-// doubles, by instructions of AVX-512.
+// doubles, by instructions of AVX-512, and of 4, by those of AVX2.
 #include "cpu/lanes.h"
 
+#include <math.h>
+#include <string.h>
+
 typedef struct Maker {
+    Body *p;
     Emitter *e;
-    LLVMTypeRef type; // 8 doubles
+    int lanes;        // 8, or 4
+    LLVMTypeRef type; // so many doubles, and as many integers
+    LLVMTypeRef ints;
 } Maker;
 
-static LLVMValueRef constant(const Maker *z, double x) {
+static LLVMValueRef of_lanes(LLVMValueRef x, int lanes) {
     LLVMValueRef v[8];
-    for (int l = 0; l < 8; l++) v[l] = LLVMConstReal(z->e->type_double, x);
-    return LLVMConstVector(v, 8);
+    for (int l = 0; l < lanes; l++) v[l] = x;
+    return LLVMConstVector(v, (unsigned)lanes);
 }
+
+static LLVMValueRef constant(const Maker *z, double x) { return of_lanes(LLVMConstReal(z->e->type_double, x), z->lanes); }
+static LLVMValueRef integer(const Maker *z, uint64_t x) { return of_lanes(LLVMConstInt(z->e->type_i64, x, false), z->lanes); }
+static LLVMValueRef to_bits(const Maker *z, LLVMValueRef x) { return LLVMBuildBitCast(z->e->builder, x, z->ints, ""); }
+static LLVMValueRef of_bits(const Maker *z, LLVMValueRef x) { return LLVMBuildBitCast(z->e->builder, x, z->type, ""); }
 
 static LLVMValueRef fma_of(const Maker *z, LLVMValueRef x, LLVMValueRef y, LLVMValueRef w) {
     LLVMTypeRef type = z->type;
@@ -25,9 +36,14 @@ static LLVMValueRef at_most(const Maker *z, LLVMRealPredicate beyond, LLVMValueR
     return LLVMBuildSelect(z->e->builder, far, constant(z, limit), x, "");
 }
 
-static LLVMValueRef polynomial(const Maker *z, LLVMValueRef r, int n, const double *c) {
-    LLVMValueRef p = constant(z, c[0]);
-    for (int i = 1; i < n; i++) p = fma_of(z, p, r, constant(z, c[i]));
+// The polynomial of x with coefficients c, that of the highest power first: one of its square, with coefficients c x + c'.
+static LLVMValueRef polynomial(const Maker *z, LLVMValueRef x, LLVMValueRef square, int n, const double *c) {
+    LLVMValueRef p = NULL;
+    for (int i = 0; i < n; i++) {
+        LLVMValueRef term = constant(z, c[i]);
+        if ((n - i) % 2 == 0) term = fma_of(z, term, x, constant(z, c[i + 1])), i++;
+        p = p ? fma_of(z, p, square, term) : term;
+    }
     return p;
 }
 
@@ -49,65 +65,44 @@ static const double eighths_rest[] = {0.0,
                                       0x1.7a1cd345dcc81p-54,
                                       0x1.2ed02d75b3707p-55};
 
-// x = k log(2) / 8 + r with k next to 8 x / log(2), so that exp(x) = 2^(k/8) (1 + q) with q = exp(r) - 1. As |r| is at most
-// log(2) / 16, the Taylor polynomial of degree 8 gives q exact to 2e-18. |x| must not be beyond 2^40.
+// x = k log(2) / n + r, n lanes, with k next to n x / log(2), so that exp(x) = 2^(k/n) (1 + q) with q = exp(r) - 1. As |r| is at
+// most log(2) / 8, a polynomial of degree 8 gives q exact to 5e-18. |x| must not be beyond 2^40.
 typedef struct Reduced {
-    LLVMValueRef index; // its lowest three bits are those of k
-    LLVMValueRef power; // k / 8
+    LLVMValueRef bits; // of which the lowest are those of k + n bias
+    LLVMValueRef k;
     LLVMValueRef q;
 } Reduced;
 
-static Reduced reduce(const Maker *z, LLVMValueRef x) {
-    static const double taylor[] = {1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5};
-    const double to_int = 0x1.8p52; // a double so large that its lowest bits count units
+static Reduced reduce(const Maker *z, LLVMValueRef x, double bias) {
+    static const double rest[] = {0x1.a0310b5e90b1bp-16, 0x1.a030c6caf4649p-13, 0x1.6c16c0cdd502bp-10, 0x1.111110a18777dp-7,
+                                  0x1.5555555558a56p-5,  0x1.5555555557e6fp-3,  0x1.fffffffffffffp-2};
+    const double n = z->lanes, to_int = 0x1.8p52 + n * bias; // a double so large that its lowest bits count units
     LLVMBuilderRef b = z->e->builder;
-    LLVMValueRef t = fma_of(z, x, constant(z, 0x1.71547652b82fep+3), constant(z, to_int));
+    LLVMValueRef t = fma_of(z, x, constant(z, n * 0x1.71547652b82fep+0), constant(z, to_int));
     LLVMValueRef k = LLVMBuildFSub(b, t, constant(z, to_int), "");
-    LLVMValueRef r = fma_of(z, k, constant(z, -0x1.62e42fefa39efp-4), x);
-    r = fma_of(z, k, constant(z, -0x1.abc9e3b39803fp-59), r);
-    LLVMValueRef p = polynomial(z, r, sizeof taylor / sizeof *taylor, taylor);
-    return (Reduced){LLVMBuildBitCast(b, t, LLVMVectorType(z->e->type_i64, 8), ""),
-                     LLVMBuildFMul(b, k, constant(z, 0.125), ""), fma_of(z, p, LLVMBuildFMul(b, r, r, ""), r)};
+    LLVMValueRef r = fma_of(z, k, constant(z, -0x1.62e42fefa39efp-1 / n), x);
+    r = fma_of(z, k, constant(z, -0x1.abc9e3b39803fp-56 / n), r);
+    LLVMValueRef square = LLVMBuildFMul(b, r, r, ""), p = polynomial(z, r, square, sizeof rest / sizeof *rest, rest);
+    return (Reduced){to_bits(z, t), k, fma_of(z, p, square, r)};
 }
+
+// ---- instructions of AVX-512
 
 static LLVMValueRef look_up(const Maker *z, const double *table, const Reduced *x) {
     LLVMValueRef entries[8];
     for (int l = 0; l < 8; l++) entries[l] = LLVMConstReal(z->e->type_double, table[l]);
-    LLVMValueRef args[] = {LLVMConstVector(entries, 8), x->index};
+    LLVMValueRef args[] = {LLVMConstVector(entries, 8), x->bits};
     return emit_intrinsic(z->e, "llvm.x86.avx512.permvar.df.512", 0, NULL, 2, args);
 }
 
 static LLVMValueRef all_of_8(const Maker *z) { return LLVMConstInt(z->e->type_i8, 255, false); }
 static LLVMValueRef as_now(const Maker *z) { return LLVMConstInt(z->e->type_i32, 4, false); } // the current rounding
 
-// v * 2^floor(power)
-static LLVMValueRef scaled(const Maker *z, LLVMValueRef v, LLVMValueRef power) {
+// v * 2^floor(k/8)
+static LLVMValueRef scaled(const Maker *z, LLVMValueRef v, const Reduced *x) {
+    LLVMValueRef power = LLVMBuildFMul(z->e->builder, x->k, constant(z, 0.125), "");
     LLVMValueRef args[] = {v, power, LLVMGetPoison(z->type), all_of_8(z), as_now(z)};
     return emit_intrinsic(z->e, "llvm.x86.avx512.mask.scalef.pd.512", 0, NULL, 5, args);
-}
-
-// The error is below 1 unit in the last place.
-static LLVMValueRef make_exp(const Maker *z, LLVMValueRef x) {
-    x = at_most(z, LLVMRealOGT, x, 800.0); // beyond, it is infinite or 0
-    x = at_most(z, LLVMRealOLT, x, -800.0);
-    Reduced r = reduce(z, x);
-    LLVMValueRef s = look_up(z, eighths, &r);
-    return scaled(z, fma_of(z, r.q, s, s), r.power);
-}
-
-// tanh(x) = e / (e + 2) with e = exp(2 |x|) - 1 = (S - 1) + (rest of S + S q), S = 2^(k/8), which has all its digits where it
-// is small, too. The error is below 3 units in the last place.
-static LLVMValueRef make_tanh(const Maker *z, LLVMValueRef x) {
-    LLVMBuilderRef b = z->e->builder;
-    LLVMTypeRef type = z->type;
-    LLVMValueRef size = emit_intrinsic(z->e, "llvm.fabs", 1, &type, 1, &x);
-    size = at_most(z, LLVMRealOGT, size, 20.0); // beyond, it is 1
-    Reduced r = reduce(z, LLVMBuildFAdd(b, size, size, ""));
-    LLVMValueRef s = scaled(z, look_up(z, eighths, &r), r.power), rest = scaled(z, look_up(z, eighths_rest, &r), r.power);
-    LLVMValueRef e = LLVMBuildFSub(b, s, constant(z, 1.0), "");
-    e = LLVMBuildFAdd(b, e, fma_of(z, s, r.q, rest), "");
-    LLVMValueRef args[] = {LLVMBuildFDiv(b, e, LLVMBuildFAdd(b, e, constant(z, 2.0), ""), ""), x};
-    return emit_intrinsic(z->e, "llvm.copysign", 1, &type, 2, args);
 }
 
 // x = 2^e m with m between sqrt(1/2) and sqrt(2); -infinity, infinity or NaN for e where x is 0, infinite, or has no logarithm.
@@ -122,19 +117,146 @@ static LLVMValueRef split(const Maker *z, LLVMValueRef x, LLVMValueRef *m) {
     return LLVMBuildSelect(b, big, LLVMBuildFAdd(b, e, constant(z, 1.0), ""), e, "");
 }
 
+// ---- and of AVX2, where powers of 2 are put into the bits of doubles
+
+enum { EXPONENT = 52, BIAS = 1023 };
+
+// v 2^floor(k/4) where v is every second entry of the table, by the lowest bits of k; `power` has k + 4 BIAS from bit 50 on. The
+// table lacks BIAS, and what these bits add to the fraction. (A zero becomes a number that is next to nothing.)
+static LLVMValueRef raised(const Maker *z, const double *table, const Reduced *x, LLVMValueRef power) {
+    LLVMBuilderRef b = z->e->builder;
+    LLVMTypeRef halves = LLVMVectorType(z->e->type_i32, 8);
+    LLVMValueRef entries[4], second[8], both[8];
+    for (unsigned j = 0; j < 4; j++) {
+        uint64_t bits;
+        memcpy(&bits, &table[2 * j], sizeof bits);
+        entries[j] = LLVMConstInt(z->e->type_i64, bits - ((uint64_t)BIAS << EXPONENT) - ((uint64_t)j << (EXPONENT - 2)), false);
+    }
+    for (unsigned h = 0; h < 8; h++) {
+        both[h] = LLVMConstInt(z->e->type_i32, h & 6, false);
+        second[h] = LLVMConstInt(z->e->type_i32, h & 1, false);
+    }
+    LLVMValueRef index = LLVMBuildBitCast(b, LLVMBuildAdd(b, x->bits, x->bits, ""), halves, "");
+    index = LLVMBuildShuffleVector(b, index, index, LLVMConstVector(both, 8), "");
+    index = LLVMBuildAdd(b, index, LLVMConstVector(second, 8), "");
+    LLVMValueRef args[] = {LLVMConstBitCast(LLVMConstVector(entries, 4), halves), index};
+    LLVMValueRef v = emit_intrinsic(z->e, "llvm.x86.avx2.permd", 0, NULL, 2, args);
+    return of_bits(z, LLVMBuildAdd(b, LLVMBuildBitCast(b, v, z->ints, ""), power, ""));
+}
+
+static LLVMValueRef shifted(const Maker *z, LLVMValueRef x, int left) {
+    return LLVMBuildShl(z->e->builder, x, integer(z, (uint64_t)left), "");
+}
+
+// x = 2^e m as above, for x that are neither 0 nor below, nor infinite, nor less than 2^-1022.
+static LLVMValueRef split_bits(const Maker *z, LLVMValueRef x, LLVMValueRef *m) {
+    LLVMBuilderRef b = z->e->builder;
+    const uint64_t least = 0x3fe6a09e667f3bcd, exponent = ~(uint64_t)0 << EXPONENT; // the bits of sqrt(1/2)
+    LLVMValueRef bits = to_bits(z, x), above = LLVMBuildSub(b, bits, integer(z, least), "");
+    *m = of_bits(z, LLVMBuildSub(b, bits, LLVMBuildAnd(b, above, integer(z, exponent), ""), ""));
+    LLVMValueRef e = LLVMBuildAdd(b, above, integer(z, (uint64_t)BIAS << EXPONENT), "");
+    e = LLVMBuildOr(b, LLVMBuildLShr(b, e, integer(z, EXPONENT), ""), integer(z, 0x433ull << EXPONENT), ""); // 2^52 + …
+    return LLVMBuildFSub(b, of_bits(z, e), constant(z, 0x1p52 + BIAS), "");
+}
+
+// ---- functions
+
+// The error is not above 1 unit in the last place.
+static LLVMValueRef make_exp(const Maker *z, LLVMValueRef x) {
+    LLVMBuilderRef b = z->e->builder;
+    x = at_most(z, LLVMRealOGT, x, 800.0); // beyond, it is infinite or 0
+    x = at_most(z, LLVMRealOLT, x, -800.0);
+    Reduced r = reduce(z, x, z->lanes == 8 ? 0 : 2 * BIAS);
+    if (z->lanes == 8) {
+        LLVMValueRef s = look_up(z, eighths, &r);
+        return scaled(z, fma_of(z, r.q, s, s), &r);
+    }
+    // Two powers of 2, since one may be out of range.
+    LLVMValueRef half = LLVMBuildAnd(b, shifted(z, r.bits, EXPONENT - 3), integer(z, ~(uint64_t)0 << EXPONENT), "");
+    LLVMValueRef s = raised(z, eighths, &r, LLVMBuildSub(b, shifted(z, r.bits, EXPONENT - 2), half, ""));
+    return LLVMBuildFMul(b, fma_of(z, r.q, s, s), of_bits(z, half), "");
+}
+
+// tanh(x) = e / (e + 2) with e = exp(2 |x|) - 1 = (S - 1) + (rest of S + S q), S = 2^(k/n), which has all its digits where it
+// is small, too. The error is below 3 units in the last place.
+static LLVMValueRef make_tanh(const Maker *z, LLVMValueRef x) {
+    LLVMBuilderRef b = z->e->builder;
+    LLVMTypeRef type = z->type;
+    LLVMValueRef size = emit_intrinsic(z->e, "llvm.fabs", 1, &type, 1, &x), s, rest;
+    size = at_most(z, LLVMRealOGT, size, 20.0); // beyond, it is 1
+    Reduced r = reduce(z, LLVMBuildFAdd(b, size, size, ""), z->lanes == 8 ? 0 : BIAS);
+    if (z->lanes == 8) {
+        s = scaled(z, look_up(z, eighths, &r), &r);
+        rest = scaled(z, look_up(z, eighths_rest, &r), &r);
+    } else {
+        LLVMValueRef power = shifted(z, r.bits, EXPONENT - 2);
+        s = raised(z, eighths, &r, power);
+        rest = raised(z, eighths_rest, &r, power);
+    }
+    LLVMValueRef e = LLVMBuildFSub(b, s, constant(z, 1.0), "");
+    e = LLVMBuildFAdd(b, e, fma_of(z, s, r.q, rest), "");
+    LLVMValueRef args[] = {LLVMBuildFDiv(b, e, LLVMBuildFAdd(b, e, constant(z, 2.0), ""), ""), x};
+    return emit_intrinsic(z->e, "llvm.copysign", 1, &type, 2, args);
+}
+
 // log(x) = e log(2) + log(1 + f), f = m - 1. With s = f / (2 + f), log(1 + f) is the odd function 2 s + s^3 P(s^2) of s, of
 // which P is a Chebyshev approximation, to 2e-18; 2 s = f - s f, and f is exact. Below 1 unit in the last place.
-static LLVMValueRef make_log(const Maker *z, LLVMValueRef x) {
+static LLVMValueRef log_of(const Maker *z, LLVMValueRef e, LLVMValueRef m) {
     static const double odd[] = {0x1.0c074d9f1dd73p-3, 0x1.0fbe3b6c6987dp-3, 0x1.3b1c38bb12df2p-3, 0x1.745cf8f4a7ec6p-3,
                                  0x1.c71c72017f306p-3, 0x1.2492492476b73p-2, 0x1.9999999999a38p-2, 0x1.5555555555555p-1};
     LLVMBuilderRef b = z->e->builder;
-    LLVMValueRef m, e = split(z, x, &m), f = LLVMBuildFSub(b, m, constant(z, 1.0), "");
+    LLVMValueRef f = LLVMBuildFSub(b, m, constant(z, 1.0), "");
     LLVMValueRef s = LLVMBuildFDiv(b, f, LLVMBuildFAdd(b, f, constant(z, 2.0), ""), ""), s2 = LLVMBuildFMul(b, s, s, "");
-    LLVMValueRef half = LLVMBuildFMul(b, LLVMBuildFMul(b, f, f, ""), constant(z, 0.5), ""); // s f = half - s half
-    LLVMValueRef p = LLVMBuildFMul(b, polynomial(z, s2, sizeof odd / sizeof *odd, odd), s2, "");
-    LLVMValueRef low = LLVMBuildFMul(b, s, LLVMBuildFAdd(b, half, p, ""), "");
-    low = LLVMBuildFSub(b, fma_of(z, e, constant(z, 0x1.a39ef35793c76p-33), low), half, "");
+    LLVMValueRef p = polynomial(z, s2, LLVMBuildFMul(b, s2, s2, ""), sizeof odd / sizeof *odd, odd);
+    LLVMValueRef low = LLVMBuildFMul(b, s, fma_of(z, p, s2, LLVMBuildFNeg(b, f, "")), "");
+    low = fma_of(z, e, constant(z, 0x1.a39ef35793c76p-33), low);
     return fma_of(z, e, constant(z, 0x1.62e42feep-1), LLVMBuildFAdd(b, f, low, ""));
+}
+
+// The same for all x. Where one is less than 2^-1022, it is multiplied by 2^54.
+static LLVMValueRef log_of_any(const Maker *z, LLVMValueRef x) {
+    LLVMBuilderRef b = z->e->builder;
+    LLVMValueRef zero = constant(z, 0), m, e, y;
+    LLVMValueRef tiny = LLVMBuildFCmp(b, LLVMRealOLT, x, constant(z, 0x1p-1022), "");
+    e = split_bits(z, LLVMBuildSelect(b, tiny, LLVMBuildFMul(b, x, constant(z, 0x1p54), ""), x, ""), &m);
+    y = log_of(z, LLVMBuildFSub(b, e, LLVMBuildSelect(b, tiny, constant(z, 54), zero, ""), ""), m);
+    y = LLVMBuildSelect(b, LLVMBuildFCmp(b, LLVMRealOEQ, x, zero, ""), constant(z, -INFINITY), y, "");
+    y = LLVMBuildSelect(b, LLVMBuildFCmp(b, LLVMRealOLT, x, zero, ""), constant(z, NAN), y, "");
+    return LLVMBuildSelect(b, LLVMBuildFCmp(b, LLVMRealOLT, x, constant(z, INFINITY), ""), y, x, "");
+}
+
+// Goes on where `often` holds, and else in a new block first.
+static LLVMBasicBlockRef leave_seldom(const Maker *z, LLVMValueRef often) {
+    Emitter *e = z->e;
+    LLVMBasicBlockRef rare = body_new_block(z->p, "rare"), rest = body_new_block(z->p, "often");
+    LLVMMetadataRef weights[] = {LLVMMDStringInContext2(e->context, "branch_weights", 14),
+                                 LLVMValueAsMetadata(LLVMConstInt(e->type_i32, 2000, false)),
+                                 LLVMValueAsMetadata(LLVMConstInt(e->type_i32, 1, false))};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(e->context, weights, 3);
+    LLVMValueRef branch = LLVMBuildCondBr(e->builder, often, rest, rare);
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(e->context, "prof", 4), LLVMMetadataAsValue(e->context, node));
+    body_go_on(z->p, rare);
+    return rest;
+}
+
+static LLVMValueRef make_log(const Maker *z, LLVMValueRef x) {
+    LLVMBuilderRef b = z->e->builder;
+    LLVMValueRef m, e = z->lanes == 8 ? split(z, x, &m) : split_bits(z, x, &m), y = log_of(z, e, m);
+    if (z->lanes == 8) return y;
+    // Is one beyond what split_bits takes? (The sign bit is changed for a comparison of unsigned numbers.)
+    LLVMValueRef above = LLVMBuildAdd(b, to_bits(z, x), integer(z, 0x7ffull << EXPONENT), "");
+    LLVMValueRef far = LLVMBuildICmp(b, LLVMIntSGT, above, integer(z, 0xffdfffffffffffff), "");
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(b);
+    LLVMValueRef none = LLVMBuildNot(b, lanes_reduce(z->p, "llvm.vector.reduce.or", far), "");
+    LLVMBasicBlockRef rest = leave_seldom(z, none);
+    LLVMValueRef any = log_of_any(z, x);
+    LLVMBasicBlockRef rare = LLVMGetInsertBlock(b);
+    LLVMBuildBr(b, rest);
+    body_go_on(z->p, rest);
+    LLVMValueRef phi = LLVMBuildPhi(b, z->type, "");
+    LLVMAddIncoming(phi, &y, &from, 1);
+    LLVMAddIncoming(phi, &any, &rare, 1);
+    return phi;
 }
 
 typedef struct Function {
@@ -145,8 +267,9 @@ typedef struct Function {
 static const Function functions[] = {{OP_exp, make_exp}, {OP_tanh, make_tanh}, {OP_log, make_log}};
 
 LLVMValueRef lanes_function(Body *p, Op op, LLVMValueRef x) {
-    Maker z = {p->e, LLVMVectorType(p->e->type_double, 8)};
-    if (lanes_of_vector(p) != 8 || p->e->native != 8 || LLVMTypeOf(x) != z.type) return NULL;
+    int lanes = lanes_of_vector(p);
+    Maker z = {p, p->e, lanes, LLVMVectorType(p->e->type_double, (unsigned)lanes), LLVMVectorType(p->e->type_i64, (unsigned)lanes)};
+    if (lanes < 4 || p->e->native != lanes || LLVMTypeOf(x) != z.type) return NULL;
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (functions[i].op == op) return functions[i].make(&z, x);
     return NULL;

@@ -103,7 +103,15 @@ static bool makes(LLVMTargetMachineRef machine, const char *ir, const char *inst
     return found;
 }
 
-// How many doubles the machine's vectors hold: with AVX-512DQ (which not all that have AVX-512 do) 8, with AVX2 4.
+// Is the feature in the list?
+static bool has(const char *features, const char *feature) {
+    size_t n = strlen(feature);
+    for (const char *at = features; (at = strstr(at, feature)); at += n)
+        if (at[n] == ',' || !at[n]) return true;
+    return false;
+}
+
+// How many doubles the machine's vectors hold: with AVX-512DQ (which not all that have AVX-512 do) 8, with AVX2 and FMA 4.
 static int native_lanes(LLVMTargetMachineRef machine) {
     static const char with8[] = "define <8 x double> @f(<8 x i64> %x) {\n%y = sitofp <8 x i64> %x to <8 x double>\nret <8 x double> %y\n}";
     static const char with4[] = "define <4 x i64> @f(<4 x i64> %x, <4 x i64> %y) {\n%z = add <4 x i64> %x, %y\nret <4 x i64> %z\n}";
@@ -111,7 +119,7 @@ static int native_lanes(LLVMTargetMachineRef machine) {
     char *cpu = LLVMGetTargetMachineCPU(machine);
     int lanes = 2;
     if (*features) // of this processor
-        lanes = strstr(features, "+avx512dq") ? 8 : strstr(features, "+avx2") ? 4 : 2;
+        lanes = has(features, "+avx512dq") ? 8 : has(features, "+avx2") && has(features, "+fma") ? 4 : 2;
     else if (!strncmp(triple, "x86_64", 6) && strcmp(cpu, "x86-64"))
         lanes = makes(machine, with8, "vcvtqq2pd", "zmm") ? 8 : makes(machine, with4, "vpaddq", "ymm") ? 4 : 2;
     LLVMDisposeMessage(triple);

@@ -1,5 +1,12 @@
-for fp in contract fast; do
-    fsmc --target-cpu=native --fp=$fp functions.fsm -o "$FSMC_TEST_TMP/functions.o" &&
-    $CC -I"$FSMC_ROOT/include" -I"$FSMC_TEST_TMP" functions.c "$FSMC_TEST_TMP/functions.o" "$FSMC_BUILD/libfsmrt.a" -lm -pthread \
-        -o "$FSMC_TEST_TMP/functions" && "$FSMC_TEST_TMP/functions" || exit
+# By the processor's vectors, and by vectors of 4.
+v3=x86-64-v3
+grep -qs avx2 /proc/cpuinfo || v3=native
+for cpu in native $v3; do
+    for fp in contract fast; do
+        fsmc --target-cpu=$cpu --fp=$fp functions.fsm -o "$FSMC_TEST_TMP/functions.o" &&
+        $CC -I"$FSMC_ROOT/include" -I"$FSMC_TEST_TMP" functions.c "$FSMC_TEST_TMP/functions.o" "$FSMC_BUILD/libfsmrt.a" -lm -pthread \
+            -o "$FSMC_TEST_TMP/functions" && "$FSMC_TEST_TMP/functions" || exit
+    done
 done
+[ "$(uname -m)" = x86_64 ] || exit 77
+echo "calls of libmvec: $(for cpu in x86-64-v3 x86-64-v4; do fsmc --target-cpu=$cpu --emit=asm functions.fsm -o - | grep -c _ZGV; done | xargs)"

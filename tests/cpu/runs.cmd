@@ -36,5 +36,5 @@ done
 for bad in 0 12; do
     for how in --lanes=0 --lanes=8 --exec; do fsmc run $how runs.fsm sparse "$cams" "$points" "obs=$(pairs 17 $bad)" 2>&1; done
 done | sort | uniq -c | sed 's/^ *//'
-fsmc run runs.fsm covered "x=$(numbers 3)"
+fsmc run runs.fsm covered "x=$(numbers 3)" | rounded
 fsmc --emit=loops -o - runs.fsm | awk '/^loops/ { on = /covered|added|sparse|gathered/ && !/otherwise/ } on' | grep -E '^loops|for |out.*=' | sed 's/_[0-9]*//g; s/\bt[0-9][0-9]*\b/t/g'
