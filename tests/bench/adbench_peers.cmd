@@ -22,9 +22,13 @@ run --tool='slow=sh slow.sh' --tool='failing=false' --tool='absent=./absent' lst
 run --tool='manual=sh wrong.sh' --tool=fsmc lstm/lstm_l2_c6_b3 | sed 's/[0-9.e-]* ms/_ ms/g; s/difference is .*/difference is …/'
 sed 's/Difference": [0-9].*/Difference": …/' out/Release/lstm/fsmc/*correctness*
 $adbench table --out=out --tool=fsmc --tool='slow=x' --tool='manual=x' $names | sed 's/ [0-9][0-9.e-]* \(manual \)*|/ _ \1|/g; /^$/,$d'
-# Only sizes that are not smaller are given up. A tool that takes too much memory, and one under a name that is not its own,
-# of a folder of tools.
+# Only sizes that are not smaller are given up. A tool that takes too much memory, and one under a name that is not its own, of a
+# folder of tools.
 run --timeout=0.5 --tool='slow=sh slow.sh' lstm/lstm_l2_c8_b3 lstm/lstm_l2_c7_b3 | grep -v generating
+# With a priority of real time and one processor, as far as this is allowed, tools are ended all the same.
+echo "exec awk 'BEGIN { for (i = 0; i < 200000000; i++); }'" >busy.sh
+first="chrt -f 2 taskset -c $(taskset -cp $$ | sed 's/.*[ ,-]//')"; $first true 2>/dev/null || first=
+$first $adbench run --out=out --timeout=0.5 --tool='busy=sh busy.sh' lstm/lstm_l2_c6_b3 2>&1 | grep busy
 mkdir tools; cp "${adbench%/*}/fsmc-threads.so" tools/own.so
 printf '#!/bin/sh\n[ "$1" = --version ] && exec echo 7\nexec tail /dev/zero\n' >tools/greedy; chmod +x tools/greedy
 : >tools/notes.txt
