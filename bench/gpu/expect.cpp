@@ -4,19 +4,15 @@
 
 int main(int argc, char **argv) {
     const bool small = argc > 1 && !strcmp(argv[1], "--small");
+    const std::vector<std::string> words(argv + 1 + small, argv + argc);
     fsm_context *ctx = fsm_context_new();
-    for (const Case &c : cases) {
-        bool wanted = argc <= 1 + small;
-        for (int i = 1 + small; i < argc; i++) wanted = wanted || c.name().find(argv[i]) != std::string::npos;
-        if (!wanted || (small && !c.small)) continue;
-        Problem p = make_problem(c);
-        void *in[4], *out[4];
-        for (size_t i = 0; i < p.in.size(); i++) in[i] = p.in[i].bytes.data();
-        for (size_t i = 0; i < p.out.size(); i++) {
-            p.out[i].bytes.resize(p.out[i].size * size_t(p.out[i].count));
-            out[i] = p.out[i].bytes.data();
-        }
-        if (call_case(c, ctx, nullptr, in, out)) {
+    for (const Case &c : cases()) {
+        if (!is_meant(c, words, small)) continue;
+        Problem p = c.problem();
+        std::vector<Any> in, out;
+        for (Array &a : p.in) in.push_back({a.bytes.data()});
+        for (Array &a : p.out) a = Numbers::empty(a.kind, a.count), out.push_back({a.bytes.data()});
+        if (c.program.call(ctx, nullptr, c.size, in.data(), out.data())) {
             fprintf(stderr, "%s: %s\n", c.name().c_str(), fsm_context_error(ctx));
             return 1;
         }

@@ -1,4 +1,4 @@
-// run EXPECTED [--small] [--json FILE] [WORD…]: times the cases whose names contain a word, and compares results with those of the
+// run EXPECTED [--small] [--json FILE] [--write FOLDER CASE] [WORD…]: times the cases whose names contain a word, and compares results with those of the
 // file that expect.cpp wrote. With the shim, the times say nothing.
 #define BENCH_DEVICE
 #include "cases.h"
@@ -83,7 +83,7 @@ template <class T> static double matmul_rate(fsm_context *ctx, cudaStream_t stre
     }
     const Times t = time_calls(stream, [&] {
         Call call(ctx, &info, stream, nullptr);
-        matmul<T>(call, n, n, n, 1, T(1), row_major<const T>(a, n), row_major<const T>(b, n), T(0), row_major(c, n));
+        fsm::cuda::matmul<T>(call, n, n, n, 1, T(1), row_major<const T>(a, n), row_major<const T>(b, n), T(0), row_major(c, n));
         if (call.finish()) fprintf(stderr, "%s\n", fsm_context_error(ctx));
     });
     for (T *p : {a, b, c}) CUDA(cudaFree(p));
@@ -111,6 +111,7 @@ static Expected read_expected(const char *path) {
 struct Report {
     std::string name;
     Times times;
+    double bound = 0;       // milliseconds that its arguments, results and matrix products take at least
     double difference = -1; // relative to the largest magnitude; -1: nothing to compare with
     bool same = true;       // results of the first and the last call, to the bit
     bool right = true;
@@ -127,30 +128,34 @@ static void compare(Report &r, const Case &c, const std::vector<Array> &out, con
             if (std::isnan(x) != std::isnan(y)) r.difference = INFINITY;
             else if (!std::isnan(x)) r.difference = fmax(r.difference, fabs(x - y) / (want[0] > 0 ? want[0] : 1));
         }
-        r.right = r.right && r.difference <= (out[k].size == 8 ? 1e-12 : 1e-5);
+        r.right = r.right && r.difference <= (out[k].is_int() ? 0 : out[k].kind == 'd' ? 1e-12 : 1e-5);
     }
 }
 
-static Report run_case(const Case &c, fsm_context *ctx, cudaStream_t stream, const Expected &expected) {
-    Problem p = make_problem(c);
-    std::vector<void *> in, out;
+struct Machine {
+    double copy, doubles, floats; // bytes and operations in a second
+};
+
+static Report run_case(const Case &c, fsm_context *ctx, cudaStream_t stream, const Expected &expected, const Machine &machine) {
+    Problem p = c.problem();
+    std::vector<Any> in, out;
     for (const Array &a : p.in) {
         void *device;
         CUDA(cudaMalloc(&device, a.bytes.size()));
         CUDA(cudaMemcpy(device, a.bytes.data(), a.bytes.size(), cudaMemcpyHostToDevice));
-        in.push_back(device);
+        in.push_back({device});
     }
     for (Array &a : p.out) {
         void *device;
-        a.bytes.resize(a.size * size_t(a.count));
+        a = Numbers::empty(a.kind, a.count);
         CUDA(cudaMalloc(&device, a.bytes.size()));
-        out.push_back(device);
+        out.push_back({device});
     }
     const auto fetch = [&] {
-        for (size_t k = 0; k < out.size(); k++) CUDA(cudaMemcpy(p.out[k].bytes.data(), out[k], p.out[k].bytes.size(), cudaMemcpyDeviceToHost));
+        for (size_t k = 0; k < out.size(); k++) CUDA(cudaMemcpy(p.out[k].bytes.data(), out[k].address, p.out[k].bytes.size(), cudaMemcpyDeviceToHost));
     };
     const auto call = [&] {
-        if (!call_case(c, ctx, stream, in.data(), out.data())) return;
+        if (!c.program.call(ctx, stream, c.size, in.data(), out.data())) return;
         fprintf(stderr, "%s: %s\n", c.name().c_str(), fsm_context_error(ctx));
         exit(1);
     };
@@ -164,24 +169,41 @@ static Report run_case(const Case &c, fsm_context *ctx, cudaStream_t stream, con
     fetch();
     for (size_t k = 0; k < out.size(); k++) r.same = r.same && first[k].bytes == p.out[k].bytes;
     compare(r, c, p.out, expected);
+    const double operations = c.program.operations ? c.program.operations(c.size) : 0;
+    r.bound = 1e3 * fmax(double(p.bytes()) / machine.copy, operations / (p.out[0].kind == 'd' ? machine.doubles : machine.floats));
     r.right = r.right && r.same;
-    for (void *x : in) CUDA(cudaFree(x));
-    for (void *x : out) CUDA(cudaFree(x));
+    for (const Any &x : in) CUDA(cudaFree(x.address));
+    for (const Any &x : out) CUDA(cudaFree(x.address));
     return r;
 }
 
-static void write_json(const char *path, double copy, double doubles, double floats, const std::vector<Report> &reports) {
+static void write_json(const char *path, const Machine &m, const std::vector<Report> &reports) {
     FILE *f = fopen(path, "w");
     if (!f) return perror(path);
-    fprintf(f, "{\"copy_bytes_per_second\": %.4g, \"double_flops\": %.4g, \"float_flops\": %.4g, \"cases\": [", copy, doubles, floats);
+    fprintf(f, "{\"copy_bytes_per_second\": %.4g, \"double_flops\": %.4g, \"float_flops\": %.4g, \"cases\": [", m.copy, m.doubles, m.floats);
     const char *comma = "";
     for (const Report &r : reports) {
-        fprintf(f, "%s\n  {\"name\": \"%s\", \"ms\": %.5g, \"least_ms\": %.5g, \"host_ms\": %.5g, \"calls\": %d, \"difference\": %.3g, \"same\": %s}", comma,
-                r.name.c_str(), r.times.median, r.times.least, r.times.host, r.times.calls, r.difference, r.same ? "true" : "false");
+        fprintf(f, "%s\n  {\"name\": \"%s\", \"ms\": %.5g, \"least_ms\": %.5g, \"host_ms\": %.5g, \"bound_ms\": %.5g, \"calls\": %d, \"difference\": %.3g, \"same\": %s}", comma,
+                r.name.c_str(), r.times.median, r.times.least, r.times.host, r.bound, r.times.calls, r.difference, r.same ? "true" : "false");
         comma = ",";
     }
     fprintf(f, "\n]}\n");
     fclose(f);
+}
+
+// Writes the arguments of the case with that name to files NUMBER.KIND, for peers.py.
+static int write_arguments(const std::string &folder, const std::string &name) {
+    for (const Case &c : cases()) {
+        if (c.name() != name) continue;
+        const Problem p = c.problem();
+        for (size_t i = 0; i < p.in.size(); i++) {
+            std::ofstream file(folder + "/" + std::to_string(i) + "." + p.in[i].kind, std::ios::binary);
+            file.write(reinterpret_cast<const char *>(p.in[i].bytes.data()), std::streamsize(p.in[i].bytes.size()));
+            if (!file) return perror(folder.c_str()), 1;
+        }
+        return 0;
+    }
+    return fprintf(stderr, "there is no case `%s`\n", name.c_str()), 2;
 }
 
 int main(int argc, char **argv) {
@@ -191,27 +213,26 @@ int main(int argc, char **argv) {
     for (int i = 2; i < argc; i++) {
         if (!strcmp(argv[i], "--small")) small = true;
         else if (!strcmp(argv[i], "--json") && i + 1 < argc) json = argv[++i];
+        else if (!strcmp(argv[i], "--write") && i + 2 < argc) return write_arguments(argv[i + 1], argv[i + 2]);
         else words.push_back(argv[i]);
     }
     if (small) most_time = 20;
-    if (argc < 2) return fprintf(stderr, "usage: run EXPECTED [--small] [--json FILE] [WORD...]\n"), 2;
+    if (argc < 2) return fprintf(stderr, "usage: run EXPECTED [--small] [--json FILE] [--write FOLDER CASE] [WORD...]\n"), 2;
     const Expected expected = read_expected(argv[1]);
     int devices = 0;
     if (cudaGetDeviceCount(&devices) || !devices) return puts("skipped: there is no GPU"), 77;
     cudaStream_t stream;
     CUDA(cudaStreamCreate(&stream));
     fsm_context *ctx = fsm_context_new();
-    const double copy = copy_rate(stream, small), doubles = matmul_rate<double>(ctx, stream, small), floats = matmul_rate<float>(ctx, stream, small);
-    printf("copy %.2f TB/s, matrix product %.1f TFLOP/s double, %.1f single\n", copy * 1e-12, doubles * 1e-12, floats * 1e-12);
-    printf("%-28s %10s %10s %10s %12s\n", "case", "ms", "least", "host", "difference");
+    const Machine machine = {copy_rate(stream, small), matmul_rate<double>(ctx, stream, small), matmul_rate<float>(ctx, stream, small)};
+    printf("copy %.2f TB/s, matrix product %.1f TFLOP/s double, %.1f single\n", machine.copy * 1e-12, machine.doubles * 1e-12, machine.floats * 1e-12);
+    printf("%-28s %10s %10s %10s %10s %12s\n", "case", "ms", "least", "host", "by bound", "difference");
     std::vector<Report> reports;
     bool right = true;
-    for (const Case &c : cases) {
-        bool wanted = words.empty();
-        for (const std::string &w : words) wanted = wanted || c.name().find(w) != std::string::npos;
-        if (!wanted || (small && !c.small)) continue;
-        const Report r = run_case(c, ctx, stream, expected);
-        printf("%-28s %10.4f %10.4f %10.4f ", r.name.c_str(), r.times.median, r.times.least, r.times.host);
+    for (const Case &c : cases()) {
+        if (!is_meant(c, words, small)) continue;
+        const Report r = run_case(c, ctx, stream, expected, machine);
+        printf("%-28s %10.4f %10.4f %10.4f %10.1f ", r.name.c_str(), r.times.median, r.times.least, r.times.host, r.times.median / r.bound);
         if (r.difference < 0) printf("%12s", "-");
         else printf("%12.2g", r.difference);
         printf("%s%s\n", r.same ? "" : "  repeats differ", r.right ? "" : "  WRONG");
@@ -219,7 +240,7 @@ int main(int argc, char **argv) {
         right = right && r.right;
         reports.push_back(r);
     }
-    if (json) write_json(json, copy, doubles, floats, reports);
+    if (json) write_json(json, machine, reports);
     fsm_context_free(ctx);
     CUDA(cudaStreamDestroy(stream));
     return !right;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Times gradients on a GPU, and compares results with those of the CPU's code (docs/benchmarks.md).
-# usage: bench/gpu/run.sh --shim                    small cases on the processor: only results
+# usage: bench/gpu/run.sh --shim [--peers] [WORD]... small cases on the processor: only results; with --peers, PyTorch and JAX, too
 #        bench/gpu/run.sh [WORD]...                 the cases whose names contain a word, on this machine's GPU
 #        bench/gpu/run.sh --pack FOLDER [WORD]...   writes what that needs to the folder, for `sh FOLDER/go.sh` on a machine that has
 #                                                   nvcc and a GPU, and need not have fsmc
@@ -11,7 +11,7 @@ root=$(cd "$here/../.." && pwd -P)
 . "$root/bench/common.sh"
 how=gpu
 case ${1:-} in
---shim) how=shim; shift ;;
+--shim) how=shim; shift; [ "${1:-}" != --peers ] || { how=peers; shift; } ;;
 --pack) how=pack; work=$2; shift 2; mkdir -p "$work" ;;
 esac
 if [ $how != pack ]; then
@@ -23,22 +23,35 @@ if [ $how = gpu ] && ! nvidia-smi -L >"$work/gpus" 2>&1; then
     exit 77
 fi
 
-# shellcheck disable=SC2086 # words
-"$FSMC_BUILD/fsmc" -O3 --fp=fast --target-cpu=native ${FSMC_FLAGS:-} "$here/programs.fsm" -o "$work/cpu.o"
-mv "$work/cpu.h" "$work/programs.h"
-g++ -std=c++17 -O2 -Wall -Wextra -I "$root/include" -I "$work" "$here/expect.cpp" "$work/cpu.o" "$FSMC_BUILD/libfsmrt.a" -lm -pthread -o "$work/expect"
-[ $how = shim ] && small=--small || small=
+# one NAME FILE ENTRY...: NAME.cu, .h and .o, with these entries.
+one() {
+    name=$1 file=$2 entries=
+    shift 2
+    for entry; do entries="$entries --entry=$entry"; done
+    # shellcheck disable=SC2086 # words
+    "$FSMC_BUILD/fsmc" -O3 --fp=fast --target-cpu=native ${FSMC_FLAGS:-} $entries "$file" -o "$work/$name.o" &&
+        "$FSMC_BUILD/fsmc" --target=cuda --fp=fast ${FSMC_FLAGS:-} $entries --emit=cuda,header "$file" -o "$work/$name"
+}
+one programs "$here/programs.fsm"
+one ba "$root/examples/ba.fsm" ba_jacobian
+one hand "$root/bench/adbench/hand.fsm" hand_simple_jacobian
+one transport "$root/bench/papers/transport.fsm" xsGradient rsGradient
+# shellcheck disable=SC2046 # words
+one kernels_fsm "$root/bench/kernels/kernels.fsm" $(sed -n 's/^entry \([A-Za-z0-9]*_grad\) .*/\1/p' "$root/bench/kernels/kernels.fsm")
+cp "$root/bench/kernels/kernels.h" "$work/kernel_table.h"
+g++ -std=c++17 -O2 -Wall -Wextra -I "$root/include" -I "$work" "$here/expect.cpp" "$work"/*.o "$FSMC_BUILD/libfsmrt.a" -lm -pthread -o "$work/expect"
+[ $how = shim ] || [ $how = peers ] && small=--small || small=
 "$work/expect" $small "$@" >"$work/expected.txt"
-rm "$work/cpu.o" "$work/expect"
-# shellcheck disable=SC2086
-"$FSMC_BUILD/fsmc" --target=cuda --fp=fast ${FSMC_FLAGS:-} --emit=cuda,header "$here/programs.fsm" -o "$work/programs"
+rm "$work"/*.o "$work/expect"
 
-if [ $how = shim ]; then
-    for file in "$work/programs.cu" "$here/run.cu"; do
-        g++ -std=c++17 -O0 -DFSM_LEAST_PRODUCT=2 -Wall -Wextra -I "$root/include" -I "$work" -I "$here" -x c++ -c "$file" -o "$work/$(basename "$file" .cu).o"
-    done
-    g++ "$work/programs.o" "$work/run.o" "$FSMC_BUILD/libfsmrt.a" -lm -pthread -o "$work/run"
-    "$work/run" "$work/expected.txt" --small "$@"
+if [ "$small" ]; then
+    for file in "$work"/*.cu "$here/run.cu"; do
+        echo "$file"
+    done | xargs -P 2 -I FILE sh -c 'g++ -std=c++17 -O0 -DFSM_LEAST_PRODUCT=2 -Wall -Wextra -I "$1/include" -I "$2" -I "$3" -x c++ -c FILE -o "$2/$(basename FILE .cu).o"' sh "$root" "$work" "$here"
+    g++ "$work"/*.o "$FSMC_BUILD/libfsmrt.a" -lm -pthread -o "$work/run"
+    [ $how = peers ] || { "$work/run" "$work/expected.txt" --small "$@"; exit; }
+    "$work/run" "$work/expected.txt" --small --json "$work/times.json" "$@"
+    "${FSMC_PYTHON:-python3}" "$here/peers.py" --cpu "$work/run" "$work/expected.txt" "$work/times.json"
     exit
 fi
 cp "$here/run.cu" "$here/cases.h" "$here/peers.py" "$here/go.sh" "$work"
