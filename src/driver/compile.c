@@ -166,6 +166,7 @@ bool compile_funcs(Compilation *c, bool raw, FuncList *out) {
     if (c->opt->check_bounds == WHEN_NEVER && c->opt->engine != ENGINE_EXEC) m->bounds = BOUNDS_NEVER;
     m->strict_nan = c->opt->strict_nan;
     m->tape_limit = c->opt->tape_limit;
+    m->tape_whole = (int64_t)(c->opt->target == TARGET_CUDA ? c->machine.device_tape : c->machine.tape);
     if (!raw) m->explain = c->explain, m->rules = c->rules;
     if (c->program) {
         compile_stage(c, "elaborate");

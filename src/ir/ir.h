@@ -208,6 +208,7 @@ struct Ir {
     bool strict;  // keep IEEE exceptions: 0*e is not 0 (--fp=precise)
     bool debug_nan; // an operation that makes a NaN of operands that are none is an error (--debug-nan)
     int64_t tape_limit; // bytes for the trace of a loop (--tape-limit); 0: as much as it needs
+    int64_t tape_whole; // without a limit, a trace of at most so many bytes is kept as a whole
     bool strict_nan; // derivatives at singular points are what the formula says, not 0 (--strict-nan)
     Explain *explain; // where decisions are noted; NULL: nowhere
     Wish *wishes, *last_wish; // all of them, in order

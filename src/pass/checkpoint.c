@@ -13,10 +13,7 @@
 
 #include <string.h>
 
-enum {
-    BUDGET = 32 << 20, // bytes of a trace that is kept as a whole
-    COUNTERS = 24      // bytes of what is kept of a checkpoint besides the states
-};
+enum { COUNTERS = 24 }; // bytes of what is kept of a checkpoint besides the states
 
 // ---- traces and who reads them
 
@@ -351,7 +348,7 @@ static void plan_limit(Job *j, const Sizes *z) {
 // is to be kept as a whole, for certain.
 static bool plan_auto(Job *j, const Sizes *z) {
     Ir *m = j->m;
-    Node *most = ir_max(m, ir_int(m, BUDGET), ir_mul(m, ir_int(m, 4), z->state));
+    Node *most = ir_max(m, ir_int(m, m->tape_whole), ir_mul(m, ir_int(m, 4), z->state));
     Node *whole = ir_le(m, ir_mul(m, z->n, z->row), most);
     if (whole->op == OP_lit && whole->u.num) {
         explain_whole(j, z, "it is small");
