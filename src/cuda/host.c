@@ -133,7 +133,10 @@ static void take_first(Code *c, Temp cell) {
 
 static void stmt(Code *c, Stmt *s, bool prologue) {
     Unit *u = c->u;
-    if (s->grid) {
+    if (s->recurrence) {
+        flush(c);
+        recurrence_print(c, s);
+    } else if (s->grid) {
         for (int i = 0; i < s->grid->nsums; i++) take_first(c, s->grid->cell[i]);
         flush(c);
         kernel_grid(c, s);

@@ -155,6 +155,10 @@ void block_code(Code *c, Stmt *loop, const Block *b);
 // If the grid is one, `if (it is large) { its call`: what comes next is its other branch.
 bool product_print(Code *host, Stmt *loop);
 
+// ---- recurrences (recurrence.c)
+
+void recurrence_print(Code *host, const Stmt *loop); // the call of the primitive that takes the loop's place
+
 // ---- additions as lists (share.c)
 
 // Can a grid list all that it adds to arrays?

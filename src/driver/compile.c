@@ -8,6 +8,7 @@
 #include "ir/extern.h"
 #include "lower/grid.h"
 #include "lower/product.h"
+#include "lower/recurrence.h"
 #include "lower/lower.h"
 #include "pass/pass.h"
 
@@ -280,6 +281,7 @@ Tree **compile_trees(Compilation *c, FuncList funcs) {
         trees[i] = lower_func(c->arena, funcs.f[i], funcs.positive ? funcs.positive[i] : NULL);
         vec_push(&c->trees, trees[i]);
         if (cuda) products_split(c->arena, trees[i], how.precise);
+        if (cuda) recurrences_split(c->arena, trees[i], how.precise, o->fp == CPU_FP_FAST);
         if (cuda) grid_choose(c->arena, trees[i], how.precise, o->fast_atomics);
         else if (o->level >= 2) schedule(c, trees[i], &how);
         if (verifying(c)) tree_verify(trees[i]);

@@ -266,6 +266,7 @@ static void print_block(const Printer *p, const Block *b, int indent) {
         switch (s->kind) {
         case ST_FOR:
             str_puts(p->out, s->grid        ? s->grid->inner ? "block for " : "grid for "
+                             : s->recurrence ? "scan for "
                              : s->threads   ? "threads for "
                              : s->lanes > 1 ? "blocks of lanes for "
                              : s->lanes     ? "lanes for "

@@ -88,6 +88,7 @@ struct Stmt {
     bool rows; // ST_FOR in one with lanes: copies neighbouring elements of each lane's row (lower/stage.c)
     bool together; // ST_FOR in one with lanes, shifted: the lanes run over j together
     struct Grid *grid; // ST_FOR: its iterations may be the threads of a grid; NULL: they may not, or that does not pay (lower/grid.h)
+    struct Recurrence *recurrence; // ST_FOR: it is nothing but one, in the form of lower/recurrence.h; NULL: as far as is known
     const Wishes *wishes; // ST_FOR: what attributes ask of it; NULL: nothing
     Block *body, *other;
     Span span; // of the source, for line tables; {NULL, 0, 0}: nowhere
