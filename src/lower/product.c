@@ -9,7 +9,12 @@
 //     for k { z[j,k] += x[i,k] * s }        where s is any scalar of i and j
 //
 // becomes d[i,j] = s, and z[j,k] += sum over i of x[i,k] * d[i,j] in a nest after it; the same with i and j exchanged. Where an operand is
-// not an element, but is computed, it is computed for all its indices before. What is moved reads nothing that the nest writes.
+// not an element, but is computed, it is computed for all its indices before. What is moved reads nothing that the nest writes. A loop over
+// k may do other things as well, and an array that is new in each iteration i,
+//
+//     r = 0; for j { for k { r[k] += x[i,j] * y[j,k] } }
+//
+// is a row of a product before the nest, too.
 #include "lower/product.h"
 
 #include "lower/independent.h"
@@ -31,12 +36,14 @@ typedef struct Splitter {
     Stmt *nest;
     Map made;           // Temp + 1: in an iteration
     Map written, inside; // arrays that it writes to, or makes; that it makes
-    const Temp *var;    // indices i, j and k
+    Temp var[VARS];     // indices i, j and k
     int budget;
     Block *around;      // where it stands
     Block before, after;
     Stmt *kept;         // of the last addition that was moved: the ST_STORE of d[i,j] = s
 } Splitter;
+
+static void set_indices(Splitter *z, const Stmt *j, const Stmt *k) { z->var[I] = z->nest->dst, z->var[J] = j->dst, z->var[K] = k->dst; }
 
 // ---- what a temp depends on
 
@@ -201,6 +208,12 @@ static Stmt *only_effect(const Block *b) {
     return one;
 }
 
+static bool has_effect(const Block *b) {
+    for (int i = 0; i < b->stmts.len; i++)
+        if (!is_plain(b->stmts.data[i])) return true;
+    return false;
+}
+
 static bool is_float(const Splitter *z, Temp t) { return kind_is_float(z->tree->temps.data[t].kind); }
 
 static bool is_op(const Splitter *z, Temp t, Op op) { return z->def[t] && z->def[t]->kind == ST_OP && z->def[t]->op == op && is_made(z, t); }
@@ -212,14 +225,25 @@ static bool is_long(const Splitter *z, const Stmt *s) {
     return n && (n->kind != ST_LIT || n->u.num >= LEAST);
 }
 
-// Does the cell's loop add x * y to it, of which one depends on i and k, and the other on j and k? f: x first.
-static bool sum_of_products(Splitter *z, const Stmt *loop, Temp *cell, Temp f[2]) {
-    const Stmt *set = only_effect(loop->body);
-    if (!set || set->kind != ST_SET || !is_float(z, set->dst) || !is_op(z, set->args[0], OP_add)) return false;
+static int count_uses(const Block *b, Temp t) {
+    int n = 0;
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        for (int k = 0; k < s->nargs; k++) n += s->args[k] == t;
+        n += count_uses(s->body, t) + count_uses(s->other, t);
+    }
+    return n;
+}
+
+// Does the statement of the loop add x * y to a cell, of which one depends on i and k, and the other on j and k? f: x first.
+static bool sum_of_products(Splitter *z, const Stmt *loop, const Stmt *set, Temp *cell, Temp f[2]) {
+    if (set->kind != ST_SET || !is_float(z, set->dst) || !is_op(z, set->args[0], OP_add)) return false;
+    if (count_uses(loop->body, set->dst) != 1 || count_uses(loop->body, set->args[0]) != 1) return false; // else each sum so far is used
     const Stmt *sum = z->def[set->args[0]];
     for (int k = 0; k < 2; k++) {
         const Stmt *get = z->def[sum->args[k]];
         if (!get || get->kind != ST_GET || get->args[0] != set->dst || !is_op(z, sum->args[1 - k], OP_mul)) continue;
+        if (count_uses(loop->body, get->dst) != 1) return false;
         const Stmt *mul = z->def[sum->args[1 - k]];
         int x = depends_on(z, mul->args[0]), y = depends_on(z, mul->args[1]);
         bool turned = x == (1 << J | 1 << K);
@@ -264,12 +288,24 @@ static bool is_alone(const Splitter *z, const Stmt *j, Temp cell) {
     return value && value->kind == ST_GET && value->args[0] == cell;
 }
 
-static bool split_sum(Splitter *z, Stmt *j, int at) {
+static int find_stmt(const Block *b, const Stmt *s) {
+    for (int i = 0; i < b->stmts.len; i++)
+        if (b->stmts.data[i] == s) return i;
+    return -1;
+}
+
+// Takes the effect out of the loop, and the loop out of the block if it has no other.
+static void take_effect(Block *b, Stmt *loop, const Stmt *effect) {
+    if (only_effect(loop->body)) take_out(b, find_stmt(b, loop));
+    else take_out(loop->body, find_stmt(loop->body, effect));
+}
+
+static bool split_sum(Splitter *z, Stmt *j, int at, const Stmt *set) {
     Stmt *k = j->body->stmts.data[at];
     const Stmt *const loops[] = {z->nest, j, k};
-    Temp var[] = {z->nest->dst, j->dst, k->dst}, cell, f[2], is[VARS], sum;
-    z->var = var;
-    if (!is_long(z, k) || !sum_of_products(z, k, &cell, f)) return false;
+    Temp cell, f[2], is[VARS], sum;
+    set_indices(z, j, k);
+    if (!is_long(z, k) || !sum_of_products(z, k, set, &cell, f)) return false;
     bool direct = z->def[f[0]]->kind == ST_LOAD && z->def[f[1]]->kind == ST_LOAD;
     if (direct && is_alone(z, j, cell)) return false;
     int made = -1;
@@ -288,18 +324,12 @@ static bool split_sum(Splitter *z, Stmt *j, int at) {
     Stmt *inner = product_nest(z, &z->before, loops, I, J, K, &x, &y, kind, is, &sum);
     Temp args[] = {sum, is[I], is[J]};
     add(z, inner->body, ST_STORE, -1, 3, args)->buf = p;
-    take_out(j->body, at), take_out(j->body, made);
-    read_instead(j->body, cell, p, arena_copy(z->arena, var, 2 * sizeof *var));
+    take_effect(j->body, k, set), take_out(j->body, made);
+    read_instead(j->body, cell, p, arena_copy(z->arena, z->var, 2 * sizeof *z->var));
     return true;
 }
 
 // ---- additions inside
-
-static int find_stmt(const Block *b, const Stmt *s) {
-    for (int i = 0; i < b->stmts.len; i++)
-        if (b->stmts.data[i] == s) return i;
-    return -1;
-}
 
 static int count_accesses(const Block *b, const Buf *buf, bool stores) {
     int n = 0;
@@ -307,6 +337,17 @@ static int count_accesses(const Block *b, const Buf *buf, bool stores) {
         const Stmt *s = b->stmts.data[i];
         if ((s->buf == buf && (!stores || (s->kind != ST_STORE && s->kind != ST_FILL))) || s->src == buf) n++;
         n += count_accesses(s->body, buf, stores) + count_accesses(s->other, buf, stores);
+    }
+    return n;
+}
+
+// How many statements change elements of the array.
+static int count_changes(const Block *b, const Buf *buf) {
+    int n = 0;
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        n += s->buf == buf && s->kind != ST_LOAD && s->kind != ST_NEW;
+        n += count_changes(s->body, buf) + count_changes(s->other, buf);
     }
     return n;
 }
@@ -337,27 +378,28 @@ static int added_at(Splitter *z, const Stmt *to) {
     return at;
 }
 
-// d[i,j] = s in the place of statement `at` of j.
-static Buf *keep_scalar(Splitter *z, Stmt *j, int at, Temp s) {
-    if (z->kept && z->kept->args[0] == s && find_stmt(j->body, z->kept) >= 0) {
-        take_out(j->body, at);
-        return z->kept->buf;
+// s as a function of i and j: as it is, or an array, d[i,j] = s before statement `at` of j.
+static Operand keep_scalar(Splitter *z, Stmt *j, int at, Temp s) {
+    Operand o = {.t = s, .row = I, .column = J};
+    if (z->def[s]->kind == ST_LOAD && depends_on(z, s) == (1 << I | 1 << J)) return o;
+    o.t = -1;
+    if (!z->kept || z->kept->args[0] != s || find_stmt(j->body, z->kept) < 0) {
+        Buf *d = add_matrix(z, z->tree->temps.data[s].kind, z->nest, j);
+        Temp args[] = {s, z->nest->dst, j->dst};
+        z->kept = tree_stmt(z->arena, ST_STORE, -1, 3, args, z->nest->span);
+        z->kept->buf = d;
+        block_insert(j->body, at, z->kept);
     }
-    Buf *d = add_matrix(z, z->tree->temps.data[s].kind, z->nest, j);
-    Temp args[] = {s, z->nest->dst, j->dst};
-    z->kept = tree_stmt(z->arena, ST_STORE, -1, 3, args, z->nest->span);
-    z->kept->buf = d;
-    j->body->stmts.data[at] = z->kept;
-    return d;
+    o.all = z->kept->buf;
+    return o;
 }
 
-// k: the loop; cond: of the branch that it is in, -1 if there is none; at: where that, or else the loop, is in j.
-static bool split_addition(Splitter *z, Stmt *j, int at, Stmt *k, Temp cond) {
+// to: the addition, in loop k; cond: of the branch that this is in, -1 if there is none; at: where that, or else the loop, is in j.
+static bool split_addition(Splitter *z, Stmt *j, int at, Stmt *k, const Stmt *to, Temp cond) {
     const Stmt *const loops[] = {z->nest, j, k};
-    Temp var[] = {z->nest->dst, j->dst, k->dst}, is[VARS], sum;
-    z->var = var;
-    Stmt *to = only_effect(k->body);
-    if (!is_long(z, k) || !to || to->kind != ST_ADDTO || !kind_is_float(to->buf->kind) || !is_op(z, to->args[0], OP_mul)) return false;
+    Temp is[VARS], sum;
+    set_indices(z, j, k);
+    if (!is_long(z, k) || to->kind != ST_ADDTO || !kind_is_float(to->buf->kind) || !is_op(z, to->args[0], OP_mul)) return false;
     const Buf *buf = to->buf;
     int row = added_at(z, to), over = I + J - row;
     if (row < 0 || !may_wait(z, j, buf)) return false;
@@ -369,8 +411,10 @@ static bool split_addition(Splitter *z, Stmt *j, int at, Stmt *k, Temp cond) {
         bool there = z->def[s] && (find_stmt(j->body, z->def[s]) >= 0 || find_stmt(z->nest->body, z->def[s]) >= 0);
         if (!there) continue;
         Kind kind = to->buf->kind;
-        Operand o = operand(z, x, loops, over, K), d = {.t = -1, .row = I, .column = J};
-        d.all = keep_scalar(z, j, at, s);
+        Stmt *whole = j->body->stmts.data[at];
+        Operand o = operand(z, x, loops, over, K), d = keep_scalar(z, j, at, s);
+        if (cond >= 0) take_out(j->body, find_stmt(j->body, whole));
+        else take_effect(j->body, k, to);
         Temp *add_args = ARENA_ARRAY(z->arena, Temp, to->nargs);
         Buf *p = cond >= 0 ? add_matrix(z, kind, loops[row], k) : NULL;
         Stmt *inner = product_nest(z, &z->after, loops, row, K, over, &d, &o, kind, is, &sum);
@@ -404,15 +448,83 @@ static bool has_check(const Block *b) {
     return false;
 }
 
+// ---- rows that an iteration adds up
+
+static void load_instead(Splitter *z, Block *b, const Buf *row, Buf *p) {
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        Stmt *s = b->stmts.data[i];
+        if (s->buf == row && s->kind == ST_LOAD) s->args = arena_copy(z->arena, (Temp[]){z->nest->dst, s->args[0]}, 2 * sizeof(Temp)), s->nargs = 2, s->buf = p;
+        load_instead(z, s->body, row, p), load_instead(z, s->other, row, p);
+    }
+}
+
+// The statement of the nest that makes all elements of the array 0, before j, if nothing else changes it but one addition in j, and
+// nothing reads it before j has ended.
+static Stmt *only_fill(const Splitter *z, const Stmt *j, const Buf *row) {
+    Stmt *fill = NULL;
+    bool before = true;
+    for (int i = 0; i < z->nest->body->stmts.len; i++) {
+        Stmt *s = z->nest->body->stmts.data[i];
+        const Block one = {.stmts = {.data = &z->nest->body->stmts.data[i], .len = 1}};
+        if (s == j) {
+            before = false;
+            if (count_accesses(j->body, row, false) != 1) return NULL;
+        } else if (before && s->kind == ST_FILL && s->buf == row && !fill) {
+            const Stmt *value = z->def[s->args[0]];
+            if (!value || value->kind != ST_LIT || value->u.real != 0) return NULL;
+            fill = s;
+        } else if (before ? count_accesses(&one, row, false) : count_changes(&one, row)) {
+            return NULL;
+        }
+    }
+    return fill;
+}
+
+// A row that each iteration i makes, r[k] = sum over j of x[i,j] * y[j,k], is one of a product.
+static bool split_row(Splitter *z, Stmt *j, Stmt *k, const Stmt *to) {
+    const Stmt *const loops[] = {z->nest, j, k};
+    Temp is[VARS], sum;
+    Buf *row = to->buf;
+    set_indices(z, j, k);
+    if (to->kind != ST_ADDTO || row->home != z->nest->body || row->rank != 1 || to->args[1] != k->dst || row->extent[0] != k->args[0]) return false;
+    if (!is_long(z, k) || !kind_is_float(row->kind) || !is_op(z, to->args[0], OP_mul)) return false;
+    const Stmt *mul = z->def[to->args[0]];
+    int x = depends_on(z, mul->args[0]), turned = x != (1 << I | 1 << J);
+    if (turned) x = depends_on(z, mul->args[1]);
+    if (x != (1 << I | 1 << J) || depends_on(z, mul->args[!turned]) != (1 << J | 1 << K)) return false;
+    Stmt *fill = only_fill(z, j, row);
+    if (!fill) return false;
+    Operand left = operand(z, mul->args[turned], loops, I, J), right = operand(z, mul->args[!turned], loops, J, K);
+    Buf *p = add_matrix(z, row->kind, z->nest, k);
+    Stmt *inner = product_nest(z, &z->before, loops, I, K, J, &left, &right, row->kind, is, &sum);
+    Temp args[] = {sum, is[I], is[K]};
+    add(z, inner->body, ST_STORE, -1, 3, args)->buf = p;
+    take_effect(j->body, k, to);
+    take_out(z->nest->body, find_stmt(z->nest->body, fill));
+    load_instead(z, z->nest->body, row, p);
+    return true;
+}
+
+static bool split_effects(Splitter *z, Stmt *j, int at, Stmt *k) {
+    for (int i = 0; i < k->body->stmts.len; i++)
+        if (split_row(z, j, k, k->body->stmts.data[i])) return true;
+    for (int i = 0; i < k->body->stmts.len; i++)
+        if (!is_plain(k->body->stmts.data[i]) && split_addition(z, j, at, k, k->body->stmts.data[i], -1)) return true;
+    for (int i = 0; i < k->body->stmts.len; i++)
+        if (!is_plain(k->body->stmts.data[i]) && split_sum(z, j, at, k->body->stmts.data[i])) return true;
+    return false;
+}
+
 static void split_inside(Splitter *z, Stmt *j) {
     z->kept = NULL;
     for (int at = 0; at < j->body->stmts.len; at++) {
         Stmt *s = j->body->stmts.data[at];
         bool done = false;
-        if (s->kind == ST_FOR) done = split_sum(z, j, at) || split_addition(z, j, at, s, -1);
+        if (s->kind == ST_FOR) done = split_effects(z, j, at, s);
         else if (s->kind == ST_IF && (!s->other || !s->other->stmts.len) && s->body) {
             Stmt *k = only_effect(s->body);
-            done = k && k->kind == ST_FOR && split_addition(z, j, at, k, s->args[0]);
+            Stmt *to = k && k->kind == ST_FOR ? only_effect(k->body) : NULL;
+            done = to && split_addition(z, j, at, k, to, s->args[0]);
         }
         if (done) at = -1; // statements have moved
     }
@@ -432,9 +544,13 @@ static void split_nest(Splitter *z, Block *around, Stmt *nest) {
     tree_definitions(z->tree->body, z->def);
     map_put(&z->made, (void *)((intptr_t)nest->dst + 1), (void *)1);
     note_made(z, nest->body);
-    if (is_long(z, nest) && !has_check(nest->body))
-        for (int i = 0; i < nest->body->stmts.len; i++)
-            if (is_long(z, nest->body->stmts.data[i])) split_inside(z, nest->body->stmts.data[i]);
+    for (int i = 0; i < nest->body->stmts.len && is_long(z, nest) && !has_check(nest->body); i++) {
+        Stmt *j = nest->body->stmts.data[i];
+        if (!is_long(z, j)) continue;
+        split_inside(z, j);
+        i = find_stmt(nest->body, j); // what was before it may be gone
+        if (z->before.stmts.len + z->after.stmts.len && !has_effect(j->body)) take_out(nest->body, i--);
+    }
     map_free(&z->made), map_free(&z->written), map_free(&z->inside);
     int at = find_stmt(around, nest);
     insert_all(around, at + 1, &z->after);
