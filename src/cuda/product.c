@@ -23,6 +23,7 @@ static bool need(Places *z, Temp t) {
     const Stmt *s = z->u->def[t];
     for (int k = 0; k < 3; k++)
         if (z->p->loop[k]->dst == t) return true;
+    if (z->p->batch && z->p->batch->dst == t) return true;
     if (!map_get(&z->made, key(t))) return s->kind == ST_LIT || !z->u->device[t];
     if (s->kind != ST_LIT && s->kind != ST_ARG && s->kind != ST_OP) return false;
     for (int k = 0; k < s->nargs; k++)
@@ -49,15 +50,20 @@ static void print_needed(Code *c, const Map *needed, const Block *b) {
 static bool print_places(Code *c, const Product *p, const char *name, const Stmt *s) {
     Unit *u = c->u;
     Places z = {.u = u, .p = p};
-    note_made(&z.made, p->loop[0]);
+    const Stmt *outer = p->batch ? p->batch : p->loop[0];
+    note_made(&z.made, outer);
     bool known = need_place(&z, s);
     if (known) {
-        const char *var[3];
-        for (int k = 0; k < 3; k++) var[k] = expr_temp(u, p->loop[k]->dst);
-        code_line(c, "const auto %s = fsm::cuda::places_of([=](int64_t %s, int64_t %s, int64_t %s) {", name, var[0], var[1], var[2]);
+        const char *var[4], *list = "", *unused = "", *comma = "";
+        for (int k = 0; k < 4; k++) {
+            if (k == 0 && !p->batch) continue;
+            var[k] = expr_temp(u, k ? p->loop[k - 1]->dst : p->batch->dst);
+            list = expr_text(u->arena, "%s%sint64_t %s", list, comma, var[k]), unused = expr_text(u->arena, "%s%s(void)%s", unused, comma, var[k]), comma = ", ";
+        }
+        code_line(c, "const auto %s = fsm::cuda::places_of%s([=](%s) {", name, p->batch ? "_batch" : "", list);
         c->indent += 4;
-        code_line(c, "(void)%s, (void)%s, (void)%s;", var[0], var[1], var[2]);
-        print_needed(c, &z.needed, p->loop[0]->body);
+        code_line(c, "%s;", unused);
+        print_needed(c, &z.needed, outer->body);
         code_line(c, "return int64_t(%s);", expr_place(u, s->buf, stmt_index(s)));
         c->indent -= 4;
         code_line(c, "});");
@@ -70,7 +76,8 @@ bool product_print(Code *host, Stmt *loop) {
     Unit *u = host->u;
     const Grid *g = loop->grid;
     Product p;
-    if (g->depth != 2 || g->nsums || g->ncopies || g->natomics || !product_find(u->def, loop, &p)) return false;
+    if (g->nsums || g->ncopies || g->natomics || !product_find(u->def, loop, &p) || g->depth != (p.batch ? 3 : 2)) return false;
+    if (p.batch && u->device[p.batch->args[0]]) return false;
     for (int k = 0; k < 3; k++)
         if (u->device[p.loop[k]->args[0]]) return false;
     Str *out = host->out, text = {0};
@@ -83,8 +90,10 @@ bool product_print(Code *host, Stmt *loop) {
     const char *type = cuda_element(p.to->buf->kind), *n[3];
     for (int k = 0; k < 3; k++) n[k] = expr_temp(u, p.loop[k]->args[0]);
     code_line(host, "if (fsm::cuda::is_product(%s, %s, %s)) {", n[0], n[1], n[2]);
-    code_line(host, "    fsm::cuda::matmul<%s>(call, %s, %s, %s, 1, 1, {%s + fsm_left.at, fsm_left.i, fsm_left.k, 0}, {%s + fsm_right.at, fsm_right.k, fsm_right.j, 0}, %d, {%s + fsm_to.at, fsm_to.i, fsm_to.j, 0});",
-              type, n[0], n[1], n[2], expr_buf(u, p.left->buf), expr_buf(u, p.right->buf), p.to->kind == ST_ADDTO, expr_buf(u, p.to->buf));
+    const char *batch = p.batch ? expr_temp(u, p.batch->args[0]) : "1", *apart[3];
+    for (int k = 0; k < 3; k++) apart[k] = p.batch ? expr_text(u->arena, "fsm_%s.batch", k == 0 ? "left" : k == 1 ? "right" : "to") : "0";
+    code_line(host, "    fsm::cuda::matmul<%s>(call, %s, %s, %s, %s, 1, {%s + fsm_left.at, fsm_left.i, fsm_left.k, %s}, {%s + fsm_right.at, fsm_right.k, fsm_right.j, %s}, %d, {%s + fsm_to.at, fsm_to.i, fsm_to.j, %s});",
+              type, n[0], n[1], n[2], batch, expr_buf(u, p.left->buf), apart[0], expr_buf(u, p.right->buf), apart[1], p.to->kind == ST_ADDTO, expr_buf(u, p.to->buf), apart[2]);
     u->nlaunches++;
     return true;
 }

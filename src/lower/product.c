@@ -15,6 +15,9 @@
 //     r = 0; for j { for k { r[k] += x[i,j] * y[j,k] } }
 //
 // is a row of a product before the nest, too.
+//
+// Where such a nest is in a loop whose iterations are independent (a batch), what there is in this gets a loop of its own for each nest, with
+// arrays for all iterations between them: for b { N; R } becomes for b { N } for b { R }.
 #include "lower/product.h"
 
 #include "lower/independent.h"
@@ -535,7 +538,8 @@ static void insert_all(Block *b, int at, Block *what) {
     vec_free(&what->stmts);
 }
 
-static void split_nest(Splitter *z, Block *around, Stmt *nest) {
+// Were there any products in it?
+static bool split_nest(Splitter *z, Block *around, Stmt *nest) {
     z->nest = nest, z->around = around;
     z->before = z->after = (Block){0};
     z->made = z->written = z->inside = (Map){0};
@@ -552,9 +556,156 @@ static void split_nest(Splitter *z, Block *around, Stmt *nest) {
         if (z->before.stmts.len + z->after.stmts.len && !has_effect(j->body)) take_out(nest->body, i--);
     }
     map_free(&z->made), map_free(&z->written), map_free(&z->inside);
-    int at = find_stmt(around, nest);
+    int at = find_stmt(around, nest), found = z->before.stmts.len + z->after.stmts.len;
     insert_all(around, at + 1, &z->after);
     insert_all(around, at, &z->before);
+    return found;
+}
+
+// ---- batches: nests in a loop
+
+static bool is_pure(const Stmt *s) { return s->kind == ST_LIT || s->kind == ST_ARG || s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT; }
+
+static bool has_whole(const Block *b, const Buf *buf) { // filling or copying
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        if (((s->kind == ST_FILL || s->kind == ST_COPY) && (s->buf == buf || s->src == buf)) || has_whole(s->body, buf) || has_whole(s->other, buf)) return true;
+    }
+    return false;
+}
+
+// Is it made by a statement of the loop's body, or by the loop?
+static bool is_made_by(const Stmt *loop, Temp t) {
+    for (int i = 0; i < loop->body->stmts.len; i++)
+        if (loop->body->stmts.data[i]->dst == t) return true;
+    return loop->dst == t;
+}
+
+static bool has_own_length(const Stmt *loop, const Block *b) { // a loop in b whose length is made by the loop
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        if ((s->kind == ST_FOR && is_made_by(loop, s->args[0])) || has_own_length(loop, s->body) || has_own_length(loop, s->other)) return true;
+    }
+    return false;
+}
+
+// Can statements of the loop become loops of their own? They are loops, and what these need is computed from the index, or known before.
+static bool may_divide(const Splitter *z, const Stmt *batch) {
+    if (batch->nargs > 1 || batch->wishes || has_check(batch->body) || has_own_length(batch, batch->body)) return false;
+    for (int i = 0; i < batch->body->stmts.len; i++)
+        if (batch->body->stmts.data[i]->kind != ST_FOR && !is_pure(batch->body->stmts.data[i])) return false;
+    for (int i = 0; i < z->tree->bufs.len; i++) {
+        const Buf *b = z->tree->bufs.data[i];
+        if (b->home != batch->body) continue;
+        if (has_whole(batch->body, b)) return false;
+        for (int k = 0; k < b->rank; k++)
+            if (is_made_by(batch, b->extent[k])) return false;
+    }
+    return true;
+}
+
+static bool take_new(Block *b, const Buf *buf) {
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        Stmt *s = b->stmts.data[i];
+        if (s->kind == ST_NEW && s->buf == buf) return take_out(b, i), true;
+        if (take_new(s->body, buf) || take_new(s->other, buf)) return true;
+    }
+    return false;
+}
+
+static void access_instead(Splitter *z, Block *b, const Buf *from, Buf *to, Temp first) {
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        Stmt *s = b->stmts.data[i];
+        if (s->buf == from) {
+            int values = s->kind == ST_LOAD ? 0 : 1;
+            Temp *args = ARENA_ARRAY(z->arena, Temp, s->nargs + 1);
+            for (int k = 0; k < s->nargs; k++) args[k + (k >= values)] = s->args[k];
+            args[values] = first;
+            s->args = args, s->nargs++, s->buf = to;
+        }
+        access_instead(z, s->body, from, to, first), access_instead(z, s->other, from, to, first);
+    }
+}
+
+// What was new in each iteration of the batch becomes an array of all of them.
+static void widen(Splitter *z, Stmt *batch, Buf *b) {
+    if (!take_new(z->tree->body, b)) return;
+    Buf *all = arena_copy(z->arena, b, sizeof *b);
+    all->id = z->tree->bufs.len, all->home = z->around, all->rank++;
+    all->extent = ARENA_ARRAY(z->arena, Temp, all->rank);
+    all->extent[0] = batch->args[0];
+    for (int k = 0; k < b->rank; k++) all->extent[k + 1] = b->extent[k];
+    vec_push(&z->tree->bufs, all);
+    add(z, &z->before, ST_NEW, -1, 0, NULL)->buf = all;
+    access_instead(z, batch->body, b, all, batch->dst);
+}
+
+// Each loop in the batch gets one around it to itself.
+static void divide(Splitter *z, Block *around, Stmt *batch) {
+    z->nest = batch, z->around = around, z->before = z->after = (Block){0};
+    for (int i = 0, n = z->tree->bufs.len; i < n; i++)
+        if (z->tree->bufs.data[i]->home == batch->body) widen(z, batch, z->tree->bufs.data[i]);
+    for (int i = 0; i < batch->body->stmts.len; i++) {
+        Stmt *s = batch->body->stmts.data[i];
+        if (s->kind != ST_FOR) continue;
+        Stmt *loop = add_loop(z, &z->before, batch);
+        Block one = {.stmts = {.data = &s, .len = 1}};
+        for (int k = 0; k < i; k++) {
+            const Stmt *pure = batch->body->stmts.data[k];
+            if (pure->kind == ST_FOR) continue;
+            Stmt *copy = arena_copy(z->arena, pure, sizeof *pure);
+            copy->dst = new_temp(z, z->tree->temps.data[pure->dst].kind, false);
+            copy->args = arena_copy(z->arena, pure->args, sizeof *pure->args * (size_t)pure->nargs);
+            vec_push(&loop->body->stmts, copy);
+        }
+        for (int k = 0, at = 0; k < i; k++) {
+            const Stmt *pure = batch->body->stmts.data[k];
+            if (pure->kind == ST_FOR) continue;
+            block_rename(loop->body, pure->dst, loop->body->stmts.data[at]->dst);
+            block_rename(&one, pure->dst, loop->body->stmts.data[at++]->dst);
+        }
+        vec_push(&loop->body->stmts, s);
+        block_rename(loop->body, batch->dst, loop->dst);
+    }
+    int at = find_stmt(around, batch);
+    take_out(around, at);
+    insert_all(around, at, &z->before);
+}
+
+static bool split_batch(Splitter *z, Block *around, Stmt *batch) {
+    VEC(Stmt *) inside = {0};
+    Iterations it;
+    bool found = false;
+    if (!may_divide(z, batch)) return false;
+    iter_init(&it, z->arena, z->tree, false);
+    for (int i = 0; i < batch->body->stmts.len; i++) {
+        Stmt *s = batch->body->stmts.data[i];
+        if (s->kind == ST_FOR && iter_look(&it, s, false)) vec_push(&inside, s);
+        if (s->kind == ST_FOR) iter_forget(&it);
+    }
+    iter_free(&it);
+    for (int i = 0; i < inside.len; i++) found |= split_nest(z, batch->body, inside.data[i]);
+    vec_free(&inside);
+    if (found) divide(z, around, batch);
+    return found;
+}
+
+static void swap(Stmt *outer, Stmt *inner) {
+    Temp index = outer->dst, *length = outer->args;
+    outer->dst = inner->dst, outer->args = inner->args, inner->dst = index, inner->args = length;
+}
+
+// The same where the loop of the batch is all that another does, if its iterations are independent.
+static void split_swapped(Splitter *z, Block *around, Stmt *nest) {
+    Stmt *inner = nest->body->stmts.len == 1 ? nest->body->stmts.data[0] : NULL;
+    if (!inner || inner->kind != ST_FOR || inner->nargs > 1 || nest->nargs > 1 || inner->wishes || nest->wishes || is_made_by(nest, inner->args[0])) return;
+    Iterations it;
+    swap(nest, inner);
+    iter_init(&it, z->arena, z->tree, false);
+    bool apart = iter_look(&it, nest, false);
+    iter_forget(&it);
+    iter_free(&it);
+    if (!apart || !split_batch(z, around, nest)) swap(nest, inner);
 }
 
 // The outermost loops whose iterations are independent, unless they are known to be few.
@@ -582,7 +733,10 @@ void products_split(Arena *arena, Tree *tree, bool precise) {
     iter_init(&it, arena, tree, precise);
     find_nests(&z, &it, tree->body);
     iter_free(&it);
-    for (int i = 0; i < z.nests.len; i++) split_nest(&z, z.nests.data[i].around, z.nests.data[i].loop);
+    for (int i = 0; i < z.nests.len; i++) {
+        const Nest n = z.nests.data[i];
+        if (!split_nest(&z, n.around, n.loop) && !split_batch(&z, n.around, n.loop)) split_swapped(&z, n.around, n.loop);
+    }
     vec_free(&z.nests);
 }
 
@@ -591,7 +745,7 @@ void products_split(Arena *arena, Tree *tree, bool precise) {
 typedef struct Finder {
     Stmt *const *def;
     Map made;
-    Temp var[VARS];
+    Temp var[VARS + 1]; // the last: of the batch, or -1
 } Finder;
 
 static void note_temps(Map *made, const Block *b) {
@@ -605,7 +759,7 @@ static void note_temps(Map *made, const Block *b) {
 // The indices in which t is affine, as bits; -1 if it is not.
 static int affine(const Finder *z, Temp t) {
     if (!map_get(&z->made, (void *)((intptr_t)t + 1))) return 0;
-    for (int v = 0; v < VARS; v++)
+    for (int v = 0; v <= VARS; v++)
         if (z->var[v] == t) return 1 << v;
     const Stmt *s = z->def[t];
     if (s->kind == ST_LIT || s->kind == ST_ARG) return 0;
@@ -616,12 +770,13 @@ static int affine(const Finder *z, Temp t) {
     return x | y ? -1 : 0;
 }
 
+// The same of all indices of an element, but for that of the batch.
 static int affine_indices(const Finder *z, const Stmt *s) {
     int all = 0;
     for (const Temp *t = stmt_index(s); t < s->args + s->nargs; t++) {
         int of = affine(z, *t);
         if (of < 0) return -1;
-        all |= of;
+        all |= of & ~(1 << VARS);
     }
     return all;
 }
@@ -648,6 +803,7 @@ static bool find(Finder *z, Product *p) {
     const Stmt *zero = def_of(z, e[0]->args[0], ST_LIT), *value = def_of(z, e[2]->args[0], ST_GET), *sum = def_of(z, set->args[0], ST_OP);
     if (!zero || zero->u.real != 0 || !value || value->args[0] != e[0]->dst || !sum || sum->op != OP_add) return false;
     for (int k = 0; k < VARS; k++) z->var[k] = p->loop[k]->dst;
+    z->var[VARS] = p->batch ? p->batch->dst : -1;
     for (int k = 0; k < VARS; k++)
         if (affine(z, p->loop[k]->args[0])) return false;
     for (int k = 0; k < 2; k++) {
@@ -669,6 +825,10 @@ bool product_find(Stmt *const *def, Stmt *loop, Product *out) {
     map_put(&z.made, (void *)((intptr_t)loop->dst + 1), (void *)1);
     note_temps(&z.made, loop->body);
     bool found = find(&z, out);
+    if (!found && loop->nargs == 1) {
+        *out = (Product){.batch = loop};
+        found = effects(loop->body, 1, &out->loop[0]) && out->loop[0]->kind == ST_FOR && find(&z, out);
+    }
     map_free(&z.made);
     return found;
 }

@@ -4,9 +4,11 @@
 
 #include "lower/tree.h"
 
-// to[.. i .. j ..] = or += the sum over k of left[.. i .. k ..] * right[.. j .. k ..], where indices are affine in the three.
+// to[.. i .. j ..] = or += the sum over k of left[.. i .. k ..] * right[.. j .. k ..], where indices are affine in the three; for each index
+// of a batch, if there is one, in which they are affine, too.
 typedef struct Product {
     Stmt *loop[3];      // over i, j and k
+    Stmt *batch;        // the loop around them, or NULL
     Stmt *left, *right; // ST_LOAD
     Stmt *to;           // ST_STORE or ST_ADDTO
 } Product;

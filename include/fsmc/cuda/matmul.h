@@ -137,11 +137,16 @@ void matmul_blas(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, T a
 
 // Where elements lie that are apart by a fixed step in each of three indices: that of (0, 0, 0), and the steps.
 struct Places {
-    int64_t at, i, j, k;
+    int64_t at, i, j, k, batch;
 };
 template <class F> Places places_of(F f) {
     const int64_t at = f(0, 0, 0);
-    return {at, f(1, 0, 0) - at, f(0, 1, 0) - at, f(0, 0, 1) - at};
+    return {at, f(1, 0, 0) - at, f(0, 1, 0) - at, f(0, 0, 1) - at, 0};
+}
+// The same where a batch has an index, the first.
+template <class F> Places places_of_batch(F f) {
+    const int64_t at = f(0, 0, 0, 0);
+    return {at, f(0, 1, 0, 0) - at, f(0, 0, 1, 0) - at, f(0, 0, 0, 1) - at, f(1, 0, 0, 0) - at};
 }
 
 // Is a sum over k, for i < m and j < n, better done as a product than by a thread or a block for each i and j?
