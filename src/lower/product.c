@@ -699,6 +699,8 @@ static void swap(Stmt *outer, Stmt *inner) {
 static void split_swapped(Splitter *z, Block *around, Stmt *nest) {
     Stmt *inner = nest->body->stmts.len == 1 ? nest->body->stmts.data[0] : NULL;
     if (!inner || inner->kind != ST_FOR || inner->nargs > 1 || nest->nargs > 1 || inner->wishes || nest->wishes || is_made_by(nest, inner->args[0])) return;
+    for (int i = 0; i < z->tree->bufs.len; i++)
+        if (z->tree->bufs.data[i]->home == nest->body) return; // iterations of the inner loop may share it
     Iterations it;
     swap(nest, inner);
     iter_init(&it, z->arena, z->tree, false);
