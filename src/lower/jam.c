@@ -15,10 +15,11 @@
 
 enum { MOST = 4, MOST_WISHED = 16, UNEQUAL = 2, MOST_STATEMENTS = 60, UNKNOWN = 1000, SUMS = 8, SMALL = 8192, LARGEST = 1 << 30 };
 
-// Of the inner loop: moves of vectors that iterations share, vectors that each of them keeps in registers, and the time of what
-// they do not share.
+// Of the inner loop: moves of vectors that iterations share, vectors that each of them keeps in registers, whether it loads
+// what is the same in all lanes, and the time of what they do not share.
 typedef struct Gain {
     int shared, kept;
+    bool same;
     double other;
 } Gain;
 
@@ -163,6 +164,7 @@ static Gain gain_of(const Jammer *z) {
         const Stmt *s = b->stmts.data[i];
         if (s->kind == ST_LOAD && info(z, s->dst)->varies && !any_depends(z, s->nargs, s->args)) g.shared++;
         if (s->kind == ST_ADDTO && info(z, s->args[0])->varies && !any_depends(z, s->nargs - 1, s->args + 1)) g.shared += 2;
+        g.same |= s->kind == ST_LOAD && !info(z, s->dst)->varies;
         if (s->kind == ST_SET) g.kept++; // a cell: a sum
         else if (s->kind != ST_GET) count_kept(z, s, &seen, &g);
     }
@@ -188,7 +190,8 @@ static int64_t trips(const Jammer *z, Temp t) {
     return s && s->kind == ST_LIT ? s->u.num : -1;
 }
 
-static bool has_room(const Jammer *z, int n) { return n * z->gain.kept < z->vectors; }
+// Besides what is kept there is what is shared, and what is the same in all lanes.
+static bool has_room(const Jammer *z, int n) { return n * z->gain.kept + z->gain.same < z->vectors; }
 
 // Of an iteration of the inner loop, which n of the loop share: what they share is moved once.
 static double time_of(const Jammer *z, int n) { return z->gain.other + (double)z->gain.shared / n; }
