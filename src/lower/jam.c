@@ -445,6 +445,7 @@ static void replace(Jammer *z, Block *block, int at) {
 
 static void look_at(Jammer *z, Stmt *loop, Stmt *inner) {
     z->loop = loop, z->inner = inner;
+    z->gain = (Gain){0};
     z->changed.len = 0;
     map_free(&z->made), map_free(&z->number);
     z->made = z->number = (Map){0};
@@ -486,6 +487,62 @@ static bool try(Jammer *z, Stmt *loop) {
     else if (wish && wish->number > 1) wish_refuse(wish, z->why);
     if (fit) explain_jam(z, wish);
     return fit;
+}
+
+// ---- loops that do too much for that
+
+static bool is_needed(const Map *needed, Temp t) { return t >= 0 && map_get(needed, (void *)((intptr_t)t + 1)); }
+
+// Notes what the block's statements need that are needed themselves; returns whether that is news.
+static bool note_needs(const Block *block, const Block *inner, bool sums, Map *needed) {
+    bool news = false;
+    for (int i = 0; i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        bool adds = s->kind == ST_ADDTO && block == inner, acts = s->kind == ST_ADDTO || s->kind == ST_STORE;
+        bool keep = s->kind == ST_FOR || (acts && adds == sums) || is_needed(needed, s->dst);
+        for (int k = 0; keep && k < s->nargs; k++)
+            if (!is_needed(needed, s->args[k])) map_put(needed, (void *)((intptr_t)s->args[k] + 1), (void *)s), news = true;
+        if (s->body) news |= note_needs(s->body, inner, sums, needed);
+    }
+    return news;
+}
+
+// Returns how many statements of the inner loop are left.
+static int drop_others(Block *block, const Block *inner, bool sums, const Map *needed) {
+    int n = 0, left = 0;
+    for (int i = 0; i < block->stmts.len; i++) {
+        Stmt *s = block->stmts.data[i];
+        bool adds = s->kind == ST_ADDTO && block == inner, acts = s->kind == ST_ADDTO || s->kind == ST_STORE;
+        if (s->kind == ST_FOR || (acts && adds == sums) || is_needed(needed, s->dst)) block->stmts.data[n++] = s;
+        if (s->body) left = drop_others(s->body, inner, sums, needed);
+    }
+    block->stmts.len = n;
+    return block == inner ? n : left;
+}
+
+// Leaves of a loop what its inner loop adds to arrays, or all else; false if its iterations cannot share what is left.
+static bool leave(Jammer *z, Stmt *loop, bool sums) {
+    const Block *inner = only_loop(loop->body)->body;
+    Map needed = {0};
+    while (note_needs(loop->body, inner, sums, &needed)) continue;
+    int left = drop_others(loop->body, inner, sums, &needed);
+    map_free(&needed);
+    return left && fits(z, loop);
+}
+
+// A loop whose iterations would share what their inner loops read, had they but room for it, and whose inner loop adds up a
+// number and adds to an array, too: two loops, one for each. (A product's adjoints are such a loop.)
+static void divide(Jammer *z, Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        Stmt *s = block->stmts.data[i];
+        divide(z, s->body);
+        divide(z, s->other);
+        if (s->kind != ST_FOR || s->lanes || s->wishes || fits(z, s) || !z->gain.shared || has_room(z, 2)) continue;
+        Stmt *rest = tree_clone(z->arena, z->tree, s), *sums = tree_clone(z->arena, z->tree, s);
+        if (!leave(z, rest, false) || !leave(z, sums, true)) continue;
+        block->stmts.data[i] = rest;
+        block_insert(block, ++i, sums);
+    }
 }
 
 // Puts copies in the place of the outermost loops that are to have them.
@@ -573,8 +630,10 @@ static void sums_of(Jammer *z, Stmt *lanes) {
 }
 
 void lanes_jam(Arena *arena, Tree *tree, int known, Stmt *const *def, Block *block, int vectors, const LaneOptions *opt) {
-    Jammer z = {.arena = arena, .tree = tree, .machine = opt->machine, .precise = opt->precise, .vectors = vectors ? opt->registers / vectors : 0};
+    int registers = opt->machine->registers ? (int)opt->machine->registers : opt->registers;
+    Jammer z = {.arena = arena, .tree = tree, .machine = opt->machine, .precise = opt->precise, .vectors = vectors ? registers / vectors : 0};
     z.def = def, z.known = known;
+    if (z.vectors) divide(&z, block);
     each_loop(&z, block, try);
     map_free(&z.made), map_free(&z.number);
     vec_free(&z.changed);
