@@ -9,17 +9,65 @@
 
 enum { MAX_ROUNDS = 8, MAX_LOOPS = 64, MAX_EXPONENT = 1024 };
 
-static void note_use(Map *uses, const Node *e) { map_put(uses, e, (void *)((intptr_t)map_get(uses, e) + 1)); }
+// How often values are used. Loops that have not been joined yet (unify.c) compute the same under other variables: values
+// that are alike but for these are counted as one, so that what is one later is changed alike everywhere.
+typedef struct Uses {
+    Map likeness; // of a value
+    Map number;   // of an index variable + 1: how many of the same extent are around it
+    Map count;    // by likeness
+    Map seen;
+} Uses;
 
-static void count_uses(Node *e, void *data) {
-    for (int k = 0; k < e->nargs; k++) note_use(data, e->args[k]);
+static uintptr_t mix(uintptr_t h, uintptr_t x) { return (h ^ x) * (uintptr_t)0x9e3779b97f4a7c15 + (h >> 29); }
+
+static void number_variable(Node *e, void *data) {
+    Uses *u = data;
+    intptr_t n = 1;
+    for (int i = 0; ir_is_binder(e) && i < e->fv->n; i++) n += !e->fv->v[i]->is_state && e->fv->v[i]->extent == e->u.var->extent;
+    if (ir_is_binder(e)) map_put(&u->number, e->u.var, (void *)n);
 }
 
+static uintptr_t likeness(Uses *u, const Node *e) {
+    const void *known = map_get(&u->likeness, e);
+    if (known) return (uintptr_t)known;
+    const Var *v = e->op == OP_var || ir_is_binder(e) ? e->u.var : NULL;
+    intptr_t number = v && !v->is_state ? (intptr_t)map_get(&u->number, v) : 0;
+    bool own = !e->fv->n || ir_is_loop(e) || (v && !number);
+    uintptr_t h = mix((uintptr_t)e->op, own ? (uintptr_t)e : (uintptr_t)e->kind);
+    if (!own) h = v ? mix(mix(h, (uintptr_t)number), likeness(u, v->extent)) : mix(h, (uintptr_t)e->u.num);
+    for (int k = 0; !own && k < e->nargs; k++) h = mix(h, likeness(u, e->args[k]));
+    map_put(&u->likeness, e, (void *)(h | 1));
+    return h | 1;
+}
+
+static void note_use(Uses *u, const Node *e) {
+    void *key = (void *)likeness(u, e);
+    map_put(&u->count, key, (void *)((intptr_t)map_get(&u->count, key) + 1));
+}
+
+static void count_uses(Node *e, void *data) {
+    Uses *u = data;
+    void *key = (void *)likeness(u, e);
+    if (map_get(&u->seen, key)) return;
+    map_put(&u->seen, key, e);
+    for (int k = 0; k < e->nargs; k++) note_use(u, e->args[k]);
+}
+
+static void find_uses(const Func *f, Uses *u) {
+    ir_walk(f->noutputs, f->outputs, number_variable, u);
+    ir_walk(f->noutputs, f->outputs, count_uses, u);
+    for (int i = 0; i < f->noutputs; i++) note_use(u, f->outputs[i]);
+}
+
+static void uses_free(Uses *u) { map_free(&u->likeness), map_free(&u->number), map_free(&u->count), map_free(&u->seen); }
+
 // Is e, of this operation, used once? What has been rewritten in this round is not known.
-static bool once(const Map *uses, const Node *e, Op op) { return e->op == op && (intptr_t)map_get(uses, e) == 1; }
+static bool once(const Uses *u, const Node *e, Op op) {
+    return e->op == op && (intptr_t)map_get(&u->count, map_get(&u->likeness, e)) == 1;
+}
 
 // If p is a product with the factor x, or one with a product in it that is used nowhere else and has it: the other factors.
-static Node *without_factor(Ir *m, const Map *uses, const Node *p, const Node *x) {
+static Node *without_factor(Ir *m, const Uses *uses, const Node *p, const Node *x) {
     for (int i = 0; i < 2; i++)
         if (p->args[i] == x) return p->args[!i];
     for (int i = 0; i < 2; i++) {
@@ -31,7 +79,7 @@ static Node *without_factor(Ir *m, const Map *uses, const Node *p, const Node *x
 }
 
 // a * x + b * x as x * (a + b), or both with -; NULL if they have no factor in common. x is an operand of one of the products.
-static Node *common_factor(Ir *m, const Map *uses, const Node *p, const Node *q, Op op) {
+static Node *common_factor(Ir *m, const Uses *uses, const Node *p, const Node *q, Op op) {
     for (int i = 0; i < 4; i++) {
         Node *x = i < 2 ? p->args[i] : q->args[i - 2];
         Node *a = without_factor(m, uses, p, x), *b = a ? without_factor(m, uses, q, x) : NULL;
@@ -64,12 +112,12 @@ static Node *common_quotient(Ir *m, const Node *p, const Node *q, Op op) {
     return NULL;
 }
 
-static Node *common(Ir *m, const Map *uses, const Node *p, const Node *q, Op op) {
+static Node *common(Ir *m, const Uses *uses, const Node *p, const Node *q, Op op) {
     return p->op == OP_mul && q->op == OP_mul ? common_factor(m, uses, p, q, op) : common_quotient(m, p, q, op);
 }
 
 // Sums and differences: of two products or quotients, or of (e + a * x) and one.
-static Node *factored(Ir *m, const Map *uses, const Node *e) {
+static Node *factored(Ir *m, const Uses *uses, const Node *e) {
     Node *a = e->args[0], *b = e->args[1];
     if (m->strict || (!once(uses, b, OP_mul) && !once(uses, b, OP_div))) return NULL;
     if (once(uses, a, OP_mul) || once(uses, a, OP_div)) return common(m, uses, a, b, e->op);
@@ -90,12 +138,12 @@ static bool varies_with_all_of(const Node *e, const Node *a) {
 }
 
 // a * (1 / b), the reciprocal being used here only, unless it is made once for all values of a variable that a depends on.
-static Node *by_reciprocal(Ir *m, const Map *uses, Node *a, const Node *b) {
+static Node *by_reciprocal(Ir *m, const Uses *uses, Node *a, const Node *b) {
     if (m->strict || !once(uses, b, OP_div) || !ir_is_lit(b->args[0], 1) || !varies_with_all_of(b, a)) return NULL;
     return rule(m, RULE_mul_reciprocal) ? ir_div(m, a, b->args[1]) : NULL;
 }
 
-static Node *product(Ir *m, const Map *uses, const Node *e) {
+static Node *product(Ir *m, const Uses *uses, const Node *e) {
     Node *a = e->args[0], *b = e->args[1];
     int64_t j, k;
     Node *quotient = by_reciprocal(m, uses, a, b);
@@ -110,7 +158,7 @@ static Node *product(Ir *m, const Map *uses, const Node *e) {
 }
 
 // exp (y * log x): derivatives of it are cheaper than those of x ** y, and need log x, too.
-static Node *power(Ir *m, const Map *uses, const Node *e) {
+static Node *power(Ir *m, const Uses *uses, const Node *e) {
     const Node *a = e->args[0];
     if (!m->fast || !once(uses, a, OP_mul)) return NULL;
     bool first = once(uses, a->args[0], OP_log), either = first || once(uses, a->args[1], OP_log);
@@ -128,22 +176,22 @@ static Node *change(Ir *m, Node *e, void *uses) {
     return by ? by : e;
 }
 
-static void find_uses(const Func *f, Map *uses) {
-    ir_walk(f->noutputs, f->outputs, count_uses, uses);
-    for (int i = 0; i < f->noutputs; i++) note_use(uses, f->outputs[i]);
+static void count_plainly(Node *e, void *data) {
+    for (int k = 0; k < e->nargs; k++) map_put(data, e->args[k], (void *)((intptr_t)map_get(data, e->args[k]) + 1));
 }
 
 static bool affine_steps(Func *f) {
     Map uses = {0};
     if (!f->ir->fast) return false;
-    find_uses(f, &uses);
+    ir_walk(f->noutputs, f->outputs, count_plainly, &uses);
+    for (int i = 0; i < f->noutputs; i++) map_put(&uses, f->outputs[i], (void *)((intptr_t)map_get(&uses, f->outputs[i]) + 1));
     bool changed = pass_affine_steps(f, &uses);
     map_free(&uses);
     return changed;
 }
 
 static bool factor(Func *f) {
-    Map uses = {0};
+    Uses uses = {0};
     bool changed = false;
     find_uses(f, &uses);
     for (int i = 0; i < f->noutputs; i++) {
@@ -151,7 +199,7 @@ static bool factor(Func *f) {
         changed |= e != f->outputs[i];
         f->outputs[i] = e;
     }
-    map_free(&uses);
+    uses_free(&uses);
     return changed;
 }
 
