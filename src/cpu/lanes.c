@@ -423,7 +423,7 @@ static LLVMValueRef lanes_conversion(Body *p, const Stmt *s) {
 }
 
 static LLVMValueRef lanes_select(Body *p, const Stmt *s) {
-    LLVMValueRef cond = info(p, s->args[0])->varies ? lanes_value(p, s->args[0]) : body_value(p, s->args[0]);
+    LLVMValueRef cond = lanes_value(p, s->args[0]); // of one for all lanes, LLVM makes branches
     return LLVMBuildSelect(p->e->builder, cond, lanes_value(p, s->args[1]), lanes_value(p, s->args[2]), "");
 }
 

@@ -83,8 +83,18 @@ static void explain_block(Planner *p, const Stmt *loop, int needed, int chosen, 
     str_free(&s);
 }
 
-// Does a sum take longer than the rest of a short iteration, if there is only one?
-static bool waits_for_sum(Planner *p, const Stmt *loop) { return model_adds(loop->body) && model_lanes(&p->m, loop->body, 1) < 2; }
+// How long a sum takes, from a term to the next, while other operations go on.
+enum { SUM = 16 };
+
+// Does a sum take longer than the rest of a short iteration, if there is only one? Cells are registers.
+static bool waits_for_sum(Planner *p, const Stmt *loop) {
+    int cells = 0;
+    for (int i = 0; i < loop->body->stmts.len; i++) {
+        const Stmt *s = loop->body->stmts.data[i];
+        cells += s->kind == ST_GET || s->kind == ST_SET;
+    }
+    return model_adds(loop->body) && model_lanes(&p->m, loop->body, 1) * p->m.machine->lanes - cells < SUM;
+}
 
 // What lanes share, and the sums into what they share, is moved once for a block of several vectors, if they have room.
 static int vectors(Planner *p, const Stmt *loop) {

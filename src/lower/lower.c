@@ -296,13 +296,22 @@ static void demand_followed(Lower *l, Node *loop, Demand *d) {
     ir_walk(ir_loop(loop)->n, loop->args + loop_steps(loop), demand_result, &(Followed){l, loop, d});
 }
 
+// Is it that a number other than 0 comes out of sums or loops, such as the square of a norm that a derivative is divided by? That
+// holds but for special arguments.
+static bool is_generic(Lower *l, const Node *p) {
+    if (p->op == OP_and) return is_generic(l, p->args[0]) && is_generic(l, p->args[1]);
+    return p->op == OP_ne && kind_is_float(p->args[0]->kind) && (ir_is_zero(p->args[0]) || ir_is_zero(p->args[1])) &&
+           (lower_dear(l, p->args[0]) || lower_dear(l, p->args[1]));
+}
+
 static void demand(Lower *l, Node *e, Demand *seen) {
     if (e->nargs == 0 || is_demanded(seen, e) || (seen->fuel && --*seen->fuel < 0) || lower_is_outside(l, e)) return;
     map_put(seen->seen, e, e);
     switch (e->op) {
     case OP_bracket:
         demand(l, e->args[0], seen);
-        if (!seen->outer) vec_push(&l->scope->arms, e->args[1]);
+        if (!e->args[1]->partial && is_generic(l, e->args[0])) demand(l, e->args[1], seen);
+        else if (!seen->outer) vec_push(&l->scope->arms, e->args[1]);
         break;
     case OP_select:
         demand(l, e->args[0], seen);
@@ -653,7 +662,7 @@ static Temp emit_branch(Lower *l, Node *c, Node *a, Node *b) {
 
 static bool simple(Lower *l, Node *e) {
     int fuel = 64;
-    if (lower_known_value(l, e) >= 0 || shared_by_arms(l, l->scope, e)) return true;
+    if (lower_known_value(l, e) >= 0 || map_get(&l->scope->demanded, e) || shared_by_arms(l, l->scope, e)) return true;
     return !lower_dear(l, e) && !may_fail(l, l->scope, e, &fuel);
 }
 
