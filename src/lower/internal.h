@@ -151,6 +151,15 @@ void lanes_jam(Arena *arena, Tree *tree, int known, Stmt *const *def, Block *blo
 // Lets innermost loops in a loop with blocks of lanes make several sums over the lanes at once, where arrays are large. (jam.c)
 void lanes_group(Arena *arena, Tree *tree, int known, Stmt *const *def, Stmt *loop);
 
+// Folds what literals decide in a block, and takes away cells that are then set in one place only; def: what makes each of the
+// first n temps; strict: x + 0.0 is not x. (tidy.c)
+void lower_decide(const Tree *tree, int n, Stmt *const *def, bool strict, Block *block);
+void block_delete(Block *block, int at); // the statement number `at`
+void stmt_drop(Stmt *s);        // to be taken out of its block by …
+void block_sweep(Block *block); // … this, from all blocks inside, too
+// Removes what nothing needs any more: values, arrays that are not loaded, and loops and branches without anything in them.
+void lower_remove_dead(Arena *arena, Tree *tree);
+
 // Writes out short loops where that decides conditions on their index or brings loops inside of them together, and turns fills
 // and copies into loops that may become one with others: these are noted in `opened`, each with what it was. strict: sums keep
 // their order. (unfold.c)

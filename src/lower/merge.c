@@ -93,22 +93,6 @@ static void written_inside(Forward *f, const Block *block) {
     }
 }
 
-static void drop(Stmt *s) { *s = (Stmt){.kind = ST_LIT, .dst = -1, .span = s->span}; }
-
-static bool is_dropped(const Stmt *s) { return s->kind == ST_LIT && s->dst < 0; }
-
-static void sweep(Block *block) {
-    int n = 0;
-    for (int i = 0; block && i < block->stmts.len; i++) {
-        Stmt *s = block->stmts.data[i];
-        if (is_dropped(s)) continue;
-        block->stmts.data[n++] = s;
-        sweep(s->body);
-        sweep(s->other);
-    }
-    if (block) block->stmts.len = n;
-}
-
 // What is added to a known element is stored.
 static void add_known(Forward *f, Block *block, int at, const Known *k) {
     Merger *z = f->z;
@@ -137,7 +121,7 @@ static void forward_arm(Forward *f, Block *arm) {
 
 static void forward_store(Forward *f, Stmt *s, bool top) {
     Known *k = find_known(f, s->buf, s->args + 1);
-    if (k && k->store && top) drop(k->store);
+    if (k && k->store && top) stmt_drop(k->store);
     written(f, s->buf, s->args + 1);
     if (f->n < KNOWN) f->known[f->n++] = (Known){s->buf, s->args + 1, s->args[0], top ? s : NULL};
 }
@@ -150,7 +134,7 @@ static void forward(Forward *f, Block *block, bool top) {
                                          : NULL;
         if (s->kind == ST_LOAD && k) {
             block_rename(f->loop, s->dst, k->value);
-            drop(s);
+            stmt_drop(s);
         } else if (s->kind == ST_LOAD || s->kind == ST_FETCH) {
             loaded(f, s->buf, stmt_index(s));
         } else if (s->kind == ST_ADDTO && k) {
@@ -175,7 +159,7 @@ static void forward(Forward *f, Block *block, bool top) {
 static void forward_in(Merger *z, Block *body) {
     Forward f = {.z = z, .loop = body};
     forward(&f, body, true);
-    sweep(body);
+    block_sweep(body);
 }
 
 // ---- one loop from two
@@ -344,75 +328,6 @@ static void close_copies(const Map *opened, Block *block) {
     }
 }
 
-// ---- what nothing needs any more
-
-typedef struct Needed {
-    int *uses;    // by temp
-    bool *loaded; // by buffer
-    bool changed;
-} Needed;
-
-static void count(Needed *n, const Block *block) {
-    for (int i = 0; block && i < block->stmts.len; i++) {
-        const Stmt *s = block->stmts.data[i];
-        for (int k = 0; k < s->nargs; k++) n->uses[s->args[k]]++;
-        for (int k = 0; k < s->nin; k++)
-            if (s->in[k]) n->loaded[s->in[k]->id] = true;
-        if ((s->kind == ST_LOAD || s->kind == ST_EXTERN) && s->buf) n->loaded[s->buf->id] = true;
-        if (s->kind == ST_COPY) n->loaded[s->src->id] = true;
-        count(n, s->body);
-        count(n, s->other);
-    }
-}
-
-static bool is_needed(const Needed *n, const Stmt *s) {
-    switch (s->kind) {
-    case ST_NEW:
-    case ST_FILL:
-    case ST_COPY:
-    case ST_STORE:
-    case ST_ADDTO:
-    case ST_FETCH: return s->buf->where != BUF_TEMP || n->loaded[s->buf->id];
-    case ST_LIT:
-    case ST_ARG:
-    case ST_OP:
-    case ST_CONV:
-    case ST_SELECT:
-    case ST_LOAD:
-    case ST_GET: return n->uses[s->dst];
-    case ST_FOR: return s->body->stmts.len;
-    case ST_IF: return (s->body && s->body->stmts.len) || (s->other && s->other->stmts.len);
-    default: return true;
-    }
-}
-
-// Of the block's statements from number `begin` on, and inside of them.
-static void remove_unneeded(Needed *n, Block *block, int begin) {
-    for (int i = block ? block->stmts.len - 1 : -1; i >= begin; i--) {
-        Stmt *s = block->stmts.data[i];
-        remove_unneeded(n, s->body, 0);
-        remove_unneeded(n, s->other, 0);
-        if (is_needed(n, s)) continue;
-        for (int k = 0; k < s->nargs; k++) n->uses[s->args[k]]--;
-        block_free(s->body), block_free(s->other);
-        drop(s);
-        n->changed = true;
-    }
-    sweep(block);
-}
-
-static void remove_dead(Merger *z) {
-    Tree *t = z->tree;
-    Needed n = {.changed = true};
-    while (n.changed) {
-        n = (Needed){ARENA_ARRAY(z->arena, int, t->temps.len + 1), ARENA_ARRAY(z->arena, bool, t->bufs.len + 1), false};
-        count(&n, t->body);
-        for (int i = 0; i < t->bufs.len; i++)
-            for (int k = 0; k < t->bufs.data[i]->rank; k++) n.uses[t->bufs.data[i]->extent[k]]++;
-        remove_unneeded(&n, t->body, t->prologue);
-    }
-}
-
 void lower_merge(Arena *arena, Tree *tree, bool strict, Map *opened) {
     Merger z = {.arena = arena, .tree = tree, .temps = tree->temps.len, .strict = strict, .opened = opened};
     z.def = ARENA_ARRAY(arena, Stmt *, z.temps + 1);
@@ -420,5 +335,5 @@ void lower_merge(Arena *arena, Tree *tree, bool strict, Map *opened) {
     merge_block(&z, tree->body);
     close_copies(opened, tree->body);
     vec_free(&z.of);
-    remove_dead(&z);
+    lower_remove_dead(arena, tree);
 }

@@ -44,103 +44,6 @@ static Stmt *new_literal(Unfolder *z, int64_t value, Span span) {
     return s;
 }
 
-// ---- what literals decide
-
-static void remove_stmt(Block *block, int at) {
-    for (int k = at; k + 1 < block->stmts.len; k++) block->stmts.data[k] = block->stmts.data[k + 1];
-    block->stmts.len--;
-}
-
-static bool decide(Op op, int64_t a, int64_t b, int64_t *value) {
-    switch (op) {
-    case OP_eq: *value = a == b; return true;
-    case OP_ne: *value = a != b; return true;
-    case OP_lt: *value = a < b; return true;
-    case OP_le: *value = a <= b; return true;
-    case OP_and: *value = a && b; return true;
-    case OP_or: *value = a || b; return true;
-    default: return false;
-    }
-}
-
-static void fold_stmt(Unfolder *z, Stmt *s) {
-    int64_t a = 0, b = 0, value;
-    if (s->kind != ST_OP || s->nargs > 2 || z->tree->temps.data[s->dst].kind != KIND_BOOL) return;
-    if (!literal(z, s->args[0], &a) || (s->nargs == 2 && !literal(z, s->args[1], &b))) return;
-    if (s->op == OP_not) value = !a;
-    else if (!decide(s->op, a, b, &value)) return;
-    s->kind = ST_LIT, s->nargs = 0, s->u.num = value;
-}
-
-// Folds what is made of literals and puts arms that are known to be taken in the place of branches.
-static void fold_block(Unfolder *z, Block *block) {
-    for (int i = 0; block && i < block->stmts.len; i++) {
-        Stmt *s = block->stmts.data[i];
-        int64_t taken;
-        fold_stmt(z, s);
-        if (s->kind == ST_IF && literal(z, s->args[0], &taken)) {
-            Block *arm = taken ? s->body : s->other;
-            remove_stmt(block, i);
-            for (int k = 0; arm && k < arm->stmts.len; k++) block_insert(block, i + k, arm->stmts.data[k]);
-            block_free(taken ? s->other : s->body);
-            if (arm) vec_free(&arm->stmts);
-            i--;
-            continue;
-        }
-        fold_block(z, s->body);
-        fold_block(z, s->other);
-    }
-}
-
-static bool is_zero(const Unfolder *z, Temp t) {
-    const Stmt *s = t < z->def.len ? z->def.data[t] : NULL;
-    return s && s->kind == ST_LIT && kind_is_float(z->tree->temps.data[t].kind) && s->u.real == 0.0;
-}
-
-static bool touches(const Block *block, Temp cell) {
-    for (int i = 0; block && i < block->stmts.len; i++) {
-        const Stmt *s = block->stmts.data[i];
-        if ((s->kind == ST_SET && s->dst == cell) || (s->kind == ST_GET && s->args[0] == cell)) return true;
-        if (touches(s->body, cell) || touches(s->other, cell)) return true;
-    }
-    return false;
-}
-
-// The cell that statement number `at` makes, if branches and loops have nothing to do with it, becomes the values that it has.
-static bool promote(Block *block, int at) {
-    Temp cell = block->stmts.data[at]->dst, value = block->stmts.data[at]->args[0];
-    for (int i = at + 1; i < block->stmts.len; i++)
-        if (touches(block->stmts.data[i]->body, cell) || touches(block->stmts.data[i]->other, cell)) return false;
-    for (int i = at + 1; i < block->stmts.len; i++) {
-        const Stmt *s = block->stmts.data[i];
-        bool set = s->kind == ST_SET && s->dst == cell, get = s->kind == ST_GET && s->args[0] == cell;
-        if (!set && !get) continue;
-        if (set) value = s->args[0];
-        else block_rename(block, s->dst, value);
-        remove_stmt(block, i--);
-    }
-    remove_stmt(block, at);
-    return true;
-}
-
-// What has been decided leaves cells that are set once, and additions of zero.
-static void tidy(Unfolder *z, Block *block) {
-    for (int i = 0; block && i < block->stmts.len; i++) {
-        Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_CELL && promote(block, i)) {
-            i--;
-            continue;
-        }
-        if (s->kind == ST_OP && s->op == OP_add && !z->strict && (is_zero(z, s->args[0]) || is_zero(z, s->args[1]))) {
-            block_rename(block, s->dst, s->args[is_zero(z, s->args[0])]);
-            remove_stmt(block, i--);
-            continue;
-        }
-        tidy(z, s->body);
-        tidy(z, s->other);
-    }
-}
-
 // ---- which loops
 
 // Is t a comparison of the index, or what it is together with others?
@@ -202,7 +105,7 @@ static int write_out(Unfolder *z, Block *block, int at, int64_t n) {
         }
         map_free(&temps), map_free(&bufs);
     }
-    remove_stmt(block, place);
+    block_delete(block, place);
     block_free(loop->body);
     return place - at;
 }
@@ -229,7 +132,7 @@ static void unfold(Unfolder *z, Block *block) {
         i += count - 1;
         any = true;
     }
-    if (any) fold_block(z, block), tidy(z, block);
+    if (any) lower_decide(z->tree, z->def.len, z->def.data, z->strict, block);
 }
 
 // ---- fills and copies
