@@ -392,19 +392,21 @@ static int jumps(const Body *p, const Block *block, Temp index) {
     return more;
 }
 
-static void keep_scalar(Emitter *e, LLVMValueRef back) {
-    const char *const name = "llvm.loop.vectorize.enable";
+// LLVM makes no vectors of the loop, or, with `few`, does not even write out several iterations.
+static void keep_scalar(Emitter *e, LLVMValueRef back, bool few) {
+    const char *const name = "llvm.loop.vectorize.enable", *const unroll = "llvm.loop.unroll.disable";
     LLVMMetadataRef off[] = {LLVMMDStringInContext2(e->context, name, strlen(name)),
                              LLVMValueAsMetadata(LLVMConstInt(e->type_i1, 0, false))};
-    LLVMMetadataRef self = LLVMTemporaryMDNode(e->context, NULL, 0), all[] = {self, LLVMMDNodeInContext2(e->context, off, 2)};
-    LLVMMetadataRef loop = LLVMMDNodeInContext2(e->context, all, 2);
+    LLVMMetadataRef whole = LLVMMDStringInContext2(e->context, unroll, strlen(unroll)), self = LLVMTemporaryMDNode(e->context, NULL, 0);
+    LLVMMetadataRef all[] = {self, LLVMMDNodeInContext2(e->context, off, 2), LLVMMDNodeInContext2(e->context, &whole, 1)};
+    LLVMMetadataRef loop = LLVMMDNodeInContext2(e->context, all, few ? 3 : 2);
     LLVMMetadataReplaceAllUsesWith(self, loop); // it names itself
     LLVMSetMetadata(back, LLVMGetMDKindIDInContext(e->context, "llvm.loop", 9), LLVMMetadataAsValue(e->context, loop));
 }
 
 void body_emit_scalar_for(Body *p, const Stmt *s, LLVMValueRef first) {
     LLVMValueRef mark = body_allocates(p, s->body, false) ? body_mark(p) : NULL, n = body_value(p, s->args[0]);
-    bool deep = body_is_long(p, s->body), chunked = !p->depth && !deep && is_counted_far(p, s);
+    bool deep = body_is_long(p, s->body), chunked = !p->depth && !deep && !s->few && is_counted_far(p, s);
     Chunks chunks = {.first = first, .end = n};
     if (chunked) chunks = begin_chunks(p, first, n);
     Counted c = body_begin_for(p, chunks.first, chunks.end, 1, p->tree->temps.data[s->dst].name);
@@ -417,7 +419,7 @@ void body_emit_scalar_for(Body *p, const Stmt *s, LLVMValueRef first) {
     debug_place(p->e->debug, s->span);
     if (mark) body_release(p, mark);
     body_end_for(p, &c);
-    if (stmt_wish(s, WISH_sequential) || jumps(p, s->body, s->dst) > 0) keep_scalar(p->e, c.back);
+    if (s->few || stmt_wish(s, WISH_sequential) || jumps(p, s->body, s->dst) > 0) keep_scalar(p->e, c.back, s->few);
     if (chunked) end_chunks(p, &chunks);
 }
 

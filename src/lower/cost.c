@@ -10,6 +10,7 @@ enum { LONG_BODY = 24, LONG_PLAIN = 200 }; // statements
 
 static double trips(const Model *p, const Stmt *s, bool outermost) {
     int64_t n;
+    if (s->few) return 2;
     return iter_literal(&p->it, s->args[0], &n) ? (double)(n > 0 ? n : 0) : outermost ? p->machine->long_trips : p->machine->short_trips;
 }
 
@@ -164,6 +165,7 @@ static bool has_wished(const Model *p, const Block *block) {
 
 static bool long_enough(const Model *p, const Stmt *loop) {
     int64_t n;
+    if (loop->few && !p->always && !model_wished(p, loop)) return false;
     return !iter_literal(&p->it, loop->args[0], &n) || n >= (p->always || model_wished(p, loop) ? 2 : p->machine->lanes);
 }
 

@@ -138,8 +138,8 @@ Stmt *tree_clone(Arena *arena, Tree *tree, const Stmt *s);
 // The same, where other temps (a key is a number + 1, and so is what it stands for) and buffers stand for some, too; what is
 // made inside is added to the maps.
 Stmt *tree_clone_with(Arena *arena, Tree *tree, const Stmt *s, Map *temps, Map *bufs);
-// Cuts loops where conditions on their index begin and cease to hold. (peel.c)
-void lanes_peel(Arena *arena, Tree *tree);
+// Cuts loops where conditions on their index begin and cease to hold; precise: x + 0.0 is not x. (peel.c)
+void lanes_peel(Arena *arena, Tree *tree, bool precise);
 // Makes loops over what starts elsewhere say so: Stmt.shifted. (shift.c)
 void lanes_shift(Arena *arena, Tree *tree);
 // Gives a loop with lanes, which is in the block, copies of the rows that pay; def: what makes each of the first `known` temps.

@@ -89,6 +89,7 @@ static void forget_cut(Cut *c) {
 
 static bool find_cut(Threads *z, Block *block, Stmt *s) {
     int64_t n;
+    if (s->few && !z->always) return false;
     if (iter_literal(&z->it, s->args[0], &n) && n < (z->always ? 2 : LEAST_TRIPS)) return false;
     bool apart = iter_look(&z->it, s, false);
     Cut *c = apart ? cut_of(z, block, s) : NULL;

@@ -271,6 +271,7 @@ static void print_block(const Printer *p, const Block *b, int indent) {
                              : s->lanes > 1 ? "blocks of lanes for "
                              : s->lanes     ? "lanes for "
                              : s->rows      ? "rows for "
+                             : s->few       ? "few for "
                                             : "for ");
             print_temp(p, s->dst);
             if (s->nargs > 1) {
