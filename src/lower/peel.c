@@ -189,7 +189,8 @@ static bool is_of_indices(const Peeler *z, Temp t, int depth) {
     const Stmt *s = def_of(z, t);
     if (!s || depth > LINEAR_DEPTH) return false;
     if (s->kind == ST_LIT || s->kind == ST_ARG || s->kind == ST_FOR) return true;
-    if (s->kind != ST_OP) return false;
+    bool logic = s->kind == ST_OP && z->tree->temps.data[t].kind == KIND_BOOL;
+    if (!logic && (s->kind != ST_OP || (s->op != OP_add && s->op != OP_sub && s->op != OP_mul && s->op != OP_min && s->op != OP_max))) return false;
     for (int k = 0; k < s->nargs; k++)
         if (!is_of_indices(z, s->args[k], depth + 1)) return false;
     return true;
@@ -285,7 +286,7 @@ static void find(Peeler *z, const Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
         if (s->kind == ST_OP && (s->op == OP_min || s->op == OP_max) && is_int(z, s->dst)) bound_extreme(z, s);
-        if (s->kind == ST_IF || s->kind == ST_SELECT) note(z, s->args[0]);
+        if (s->kind == ST_IF || (s->kind == ST_SELECT && is_made(z, s->args[0]))) note(z, s->args[0]);
         if (s->kind != ST_IF) continue;
         find(z, s->body);
         find(z, s->other);
