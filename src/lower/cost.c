@@ -8,10 +8,40 @@
 
 enum { LONG_BODY = 24, LONG_PLAIN = 200 }; // statements
 
+// Is it a size less another?
+static bool is_rest(const Model *p, Temp t, Linear *x) {
+    bool more = false, less = false;
+    linear_add(p->it.tree->temps.len, p->it.def, t, 1, x);
+    for (int k = 0; k < x->n; k++) {
+        const Stmt *s = p->it.def[x->t[k]];
+        if (!s || s->kind != ST_ARG) return false;
+        more |= x->by[k] > 0, less |= x->by[k] < 0;
+    }
+    return !x->fails && more && less;
+}
+
+static void find_windows(Model *p, const Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        Linear x = {0};
+        bool rest = s->kind == ST_FOR && is_rest(p, s->args[0], &x);
+        if (rest) map_put(&p->rests, (void *)((intptr_t)s->args[0] + 1), p);
+        for (int k = 0; rest && k < x.n; k++)
+            if (x.by[k] < 0) map_put(&p->windows, (void *)((intptr_t)x.t[k] + 1), p);
+        find_windows(p, s->body);
+        find_windows(p, s->other);
+    }
+}
+
+void model_find_windows(Model *p) { find_windows(p, p->it.tree->body); }
+
 static double trips(const Model *p, const Stmt *s, bool outermost) {
     int64_t n;
     if (s->few) return 2;
-    return iter_literal(&p->it, s->args[0], &n) ? (double)(n > 0 ? n : 0) : outermost ? p->machine->long_trips : p->machine->short_trips;
+    if (iter_literal(&p->it, s->args[0], &n)) return (double)(n > 0 ? n : 0);
+    if (map_get(&p->windows, (void *)((intptr_t)s->args[0] + 1))) return p->machine->window;
+    if (outermost) return p->machine->long_trips;
+    return p->machine->short_trips * (map_get(&p->rests, (void *)((intptr_t)s->args[0] + 1)) ? p->machine->window : 1);
 }
 
 // Of an access, or of an addition, which is two.
@@ -234,7 +264,8 @@ double model_best(Model *p, Stmt *loop, bool *lanes) {
     bool silent = p->silent;
     p->silent = true;
     double n = trips(p, loop, outermost), each = 1 + plain_cost(p, loop->body), laned = DBL_MAX;
-    double plain = n * each / (!simple ? 1 : outermost ? p->machine->plain_long : p->machine->plain_short);
+    bool far = outermost || map_get(&p->rests, (void *)((intptr_t)loop->args[0] + 1));
+    double plain = n * each / (!simple ? 1 : far ? p->machine->plain_long : p->machine->plain_short);
     p->silent = silent;
     p->depth--;
     bool alone = simple && (outermost ? is_llvms(loop->body) : is_short(loop->body));

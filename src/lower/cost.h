@@ -15,6 +15,7 @@ typedef struct Model {
     bool silent;       // about choices in loops inside, which are asked for again
     bool noting;       // in `taken`
     VEC(Stmt *) taken; // loops that had better have lanes
+    Map windows, rests; // sizes, Temp + 1, that others are less by; what is left of these
     Map wished;        // loops that have lanes because an attribute says so
     VEC(Stmt *) inner; // loops inside the loop that is looked at, around the statement
     Run *run, *load;   // of the loop that is looked at (runs.c)
@@ -22,6 +23,8 @@ typedef struct Model {
     int depth;         // of loops around it
 } Model;
 
+// Finds the sizes by which extents of loops are less than others, as those of windows: they are short, and the others long.
+void model_find_windows(Model *p);
 // The least time of the loop, those inside being treated as is best for each of them, and whether it is with lanes.
 double model_best(Model *p, Stmt *loop, bool *lanes);
 // Looks at a loop as one with lanes; false if it cannot be one.

@@ -151,6 +151,18 @@ void lanes_jam(Arena *arena, Tree *tree, int known, Stmt *const *def, Block *blo
 // Lets innermost loops in a loop with blocks of lanes make several sums over the lanes at once, where arrays are large. (jam.c)
 void lanes_group(Arena *arena, Tree *tree, int known, Stmt *const *def, Stmt *loop);
 
+// A sum of multiples of temps, and a number.
+enum { LINEAR_TERMS = 6 };
+typedef struct Linear {
+    int n;
+    Temp t[LINEAR_TERMS];
+    int64_t by[LINEAR_TERMS], plus;
+    bool fails; // it is none, or too long
+} Linear;
+// Adds by * t; def: what makes each of the first n temps. (linear.c)
+void linear_add(int n, Stmt *const *def, Temp t, int64_t by, Linear *out);
+bool linear_is_number(const Linear *x); // are there no temps left?
+
 // Folds what literals decide in a block, and takes away cells that are then set in one place only; def: what makes each of the
 // first n temps; strict: x + 0.0 is not x. (tidy.c)
 void lower_decide(const Tree *tree, int n, Stmt *const *def, bool strict, Block *block);

@@ -172,6 +172,7 @@ void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     lanes_peel(arena, tree, opt->precise);
     lanes_shift(arena, tree);
     iter_init(&p.m.it, arena, tree, opt->precise);
+    model_find_windows(&p.m);
     hear(&p, tree->body, false);
     if (lanes_split(&p.m)) iter_free(&p.m.it), iter_init(&p.m.it, arena, tree, opt->precise);
     p.last = ARENA_ARRAY(arena, int, tree->temps.len + 1);
@@ -185,7 +186,7 @@ void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     lanes_jam(arena, tree, known, p.m.it.def, tree->body, 0, opt);
     for (int i = 0; i < p.chosen.len; i++)
         if (p.chosen.data[i].loop->lanes > 1 && opt->width > 2) lanes_group(arena, tree, known, p.m.it.def, p.chosen.data[i].loop);
-    map_free(&p.m.wished);
+    map_free(&p.m.wished), map_free(&p.m.windows), map_free(&p.m.rests);
     vec_free(&p.chosen);
     vec_free(&p.m.inner);
     vec_free(&p.m.taken);

@@ -10,7 +10,7 @@
 //     for j < m { if 0 < i && 0 < j … }   becomes   if 0 < i {…; for j = lo < hi {…}; …} else { for j < m … as it was }
 #include "lower/internal.h"
 
-enum { LARGEST_BODY = 120, OF_LOOP = 60, LARGEST_TREE = 20000, LINEAR_DEPTH = 8, TERMS = 6, FEW = 4, FAR = 1 << 20 };
+enum { LARGEST_BODY = 120, OF_LOOP = 60, LARGEST_TREE = 20000, LINEAR_DEPTH = 8, FEW = 4, FAR = 1 << 20 };
 
 typedef struct Known {
     Temp cond;  // in the middle this holds, or does not: `truth`; -1: …
@@ -22,14 +22,6 @@ typedef struct Once { // asked before the loop
     Temp cond;
     bool truth;
 } Once;
-
-// A sum of multiples of temps, and a number.
-typedef struct Linear {
-    int n;
-    Temp t[TERMS];
-    int64_t by[TERMS], plus;
-    bool fails; // it is none, or too long
-} Linear;
 
 typedef struct Peeler {
     Arena *arena;
@@ -93,38 +85,6 @@ static Temp emit_op(Peeler *z, Op op, Temp a, Temp b) {
 
 // ---- what conditions say
 
-// Adds by * t.
-static void add_linear(const Peeler *z, Temp t, int64_t by, int depth, Linear *out) {
-    const Stmt *s = def_of(z, t);
-    int64_t c;
-    if (by > FAR || by < -FAR) {
-        out->fails = true;
-    } else if (is_literal(z, t, &c)) {
-        out->fails |= c > FAR || c < -FAR;
-        if (!out->fails) out->plus += by * c;
-    } else if (s && s->kind == ST_OP && depth < LINEAR_DEPTH && (s->op == OP_add || s->op == OP_sub)) {
-        add_linear(z, s->args[0], by, depth + 1, out);
-        add_linear(z, s->args[1], s->op == OP_add ? by : -by, depth + 1, out);
-    } else if (s && s->kind == ST_OP && s->op == OP_mul && is_literal(z, s->args[0], &c) && c < FAR && c > -FAR) {
-        add_linear(z, s->args[1], by * c, depth + 1, out);
-    } else {
-        int k = 0;
-        while (k < out->n && out->t[k] != t) k++;
-        if (k == TERMS) {
-            out->fails = true;
-            return;
-        }
-        if (k == out->n) out->n++, out->t[k] = t, out->by[k] = 0;
-        out->by[k] += by;
-    }
-}
-
-static bool is_number(const Linear *x) {
-    for (int k = 0; k < x->n; k++)
-        if (x->by[k]) return false;
-    return !x->fails;
-}
-
 // How many iterations a loop has, if that is not negative: max(0, n) or max(n, 0) is n.
 static Temp extent_of(const Peeler *z, const Stmt *loop) {
     const Stmt *s = def_of(z, loop->args[0]);
@@ -139,10 +99,12 @@ typedef struct Often {
     int64_t holds, fails;
 } Often;
 
+static void add(const Peeler *z, Temp t, int64_t by, Linear *out) { linear_add(z->def.len, z->def.data, t, by, out); }
+
 static Often often(const Peeler *z, Temp a, Temp b, bool below) {
     Linear d = {.plus = below ? -1 : 0}, e = {0}; // it holds where d >= 0
     int at = -1;
-    add_linear(z, b, 1, 0, &d), add_linear(z, a, -1, 0, &d);
+    add(z, b, 1, &d), add(z, a, -1, &d);
     for (int k = 0; k < d.n; k++) {
         const Stmt *s = def_of(z, d.t[k]);
         if (!d.by[k] || !s || s->kind != ST_FOR) continue;
@@ -151,13 +113,13 @@ static Often often(const Peeler *z, Temp a, Temp b, bool below) {
     }
     if (d.fails || at < 0 || (d.by[at] != 1 && d.by[at] != -1)) return (Often){-1, -1};
     bool first = d.by[at] < 0; // it holds for the first iterations
-    add_linear(z, extent_of(z, def_of(z, d.t[at])), 1, 0, &e);
+    add(z, extent_of(z, def_of(z, d.t[at])), 1, &e);
     d.by[at] = 0;
     d.plus = first ? d.plus + 1 : -d.plus;
-    int64_t head = !is_number(&d) ? -1 : d.plus > 0 ? d.plus : 0, tail = -1; // so many do, and do not, or the reverse
+    int64_t head = !linear_is_number(&d) ? -1 : d.plus > 0 ? d.plus : 0, tail = -1; // so many do, and do not, or the reverse
     e.plus -= d.plus;
-    for (int k = 0; k < d.n; k++) add_linear(z, d.t[k], first ? -d.by[k] : d.by[k], LINEAR_DEPTH, &e);
-    if (is_number(&e)) tail = e.plus > 0 ? e.plus : 0;
+    for (int k = 0; k < d.n; k++) add(z, d.t[k], first ? -d.by[k] : d.by[k], &e);
+    if (linear_is_number(&e)) tail = e.plus > 0 ? e.plus : 0;
     return first ? (Often){head, tail} : (Often){tail, head};
 }
 
