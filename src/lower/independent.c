@@ -266,20 +266,28 @@ static bool stores_once(const Iterations *p, const Buf *b) {
     return true;
 }
 
-// Is a dimension of every access the loop's own index?
-static bool at_own_index(const Iterations *p, const Buf *b) {
+// Does each iteration access elements of its own? They are if a dimension of every access is m times the loop's index and one of m
+// numbers that follow one another.
+static bool at_own_places(const Iterations *p, const Buf *b) {
     for (int k = 0; k < b->rank; k++) {
+        int64_t m = 0, least = INT64_MAX, most = INT64_MIN;
         bool all = true;
         for (int i = 0; all && i < p->outside.len; i++) {
             const Stmt *s = p->outside.data[i];
-            if (s->buf == b) all = stmt_index(s)[k] == p->loop->dst;
+            Linear x = {0};
+            if (s->buf != b) continue;
+            linear_add(p->known, p->def, stmt_index(s)[k], 1, &x);
+            all = !x.fails && x.n == 1 && x.t[0] == p->loop->dst && x.by[0] > 0 && (!m || x.by[0] == m);
+            m = x.by[0];
+            if (x.plus < least) least = x.plus;
+            if (x.plus > most) most = x.plus;
         }
-        if (all) return true;
+        if (all && least <= most && most - least < m) return true;
     }
     return false;
 }
 
-// An array from outside that is stored to: at the loop's own index, or once, at places that are apart. One that is added
+// An array from outside that is stored to: at places of an iteration's own, or once, at places that are apart. One that is added
 // to is not read.
 static bool check_outside(const Iterations *p) {
     for (int i = 0; i < p->outside.len; i++) {
@@ -291,7 +299,7 @@ static bool check_outside(const Iterations *p) {
             if (o->buf == s->buf && j != i) others += o->kind == ST_STORE || s->kind == ST_STORE, reads += o->kind == ST_LOAD;
         }
         bool alone = !others && !reads && (s->kind == ST_ADDTO || keeps_apart(p, s->buf, s->args + 1));
-        if (!alone && !at_own_index(p, s->buf) && !stores_once(p, s->buf)) return false;
+        if (!alone && !at_own_places(p, s->buf) && !stores_once(p, s->buf)) return false;
     }
     return true;
 }
@@ -305,7 +313,7 @@ bool iter_shares(const Iterations *p, const Buf *b) {
         n++;
         shares |= s->kind == ST_ADDTO && !keeps_apart(p, b, s->args + 1);
     }
-    return (shares || n > 1) && !at_own_index(p, b) && !stores_once(p, b);
+    return (shares || n > 1) && !at_own_places(p, b) && !stores_once(p, b);
 }
 
 int iter_shared(const Iterations *p, Buf ***out) {
@@ -346,7 +354,7 @@ void iter_forget(Iterations *p) {
 
 void iter_init(Iterations *p, Arena *arena, Tree *tree, bool precise) {
     int n = tree->temps.len + 1;
-    *p = (Iterations){.arena = arena, .tree = tree, .precise = precise};
+    *p = (Iterations){.arena = arena, .tree = tree, .precise = precise, .known = n - 1};
     p->def = ARENA_ARRAY(arena, Stmt *, n);
     p->uses = ARENA_ARRAY(arena, int, n);
     p->level = ARENA_ARRAY(arena, int, n);

@@ -10,7 +10,8 @@ typedef struct Iterations {
     Arena *arena;
     Tree *tree;
     bool precise;   // sums keep their order
-    Stmt **def;     // by temp: the statement that makes it
+    int known;      // so many temps there were at first
+    Stmt **def;     // by temp, of these: the statement that makes it
     int *uses;      // by temp
     int *level;     // by temp: of a cell, under how many conditions on which iterations disagree it was declared; -1: outside
     int *joined_in; // by temp: of a cell, the stamp of the last loop looked at whose `joins` is known

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 
 enum { MOST = 4, MOST_WISHED = 16, UNEQUAL = 2, MOST_STATEMENTS = 60, UNKNOWN = 1000, SUMS = 8, SMALL = 8192, LARGEST = 1 << 30 };
+// Of sums that LLVM makes of vectors: how many of them share a loop, statements around it, and iterations that are worth it.
+enum { SUMS_SHARE = 4, MOST_AROUND = 16, LEAST_SUM = 16 };
 
 // Of the inner loop: moves of vectors that iterations share, vectors that each of them keeps in registers, whether it loads
 // what is the same in all lanes, and the time of what they do not share.
@@ -28,7 +30,8 @@ typedef struct Jammer {
     Tree *tree;
     const Machine *machine;
     bool precise; // additions keep their order
-    int vectors;  // registers for vectors, in units of a block of lanes; 0: only attributes count
+    int vectors;  // registers for vectors, in units of a block of lanes; 0: only attributes count, and sums that LLVM makes of vectors
+    int laned;    // in so many loops with lanes
     const char *why; // an attribute cannot be followed
     Stmt *const *def; // by temp, of the first `known`: what makes it
     int known;
@@ -133,13 +136,17 @@ static bool any_depends(const Jammer *z, int n, const Temp *t) {
     return false;
 }
 
+static bool is_inside(const Jammer *z, const Stmt *made) {
+    for (int i = 0; i < z->inner->body->stmts.len; i++)
+        if (z->inner->body->stmts.data[i] == made) return true;
+    return false;
+}
+
 static void count_kept(const Jammer *z, const Stmt *s, Map *seen, Gain *g) {
     for (int k = 0; k < s->nargs; k++) {
         Temp t = s->args[k];
         const Stmt *made = map_get(&z->made, (void *)((intptr_t)t + 1));
-        bool inside = false;
-        for (int i = 0; i < z->inner->body->stmts.len; i++) inside |= z->inner->body->stmts.data[i] == made;
-        if (!made || inside || t == z->inner->dst || !info(z, t)->varies || !depends(z, t)) continue;
+        if (!made || is_inside(z, made) || t == z->inner->dst || !info(z, t)->varies || !depends(z, t)) continue;
         if (map_get(seen, (void *)((intptr_t)t + 1))) continue;
         map_put(seen, (void *)((intptr_t)t + 1), (void *)s);
         g->kept++;
@@ -173,6 +180,66 @@ static Gain gain_of(const Jammer *z) {
     return g;
 }
 
+// The value of a literal, or -1.
+static int64_t trips(const Jammer *z, Temp t) {
+    const Stmt *s = t < z->known ? z->def[t] : NULL;
+    return s && s->kind == ST_LIT ? s->u.num : -1;
+}
+
+// By how much t grows from iteration to iteration of the inner loop, or UNKNOWN.
+static int along(const Jammer *z, Temp t) {
+    const Stmt *s = map_get(&z->made, (void *)((intptr_t)t + 1));
+    if (t == z->inner->dst) return 1;
+    if (!s || !is_inside(z, s) || s->kind == ST_LIT) return 0;
+    if (s->kind != ST_OP || s->nargs != 2) return UNKNOWN;
+    int a = along(z, s->args[0]), b = along(z, s->args[1]);
+    if (a == UNKNOWN || b == UNKNOWN || (s->op != OP_add && s->op != OP_sub)) return a || b ? UNKNOWN : 0;
+    return s->op == OP_add ? a + b : a - b;
+}
+
+// Is a cell set to itself plus something?
+static bool is_sum(const Jammer *z, const Stmt *set) {
+    const Stmt *s = map_get(&z->made, (void *)((intptr_t)set->args[0] + 1));
+    for (int k = 0; s && s->kind == ST_OP && s->op == OP_add && k < 2; k++) {
+        const Stmt *get = map_get(&z->made, (void *)((intptr_t)s->args[k] + 1));
+        if (get && get->kind == ST_GET && get->args[0] == set->dst) return true;
+    }
+    return false;
+}
+
+// Is the inner loop nothing but sums along rows, one of which iterations share? LLVM makes vectors of them, but loads all rows for each.
+static bool sums_rows(Jammer *z) {
+    const Block *b = z->inner->body;
+    Gain g = {.other = time_of_block(z, b)};
+    if (z->precise || z->laned || z->loop->few || z->inner->few || z->inner->lanes || z->inner->wishes) return false;
+    if (z->loop->body->stmts.len > MOST_AROUND || (trips(z, z->inner->args[0]) >= 0 && trips(z, z->inner->args[0]) < LEAST_SUM)) return false;
+    for (int i = 0; i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        int last = s->kind == ST_LOAD && s->buf->rank ? along(z, s->args[s->buf->rank - 1]) : 0;
+        switch (s->kind) {
+        case ST_LIT:
+        case ST_GET: break;
+        case ST_OP:
+            if (op_info[s->op].cost > op_info[OP_div].cost) return false;
+            break;
+        case ST_SET:
+            if (!is_sum(z, s) || !kind_is_float(info(z, s->dst)->kind)) return false;
+            g.kept++;
+            break;
+        case ST_LOAD:
+            for (int k = 0; k + 1 < s->buf->rank; k++)
+                if (along(z, s->args[k])) return false;
+            if (last != 0 && last != 1) return false;
+            g.shared += last && !any_depends(z, s->nargs, s->args);
+            break;
+        default: return false;
+        }
+    }
+    g.other -= g.shared;
+    z->gain = g;
+    return g.kept && g.shared;
+}
+
 // By how much t grows from iteration to iteration, or UNKNOWN.
 static int growth(const Jammer *z, Temp t) {
     const Stmt *s = map_get(&z->made, (void *)((intptr_t)t + 1));
@@ -182,12 +249,6 @@ static int growth(const Jammer *z, Temp t) {
     int a = growth(z, s->args[0]), b = growth(z, s->args[1]);
     if (a == UNKNOWN || b == UNKNOWN) return UNKNOWN;
     return s->op == OP_add ? a + b : a - b;
-}
-
-// The value of a literal, or -1.
-static int64_t trips(const Jammer *z, Temp t) {
-    const Stmt *s = t < z->known ? z->def[t] : NULL;
-    return s && s->kind == ST_LIT ? s->u.num : -1;
 }
 
 // Besides what is kept there is what is shared, and what is the same in all lanes.
@@ -203,7 +264,11 @@ static int copies(Jammer *z, int64_t trips) {
     z->grows = growth(z, z->inner->args[0]);
     if (z->grows < -1 || z->grows > 1) return 0;
     if (wish) return wish->number > MOST_WISHED ? MOST_WISHED : (int)wish->number;
-    if (!g.shared || !z->vectors) return 0;
+    if (!z->vectors && !wish) {
+        int n = !z->grows && sums_rows(z) ? SUMS_SHARE / z->gain.kept : 0;
+        return trips >= 0 && trips < n ? (int)trips : n;
+    }
+    if (!g.shared) return 0;
     int best = 1, most = z->grows ? UNEQUAL : MOST;
     for (int n = 2; n <= most && (trips < 0 || n <= trips); n++)
         if (has_room(z, n) && time_of(z, n) < time_of(z, best)) best = n;
@@ -481,7 +546,7 @@ static void explain_jam(const Jammer *z, const Wish *wish) {
 // Are iterations of the loop to be taken several at a time?
 static bool try(Jammer *z, Stmt *loop) {
     Wish *wish = stmt_wish(loop, WISH_block);
-    if (loop->lanes || stmt_wish(loop, WISH_sequential) || (!wish && !z->vectors)) return false;
+    if (loop->lanes || stmt_wish(loop, WISH_sequential)) return false;
     bool fit = fits(z, loop);
     if (wish && fit) wish_follow(wish);
     else if (wish && wish->number > 1) wish_refuse(wish, z->why);
@@ -554,8 +619,10 @@ static void each_loop(Jammer *z, Block *block, bool (*takes)(Jammer *z, Stmt *lo
             replace(z, block, i);
             i += block->stmts.len - before;
         } else {
+            z->laned += s->lanes != 0;
             each_loop(z, s->body, takes);
             each_loop(z, s->other, takes);
+            z->laned -= s->lanes != 0;
         }
     }
 }

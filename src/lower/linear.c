@@ -33,6 +33,8 @@ static void add(int n, Stmt *const *def, Temp t, int64_t by, int depth, Linear *
         add(n, def, s->args[1], s->op == OP_add ? by : -by, depth + 1, out);
     } else if (s && s->kind == ST_OP && depth < DEEPEST && s->op == OP_mul && number(n, def, s->args[0], &c)) {
         add(n, def, s->args[1], by * c, depth + 1, out);
+    } else if (s && s->kind == ST_OP && depth < DEEPEST && s->op == OP_mul && number(n, def, s->args[1], &c)) {
+        add(n, def, s->args[0], by * c, depth + 1, out);
     } else {
         add_term(t, by, out);
     }

@@ -151,8 +151,8 @@ static bool is_of_indices(const Peeler *z, Temp t, int depth) {
     const Stmt *s = def_of(z, t);
     if (!s || depth > LINEAR_DEPTH) return false;
     if (s->kind == ST_LIT || s->kind == ST_ARG || s->kind == ST_FOR) return true;
-    bool logic = s->kind == ST_OP && z->tree->temps.data[t].kind == KIND_BOOL;
-    if (!logic && (s->kind != ST_OP || (s->op != OP_add && s->op != OP_sub && s->op != OP_mul && s->op != OP_min && s->op != OP_max))) return false;
+    bool logic = z->tree->temps.data[t].kind == KIND_BOOL, sum = s->op == OP_add || s->op == OP_sub || s->op == OP_mul;
+    if (s->kind != ST_OP || !(logic || sum || s->op == OP_min || s->op == OP_max)) return false;
     for (int k = 0; k < s->nargs; k++)
         if (!is_of_indices(z, s->args[k], depth + 1)) return false;
     return true;
