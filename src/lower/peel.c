@@ -230,28 +230,31 @@ static void bound_extreme(Peeler *z, Stmt *s) {
         vec_push(&z->known, ((Known){-1, false, s->dst, f ? b : a}));
 }
 
-// Notes where a condition is decided.
-static void note(Peeler *z, Temp cond) {
+// Notes where a condition is decided; `few`: if only a few iterations are left, as is asked for selects and for what is in an `else`.
+static void note(Peeler *z, Temp cond, bool few) {
     int least = z->least.len, most = z->most.len, once = z->once.len;
     bool few_least = z->few_least, few_most = z->few_most, truth = is_likely(z, cond);
     for (int i = 0; i < z->known.len; i++)
         if (z->known.data[i].cond == cond) return;
-    if (settle(z, cond, truth)) {
+    z->few_least = z->few_most = true;
+    if (settle(z, cond, truth) && (!few || (z->few_least && z->few_most))) {
         vec_push(&z->known, ((Known){cond, truth, -1, -1}));
+        z->few_least &= few_least, z->few_most &= few_most;
     } else {
         z->least.len = least, z->most.len = most, z->once.len = once;
         z->few_least = few_least, z->few_most = few_most;
     }
 }
 
-static void find(Peeler *z, const Block *block) {
+static void find(Peeler *z, const Block *block, bool few) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
         if (s->kind == ST_OP && (s->op == OP_min || s->op == OP_max) && is_int(z, s->dst)) bound_extreme(z, s);
-        if (s->kind == ST_IF || (s->kind == ST_SELECT && is_made(z, s->args[0]))) note(z, s->args[0]);
+        bool select = s->kind == ST_SELECT && is_made(z, s->args[0]);
+        if (select || s->kind == ST_IF) note(z, s->args[0], few || select);
         if (s->kind != ST_IF) continue;
-        find(z, s->body);
-        find(z, s->other);
+        find(z, s->body, few);
+        find(z, s->other, true);
     }
 }
 
@@ -368,7 +371,7 @@ static bool try_cut(Peeler *z, Block *block, int at) {
     z->made = z->blocks = (Map){0};
     note_blocks(z, z->loop->body);
     if (z->loop->nargs != 1 || z->tree->temps.len > LARGEST_TREE || survey(z, z->loop->body, 0) > LARGEST_BODY) return false;
-    find(z, z->loop->body);
+    find(z, z->loop->body, false);
     if (!z->known.len) return false;
     replace(z, block, at);
     return true;
