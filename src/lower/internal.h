@@ -176,6 +176,8 @@ void lower_remove_dead(Arena *arena, Tree *tree);
 // and copies into loops that may become one with others: these are noted in `opened`, each with what it was. strict: sums keep
 // their order. (unfold.c)
 void lower_unfold(Arena *arena, Tree *tree, bool strict, Map *opened);
+// Of several quotients by a root and by powers of it in a loop: one, and products. (inverse.c)
+void lower_inverses(Arena *arena, Tree *tree);
 // Makes one loop of two that follow each other where an iteration needs no other iteration of the first, takes back what was
 // opened in vain, and removes what nothing needs any more. (merge.c)
 void lower_merge(Arena *arena, Tree *tree, bool strict, Map *opened);
