@@ -141,7 +141,7 @@ static void new_array(Code *c, const Stmt *s) {
     code_line(c, "const fsm::Memory<%s> %s_memory(%s);", type, name, expr_count(u, b, NULL));
     code_failure(c, expr_text(u->arena, "%s_memory.ok()", name), FSM_ERROR_MEMORY, "", "out of memory: %d bytes for an intermediate array",
                  1, expr_text(u->arena, ", %s_memory.bytes()", name));
-    code_line(c, "%s *const %s = %s_memory.data();", type, name, name);
+    code_line(c, "[[maybe_unused]] %s *const %s = %s_memory.data();", type, name, name);
 }
 
 // ---- loops and branches
