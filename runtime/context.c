@@ -46,6 +46,7 @@ fsm_context *fsm_context_new_with(fsm_allocator allocator) {
     memset(ctx, 0, sizeof *ctx);
     ctx->allocator = allocator;
     atomic_init(&ctx->cancelled, false);
+    atomic_init(&ctx->failed, false);
     atomic_init(&ctx->state, STATE_IDLE);
     atomic_init(&ctx->threads, 0);
     if (registry_add(ctx)) return ctx;
@@ -119,7 +120,14 @@ int fsm_begin(fsm_context *ctx, const fsm_entry_info *info) {
     return code;
 }
 
+int fsm_is_free(fsm_context *ctx, const fsm_entry_info *info) {
+    return registry_has(ctx) && atomic_load_explicit(&ctx->state, memory_order_acquire) == STATE_IDLE &&
+           !atomic_load_explicit(&ctx->failed, memory_order_relaxed) &&
+           !atomic_load_explicit(&ctx->cancelled, memory_order_relaxed) && info->abi == FSM_ABI_VERSION;
+}
+
 void fsm_end(fsm_context *ctx) {
+    atomic_store_explicit(&ctx->failed, ctx->error[0] != 0, memory_order_relaxed);
     if (atomic_exchange_explicit(&ctx->state, STATE_IDLE, memory_order_acq_rel) == STATE_DOOMED) delete_context(ctx);
 }
 

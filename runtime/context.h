@@ -15,6 +15,7 @@ typedef struct Team Team;   // threads.c
 
 struct fsm_context {
     atomic_bool cancelled; // first: compiled code reads this byte between iterations, and calls fsm_poll if it is set
+    atomic_bool failed;    // the last call left an error text
     bool parallel;         // its team is at work
     atomic_int state;
     fsm_allocator allocator;

@@ -29,6 +29,9 @@ typedef struct fsm_entry_info {
 // the last call. After FSM_OK, fsm_end gives the context back.
 int fsm_begin(fsm_context *ctx, const fsm_entry_info *info);
 void fsm_end(fsm_context *ctx);
+// Whether fsm_begin would find nothing to do: a context that no call has, no text of an error, the same version. What needs
+// neither memory nor an error text of the context then runs without taking it.
+int fsm_is_free(fsm_context *ctx, const fsm_entry_info *info);
 // Checks the first n arrays: data has the address of each, extents those of all, one after the other (INT64_MIN: more
 // than fits into int64_t). Returns FSM_OK or
 // FSM_ERROR_NULL, _OVERFLOW, _ALIGN or _OVERLAP.

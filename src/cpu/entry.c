@@ -325,8 +325,8 @@ static LLVMTypeRef function_type(Emitter *e, const Func *f, int first) {
 
 LLVMTypeRef emit_entry_type(Emitter *e, const Func *f) { return function_type(e, f, 0); }
 
-// Adds an exported function, and to it the call of fsm_begin.
-static Entry begin(Emitter *e, const Tree *tree, const char *entry, const char *name, int first) {
+// Adds an exported function.
+static Entry entry_begin(Emitter *e, const Tree *tree, const char *entry, const char *name, int first) {
     LLVMValueRef function = LLVMAddFunction(e->module, name, function_type(e, tree->func, first));
     emit_attribute(e, function, LLVMAttributeFunctionIndex, "nounwind", 0);
     emit_attribute(e, function, LLVMAttributeFunctionIndex, "noinline", 0); // so that debuggers can stop in it
@@ -337,15 +337,28 @@ static Entry begin(Emitter *e, const Tree *tree, const char *entry, const char *
     LLVMSetValueName2(LLVMGetParam(function, 0), "ctx", 3);
     for (int i = first; i < p.f->ninputs + p.f->noutputs; i++)
         LLVMSetValueName2(LLVMGetParam(function, (unsigned)(i - first) + 1), names[i], strlen(names[i]));
-    LLVMValueRef args[] = {LLVMGetParam(function, 0), entry_info(&p)};
-    return_unless_ok(&p, call(&p, "fsm_begin", e->type_i32, 2, args), false);
     return p;
 }
 
-static LLVMValueRef call_body(Entry *p, LLVMValueRef *args) {
-    LLVMValueRef body = LLVMGetNamedFunction(p->e->module, arena_printf(p->e->arena, "%s" BODY_SUFFIX, p->name));
-    unsigned n = (unsigned)(1 + p->f->ninputs + p->f->noutputs);
-    return LLVMBuildCall2(p->e->builder, emit_entry_type(p->e, p->f), body, args, n, "");
+static void take_context(Entry *p) {
+    LLVMValueRef args[] = {LLVMGetParam(p->function, 0), entry_info(p)};
+    return_unless_ok(p, call(p, "fsm_begin", p->e->type_i32, 2, args), false);
+}
+
+static LLVMValueRef body_of(Entry *p) {
+    return LLVMGetNamedFunction(p->e->module, arena_printf(p->e->arena, "%s" BODY_SUFFIX, p->name));
+}
+
+// The call of the body; that of a small one becomes its code here if `in_place`.
+static LLVMValueRef call_body(Entry *p, LLVMValueRef *args, bool in_place) {
+    unsigned n = (unsigned)(1 + p->f->ninputs + p->f->noutputs), noinline = LLVMGetEnumAttributeKindForName("noinline", 8);
+    LLVMValueRef body = body_of(p), code = LLVMBuildCall2(p->e->builder, emit_entry_type(p->e, p->f), body, args, n, "");
+    LLVMAttributeIndex function = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+    if (in_place)
+        LLVMRemoveEnumAttributeAtIndex(body, function, noinline);
+    else
+        LLVMAddCallSiteAttribute(code, function, LLVMCreateEnumAttribute(p->e->context, noinline, 0));
+    return code;
 }
 
 static void end(Entry *p, LLVMValueRef code) {
@@ -357,11 +370,53 @@ static void end(Entry *p, LLVMValueRef code) {
     map_free(&p->wraps);
 }
 
+enum { NEEDS_CONTEXT = -1 }; // a body called without a context returns it where it would use one
+
+// If a body uses the context only to ask about arrays that are in doubt, it becomes one that can be called without (NULL).
+static bool without_context(Entry *p) {
+    LLVMBuilderRef b = p->e->builder;
+    LLVMValueRef body = body_of(p), ctx = LLVMGetParam(body, 0);
+    LLVMUseRef use = LLVMGetFirstUse(ctx);
+    if (!use || LLVMGetNextUse(use)) return false;
+    LLVMBasicBlockRef ask = LLVMGetInstructionParent(LLVMGetUser(use));
+    LLVMUseRef jump = LLVMGetFirstUse(LLVMBasicBlockAsValue(ask));
+    if (!jump || LLVMGetNextUse(jump) || LLVMGetNumSuccessors(LLVMGetUser(jump)) != 2) return false;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(b), owned = LLVMInsertBasicBlockInContext(p->e->context, ask, "owned");
+    LLVMBasicBlockRef refuse = LLVMInsertBasicBlockInContext(p->e->context, ask, "refuse");
+    LLVMValueRef from = LLVMGetUser(jump);
+    for (unsigned i = 0; i < 2; i++)
+        if (LLVMGetSuccessor(from, i) == ask) LLVMSetSuccessor(from, i, owned);
+    LLVMPositionBuilderAtEnd(b, owned);
+    LLVMBuildCondBr(b, LLVMBuildIsNull(b, ctx, ""), refuse, ask);
+    LLVMPositionBuilderAtEnd(b, refuse);
+    LLVMBuildRet(b, int32(p->e, NEEDS_CONTEXT));
+    LLVMPositionBuilderAtEnd(b, here);
+    return true;
+}
+
+// First without taking the context, if that is possible: two atomic exchanges are half of a small function's time.
+static void try_without_context(Entry *p, LLVMValueRef *args) {
+    Emitter *e = p->e;
+    LLVMValueRef ask[] = {args[0], entry_info(p)}, ctx = args[0];
+    LLVMBasicBlockRef body = new_block(p, "alone"), done = new_block(p, "done"), whole = new_block(p, "whole");
+    LLVMBuildCondBr(e->builder, is_ok(p, call(p, "fsm_is_free", e->type_i32, 2, ask)), whole, body);
+    LLVMPositionBuilderAtEnd(e->builder, body);
+    args[0] = LLVMConstNull(e->type_ptr);
+    LLVMValueRef code = call_body(p, args, true);
+    args[0] = ctx;
+    LLVMBuildCondBr(e->builder, compare(p, LLVMIntEQ, code, int32(e, NEEDS_CONTEXT)), whole, done);
+    LLVMPositionBuilderAtEnd(e->builder, done);
+    LLVMBuildRet(e->builder, code);
+    LLVMPositionBuilderAtEnd(e->builder, whole);
+}
+
 static void emit_plain(Emitter *e, const Tree *tree, const char *name) {
-    Entry p = begin(e, tree, name, name, 0);
+    Entry p = entry_begin(e, tree, name, name, 0);
     LLVMValueRef *args = ARENA_ARRAY(e->arena, LLVMValueRef, 1 + p.f->ninputs + p.f->noutputs);
     LLVMGetParams(p.function, args);
-    end(&p, call_body(&p, args));
+    if (without_context(&p)) try_without_context(&p, args);
+    take_context(&p);
+    end(&p, call_body(&p, args, false));
 }
 
 // Stores the views, reads the sizes off them, and notes the scalars.
@@ -401,7 +456,8 @@ static LLVMValueRef *body_args(Entry *p, LLVMValueRef data) {
 
 static void emit_general(Emitter *e, const Tree *tree, const char *name) {
     const char *general = arena_printf(e->arena, "%s" GENERAL_SUFFIX, name);
-    Entry p = begin(e, tree, name, general, tree->func->nsizes);
+    Entry p = entry_begin(e, tree, name, general, tree->func->nsizes);
+    take_context(&p);
     LLVMValueRef views = read_views(&p), ctx = LLVMGetParam(p.function, 0), info = entry_info(&p);
     LLVMValueRef data = slots(&p, e->type_ptr, p.narrays, "data");
     LLVMValueRef extents = slots(&p, e->type_i64, p.nextents, "extents");
@@ -410,7 +466,7 @@ static void emit_general(Emitter *e, const Tree *tree, const char *name) {
     return_unless_ok(&p, call(&p, "fsm_view_inputs", e->type_i32, 5, args), true);
     store_extents(&p, extents, true, data);
     return_unless_ok(&p, call(&p, "fsm_view_outputs", e->type_i32, 5, args), true);
-    LLVMValueRef code = call_body(&p, body_args(&p, data));
+    LLVMValueRef code = call_body(&p, body_args(&p, data), false);
     return_unless_ok(&p, code, true);
     call(&p, "fsm_view_finish", e->type_void, 3, result);
     end(&p, code);

@@ -26,6 +26,7 @@ static const struct RuntimeSymbol {
 #define SYMBOL(f) table[i++] = (struct RuntimeSymbol){#f, (uintptr_t)f}
     SYMBOL(fsm_begin);
     SYMBOL(fsm_end);
+    SYMBOL(fsm_is_free);
     SYMBOL(fsm_check_arrays);
     SYMBOL(fsm_view_sizes);
     SYMBOL(fsm_view_inputs);

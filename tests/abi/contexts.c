@@ -11,6 +11,13 @@ static void show(const char *what, fsm_context *ctx, int code) {
     printf("%s: %s\n  %s\n", what, fsm_code_name(code), fsm_context_error(ctx));
 }
 
+// An entry that runs without taking the context says the same of contexts, and of what went wrong.
+static void small(fsm_context *ctx, const char *what) {
+    double z = 0;
+    int code = square(ctx, 3, &z);
+    printf("%s, small: %s %g\n  %s\n", what, fsm_code_name(code), z, fsm_context_error(ctx));
+}
+
 static void works(fsm_context *ctx) {
     int code = twice(ctx, 2, x, y);
     printf("  next call: %d, %g %g\n", code, y[0], y[1]);
@@ -29,6 +36,15 @@ int main(void) {
     show("no address", (fsm_context *)(uintptr_t)0x1001, twice((fsm_context *)(uintptr_t)0x1001, 2, x, y));
     show("inside a context", (fsm_context *)(void *)((char *)ctx + 8),
          twice((fsm_context *)(void *)((char *)ctx + 8), 2, x, y));
+    small(NULL, "NULL");
+    small(freed, "freed");
+    small((fsm_context *)(void *)memory, "memory");
+    small(ctx, "fine");
+    show("no output, small", ctx, square(ctx, 3, NULL));
+    small(ctx, "after it");
+    fsm_context_cancel(ctx);
+    small(ctx, "cancelled");
+    small(ctx, "after it");
     fsm_context_cancel((fsm_context *)(void *)memory);
     fsm_context_free((fsm_context *)(void *)memory);
     works(ctx);
@@ -36,6 +52,7 @@ int main(void) {
     static const fsm_entry_info other = {.abi = FSM_ABI_VERSION + 1, .name = "other"};
     fsm_begin(ctx, &none);
     show("in use", ctx, twice(ctx, 2, x, y));
+    small(ctx, "in use");
     fsm_end(ctx);
     works(ctx);
     show("another version", ctx, fsm_begin(ctx, &other));

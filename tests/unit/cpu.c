@@ -731,6 +731,7 @@ static bool judge_text(Build *b) {
     Str s = {0};
     cpu_print_asm(n, &s);
     EXPECT(strstr(str_text(&s), "fsm_begin"));
+    EXPECT(!strstr(str_text(&s), "fsm_is_free")); // a loop asks whether it is cancelled
     str_free(&s);
     EXPECT(!cpu_write_object(n, b->diag, "/nonexistent/x.o") && diag_errors(b->diag) == 1);
     const char *path = arena_printf(b->arena, "%s/cpu-test.o", getenv("FSMC_TEST_TMP") ? getenv("FSMC_TEST_TMP") : ".");
