@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 enum { EXIT_SKIP = 77, DIFF_LINES = 120, LIMIT_GOLDEN = 120, LIMIT_UNIT = 600 };
+// A limit is in seconds without a further line of output.
 
 typedef enum Kind {
     KIND_UNIT,    // unit/NAME.c, built as a program
@@ -41,7 +42,8 @@ typedef struct Case {
     pid_t pid;
     int status; // as a shell shows it: 128 + signal for a killed process
     bool timed_out;
-    double deadline;
+    double limit, deadline;
+    off_t written; // bytes of its output when the deadline was set
 } Case;
 
 static const char *root = FSMC_ROOT, *build = FSMC_BUILD;
@@ -290,7 +292,8 @@ static void start(Case *c, size_t number) {
     free(tmp);
     fflush(NULL);
     const char *limit = getenv("FSMC_TEST_TIMEOUT");
-    c->deadline = now() + (limit ? atof(limit) : reports_tests(c) ? LIMIT_UNIT : LIMIT_GOLDEN);
+    c->limit = limit ? atof(limit) : reports_tests(c) ? LIMIT_UNIT : LIMIT_GOLDEN;
+    c->deadline = now() + c->limit, c->written = 0;
     c->pid = fork();
     if (c->pid == 0) exec_case(c, number);
     if (c->pid < 0) {
@@ -302,9 +305,19 @@ static void start(Case *c, size_t number) {
     c->state = STATE_RUNNING;
 }
 
-static void kill_running(double deadline_before) {
+// Whether a case has written something since its deadline was set: then it gets another.
+static bool goes_on(Case *c, size_t number) {
+    struct stat st;
+    char *out = format("%s/%zu.out", tmp_root, number);
+    bool more = !stat(out, &st) && st.st_size > c->written;
+    free(out);
+    if (more) c->deadline = now() + c->limit, c->written = st.st_size;
+    return more;
+}
+
+static void kill_running(bool all) {
     for (size_t i = 0; i < case_count; i++)
-        if (cases[i].state == STATE_RUNNING && cases[i].deadline < deadline_before) {
+        if (cases[i].state == STATE_RUNNING && (all || (cases[i].deadline < now() && !goes_on(&cases[i], i)))) {
             cases[i].timed_out = true;
             kill(-cases[i].pid, SIGKILL);
         }
@@ -314,10 +327,10 @@ static void kill_running(double deadline_before) {
 static int wait_for_some(const sigset_t *signals) {
     int signal = sigtimedwait(signals, NULL, &(struct timespec){0, 200000000});
     if (signal == SIGINT || signal == SIGTERM) {
-        kill_running(1e300);
+        kill_running(true);
         return -1;
     }
-    kill_running(now());
+    kill_running(false);
     int ended = 0, status;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
         for (size_t i = 0; i < case_count; i++)

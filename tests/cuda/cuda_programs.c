@@ -128,17 +128,19 @@ static int call_group(Arena *a, int group, int n, char *const *files) {
 }
 
 static int run_all(Arena *a, int n, char *const *files) {
-    int groups = (n + GROUP - 1) / GROUP, failures = 0, started = 0, waited = 0;
+    int groups = (n + GROUP - 1) / GROUP, failures = 0;
     pid_t pid[MOST / GROUP + 1];
-    for (int g = 0; g < groups && !again; g++) {
-        int of = n - g * GROUP < GROUP ? n - g * GROUP : GROUP;
-        if (!print_group(a, g, of, files + g * GROUP)) failures++;
-        if (keep) continue;
-        while (started - waited >= 2) waitpid(pid[waited++], NULL, 0);
-        pid[started++] = start_compiler(a, g);
+    for (int g = 0; g < groups + 2; g++) { // a group is called two steps later
+        int of = n - g * GROUP < GROUP ? n - g * GROUP : GROUP, done = g - 2;
+        if (g < groups && !again) {
+            if (!print_group(a, g, of, files + g * GROUP)) failures++;
+            if (!keep) pid[g] = start_compiler(a, g);
+        }
+        if (keep || done < 0 || done >= groups) continue;
+        if (!again) waitpid(pid[done], NULL, 0);
+        failures += call_group(a, done, n - done * GROUP < GROUP ? n - done * GROUP : GROUP, files + done * GROUP);
+        fflush(stdout);
     }
-    while (waited < started) waitpid(pid[waited++], NULL, 0);
-    for (int g = 0; g < groups && !keep; g++) failures += call_group(a, g, n - g * GROUP < GROUP ? n - g * GROUP : GROUP, files + g * GROUP);
     return failures;
 }
 
