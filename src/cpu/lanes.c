@@ -4,6 +4,7 @@
 // that are new in each iteration hold the elements of all lanes side by side: element i of lane l is at i * lanes + l.
 #include "cpu/lanes.h"
 
+#include "lower/independent.h"
 #include "lower/lower.h"
 
 #include <string.h>
@@ -427,28 +428,24 @@ static LLVMValueRef lanes_select(Body *p, const Stmt *s) {
     return LLVMBuildSelect(p->e->builder, cond, lanes_value(p, s->args[1]), lanes_value(p, s->args[2]), "");
 }
 
-// v, of which each lane is that of the one before; a zero comes in.
-static LLVMValueRef shifted(Body *p, LLVMValueRef v) {
+// v, of which each lane is that of the one before; x comes in.
+static LLVMValueRef shifted(Body *p, LLVMValueRef v, LLVMValueRef x) {
     LLVMValueRef index[64];
     for (int l = 0; l < p->lanes; l++) index[l] = lanes_index(p, l ? l - 1 : p->lanes);
-    return LLVMBuildShuffleVector(p->e->builder, v, LLVMConstNull(LLVMTypeOf(v)), LLVMConstVector(index, (unsigned)p->lanes), "");
+    return LLVMBuildShuffleVector(p->e->builder, v, x, LLVMConstVector(index, (unsigned)p->lanes), "");
 }
 
-// Where groups of `of` lanes have their sums up to each lane: what the second of two groups lacks.
-static LLVMValueRef of_first_group(Body *p, LLVMValueRef v, int of) {
+// Where groups of `of` lanes have their sums up to each lane: what the second of two groups lacks; the first gets `none`.
+static LLVMValueRef of_first_group(Body *p, LLVMValueRef v, int of, LLVMValueRef none) {
     LLVMValueRef index[64];
     for (int l = 0; l < p->lanes; l++) index[l] = lanes_index(p, l & of ? (l & -of) - 1 : p->lanes);
-    return LLVMBuildShuffleVector(p->e->builder, v, LLVMConstNull(LLVMTypeOf(v)), LLVMConstVector(index, (unsigned)p->lanes), "");
+    return LLVMBuildShuffleVector(p->e->builder, v, none, LLVMConstVector(index, (unsigned)p->lanes), "");
 }
 
-// Is it the end of a step of a prefix sum?
+// Is it the end of a step of a prefix sum, or of a recurrence?
 static bool sets_scan(const Body *p, const Stmt *set) {
-    const Stmt *sum = p->def[set->args[0]];
-    for (int k = 0; sum && sum->kind == ST_OP && k < sum->nargs; k++) {
-        const Stmt *get = p->def[sum->args[k]];
-        if (get && get->kind == ST_GET && get->args[0] == set->dst && info(p, get->dst)->scanned) return true;
-    }
-    return false;
+    const Stmt *get = iter_scan_get(p->loop->body, set->dst);
+    return get && info(p, get->dst)->scanned;
 }
 
 static const Stmt *set_of(const Block *block, Temp cell) {
@@ -457,20 +454,122 @@ static const Stmt *set_of(const Block *block, Temp cell) {
     return NULL;
 }
 
-// A cell that holds a prefix sum: what it is in each lane before the term is added, and p->temp after that. In all lanes the cell
-// has the same, the sum before the vector.
+// What a value is of the cell: factor * s + term, where s is what the cell was; NULL: 1, and 0.
+typedef struct Step {
+    bool follows; // does it depend on s?
+    LLVMValueRef factor, term;
+} Step;
+
+static LLVMValueRef ones(Body *p, Kind kind) { return splat(p, LLVMConstReal(emit_type(p->e, kind), 1)); }
+static LLVMValueRef zeros(Body *p, Kind kind) { return LLVMConstNull(vector_type(p, emit_type(p->e, kind))); }
+
+static LLVMValueRef combined(Body *p, Op op, Kind kind, LLVMValueRef x, LLVMValueRef y) {
+    p->e->lanes = p->lanes;
+    LLVMValueRef v = op == OP_add || op == OP_sub ? emit_accumulate(p->e, kind, x, y, op == OP_sub) : emit_op(p->e, op, kind, x, y);
+    p->e->lanes = 0;
+    return v;
+}
+
+// Of what may be NULL, which is 0.
+static LLVMValueRef sum(Body *p, Op op, Kind kind, LLVMValueRef x, LLVMValueRef y) {
+    if (!y) return x;
+    return x || op == OP_sub ? combined(p, op, kind, x ? x : zeros(p, kind), y) : y;
+}
+
+// What depends on the cell comes after the place where it is read (lower/scan.c).
+static bool comes_after(const Body *p, Temp t, const Stmt *get) {
+    const Block *body = p->loop->body;
+    int at = 0;
+    while (body->stmts.data[at] != get) at++;
+    while (at < body->stmts.len && body->stmts.data[at] != p->def[t]) at++;
+    return at < body->stmts.len;
+}
+
+static Step step_of(Body *p, Temp t, const Stmt *get) {
+    const Stmt *s = p->def[t];
+    Kind kind = body_kind(p, t);
+    if (t == get->dst) return (Step){true, NULL, NULL};
+    if (!comes_after(p, t, get)) return (Step){false, NULL, lanes_value(p, t)};
+    Step x = step_of(p, s->args[0], get), y = s->nargs > 1 ? step_of(p, s->args[1], get) : (Step){0};
+    bool scales = s->op == OP_neg || s->op == OP_mul || s->op == OP_div || y.follows; // of others the factor may stay 1
+    LLVMValueRef f = x.follows ? x.factor : NULL, g = y.follows ? y.factor : NULL;
+    if (scales && x.follows && !f) f = ones(p, kind);
+    if (scales && y.follows && !g) g = ones(p, kind);
+    switch (s->op) {
+    case OP_add: case OP_sub:
+        if (!x.follows && s->op == OP_add) return (Step){true, y.factor, sum(p, OP_add, kind, x.term, y.term)};
+        return (Step){true, scales ? sum(p, s->op, kind, f, g) : f, sum(p, s->op, kind, x.term, y.term)};
+    case OP_neg: return (Step){true, sum(p, OP_sub, kind, NULL, f), sum(p, OP_sub, kind, NULL, x.term)};
+    default: // a product or a quotient
+        return (Step){true, x.follows ? combined(p, s->op, kind, f, y.term) : combined(p, s->op, kind, x.term, g),
+                      x.term && y.term ? combined(p, s->op, kind, x.term, y.term) : NULL};
+    }
+}
+
+// x * y + z of vectors, where z may be NULL, in this order: LLVM would take out common factors, and vectors would wait for each other.
+static LLVMValueRef step_in_order(Body *p, LLVMValueRef x, LLVMValueRef y, LLVMValueRef z) {
+    LLVMValueRef v = LLVMBuildFMul(p->e->builder, x, y, "");
+    LLVMSetFastMathFlags(v, LLVMFastMathAllowContract);
+    if (!z) return v;
+    v = LLVMBuildFAdd(p->e->builder, v, z, "");
+    LLVMSetFastMathFlags(v, LLVMFastMathAllowContract);
+    return v;
+}
+
+static LLVMValueRef splat_lane(Body *p, LLVMValueRef v, int lane) { return splat(p, extract(p, v, lane)); }
+
+// A cell that holds a prefix sum: what it is in each lane before the term is added, and p->temp after that. In all lanes the cell has
+// the same, the sum before the vector.
+static LLVMValueRef sum_in_lanes(Body *p, Temp next, LLVMValueRef v, LLVMValueRef slot) {
+    Kind kind = body_kind(p, next);
+    LLVMValueRef zero = zeros(p, kind);
+    for (int by = 1; by < p->lanes; by *= 2) v = lanes_plus(p, kind, v, of_first_group(p, v, by, zero));
+    LLVMValueRef before = LLVMBuildLoad2(p->e->builder, LLVMTypeOf(v), slot, "");
+    LLVMBuildStore(p->e->builder, lanes_plus(p, kind, before, splat_lane(p, v, p->lanes - 1)), slot);
+    p->temp[next] = lanes_plus(p, kind, before, v);
+    return lanes_plus(p, kind, before, shifted(p, v, zero));
+}
+
+// v, of which each lane in either half is that of the one before; what `first` has there comes in.
+static LLVMValueRef shifted_halves(Body *p, LLVMValueRef v, LLVMValueRef first) {
+    LLVMValueRef index[64];
+    for (int l = 0; l < p->lanes; l++) index[l] = lanes_index(p, l % (p->lanes / 2) ? l - 1 : p->lanes + l);
+    return LLVMBuildShuffleVector(p->e->builder, v, first, LLVMConstVector(index, (unsigned)p->lanes), "");
+}
+
+// Lanes with this bit of b, others of a.
+static LLVMValueRef blended(Body *p, LLVMValueRef a, LLVMValueRef b, int bit) {
+    LLVMValueRef index[64];
+    for (int l = 0; l < p->lanes; l++) index[l] = lanes_index(p, l & bit ? p->lanes + l : l);
+    return LLVMBuildShuffleVector(p->e->builder, a, b, LLVMConstVector(index, (unsigned)p->lanes), "");
+}
+
+// The same of a recurrence with factor f and term v, which may be NULL. Steps one after the other are one with the product of the
+// factors: first all up to each lane in either half of the vector; the second half begins with what the cell is after the first.
+static LLVMValueRef recurrence_in_lanes(Body *p, Temp next, LLVMValueRef f, LLVMValueRef v, LLVMValueRef slot) {
+    LLVMValueRef zero = zeros(p, body_kind(p, next)), plus = NULL;
+    int half = p->lanes / 2;
+    for (int by = 1; by < half; by *= 2) {
+        if (v) v = step_in_order(p, f, of_first_group(p, v, by, zero), v);
+        f = blended(p, f, step_in_order(p, f, of_first_group(p, f, by, f), NULL), by);
+    }
+    LLVMValueRef f1 = splat_lane(p, f, half - 1), f2 = splat_lane(p, f, p->lanes - 1), v1 = v ? splat_lane(p, v, half - 1) : NULL;
+    if (v) plus = step_in_order(p, f2, v1, splat_lane(p, v, p->lanes - 1));
+    LLVMValueRef before = LLVMBuildLoad2(p->e->builder, LLVMTypeOf(f), slot, "");
+    LLVMBuildStore(p->e->builder, step_in_order(p, step_in_order(p, f1, f2, NULL), before, plus), slot);
+    LLVMValueRef first = blended(p, before, step_in_order(p, f1, before, v1), half);
+    p->temp[next] = step_in_order(p, f, first, v);
+    return shifted_halves(p, p->temp[next], first);
+}
+
 static LLVMValueRef lanes_scan(Body *p, const Stmt *get) {
-    LLVMBuilderRef b = p->e->builder;
-    const Stmt *sum = p->def[set_of(p->loop->body, get->args[0])->args[0]];
-    Kind kind = body_kind(p, get->dst);
-    LLVMValueRef v = lanes_value(p, sum->args[sum->args[0] == get->dst]), slot = body_value(p, get->args[0]);
-    if (p->mask) v = LLVMBuildSelect(b, p->mask, v, LLVMConstNull(LLVMTypeOf(v)), "");
-    for (int by = 1; by < p->lanes; by *= 2) v = lanes_plus(p, kind, v, of_first_group(p, v, by));
-    LLVMValueRef before = LLVMBuildLoad2(b, LLVMTypeOf(v), slot, "");
-    LLVMBuildStore(b, lanes_plus(p, kind, before, splat(p, extract(p, v, p->lanes - 1))), slot);
-    p->temp[sum->dst] = lanes_plus(p, kind, before, v);
-    p->scan[sum->dst] = true;
-    return lanes_plus(p, kind, before, shifted(p, v));
+    Temp next = set_of(p->loop->body, get->args[0])->args[0];
+    Step step = step_of(p, next, get);
+    LLVMValueRef f = step.factor, v = step.term, slot = body_value(p, get->args[0]);
+    if (p->mask && v) v = LLVMBuildSelect(p->e->builder, p->mask, v, zeros(p, body_kind(p, next)), "");
+    if (p->mask && f) f = LLVMBuildSelect(p->e->builder, p->mask, f, ones(p, body_kind(p, next)), "");
+    p->scan[next] = true;
+    return f ? recurrence_in_lanes(p, next, f, v, slot) : sum_in_lanes(p, next, v, slot);
 }
 
 static LLVMValueRef lanes_definition(Body *p, const Stmt *s) {
@@ -805,6 +904,7 @@ void lanes_for(Body *p, const Stmt *s) {
     LaneLoop z = {.p = p, .enough = LLVMConstInt(p->e->type_i1, 1, false)};
     z.seen = ARENA_ARRAY(p->e->arena, char, p->tree->bufs.len + 1);
     LLVMValueRef n = body_value(p, s->args[0]), mark = s->nin ? body_mark(p) : NULL, done = body_first(p, s);
+    p->loop = s;
     look_inside(&z, s->body);
     lanes_plan_roots(p, s);
     begin_sums(&z, s, LLVMBuildSub(p->e->builder, n, done, ""));

@@ -265,7 +265,7 @@ static void warn_wishes(Compilation *c, const Ir *m) {
 Tree **compile_trees(Compilation *c, FuncList funcs) {
     const Options *o = c->opt;
     Tree **trees = ARENA_ARRAY(c->arena, Tree *, funcs.n + 1);
-    LaneOptions how = {.precise = o->fp == CPU_FP_PRECISE, .always = o->lanes_always, .machine = &c->machine};
+    LaneOptions how = {.precise = o->fp == CPU_FP_PRECISE, .fast = o->fp == CPU_FP_FAST, .always = o->lanes_always, .machine = &c->machine};
     bool cuda = o->target == TARGET_CUDA;
     if (o->level >= 2 && o->lanes && !cuda) {
         how.registers = cpu_registers(target_cpu(o));

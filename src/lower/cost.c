@@ -114,6 +114,17 @@ static bool has_rows(const Block *block) {
     return false;
 }
 
+// Is t what a cell is made of what it was by a product? Then iterations wait for each other.
+static bool multiplies(const Model *p, Temp t, Temp cell, bool product, int depth) {
+    enum { DEEP = 6 };
+    const Stmt *s = p->it.def[t];
+    if (s && s->kind == ST_GET) return product && s->args[0] == cell;
+    if (!s || s->kind != ST_OP || depth == DEEP) return false;
+    product |= s->op == OP_mul || s->op == OP_div;
+    if (!product && s->op != OP_add && s->op != OP_sub) return false;
+    return multiplies(p, s->args[0], cell, product, depth + 1) || (s->nargs > 1 && multiplies(p, s->args[1], cell, product, depth + 1));
+}
+
 // Is there nothing in it that LLVM would not turn into vectors by itself?
 static bool is_plain(const Model *p, const Block *block, Temp index) {
     for (int i = 0; i < block->stmts.len; i++) {
@@ -122,7 +133,7 @@ static bool is_plain(const Model *p, const Block *block, Temp index) {
         if (s->kind == ST_OP && op_info[s->op].cost >= op_info[OP_exp].cost) return false;
         if (s->kind == ST_OP && s->op == OP_sqrt && p->roots) return false;
         if (s->kind == ST_SET && p->it.def[s->args[0]] && iter_is_extreme(p->it.def[s->args[0]])) return false;
-        if (s->kind == ST_SET && p->it.uses[s->args[0]] > 1) return false;
+        if (s->kind == ST_SET && (p->it.uses[s->args[0]] > 1 || multiplies(p, s->args[0], s->dst, false, 0))) return false;
         if (!is_access(s)) continue;
         const Temp *at = stmt_index(s);
         for (int k = 0; k < s->buf->rank - 1; k++)

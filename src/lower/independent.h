@@ -10,6 +10,7 @@ typedef struct Iterations {
     Arena *arena;
     Tree *tree;
     bool precise;   // sums keep their order
+    bool fast;      // recurrences need not
     int known;      // so many temps there were at first
     Stmt **def;     // by temp, of these: the statement that makes it
     int *uses;      // by temp
@@ -58,11 +59,11 @@ bool iter_all_agree(const Iterations *p, const Buf *b, const Temp *index);
 
 // ---- prefix sums (scan.c)
 
-// Is a cell from outside, in the loop that is looked at, set to its sum so far, which is used in other ways, too?
+// Is a cell from outside, in the loop that is looked at, set to its sum so far, which is used in other ways, too; or, with --fp=fast,
+// to a * s + b, where s is what it was, and a and b do not depend on that?
 bool iter_is_scan(const Iterations *p, const Stmt *set);
-// What is added, and where the cell is read; -1 if the cell is not added to.
-Temp iter_scan_term(const Iterations *p, const Stmt *set, const Stmt **get);
-// Puts what is added before the places where such cells are read, and marks what is read there (TempInfo.scanned).
+const Stmt *iter_scan_get(const Block *body, Temp cell); // where such a cell is read
+// Puts what a and b are made of before the places where such cells are read, and marks what is read there (TempInfo.scanned).
 void iter_settle_scans(Iterations *p);
 
 #endif

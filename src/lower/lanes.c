@@ -172,9 +172,10 @@ void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     lanes_peel(arena, tree, opt->precise);
     lanes_shift(arena, tree);
     iter_init(&p.m.it, arena, tree, opt->precise);
+    p.m.it.fast = opt->fast;
     model_find_windows(&p.m);
     hear(&p, tree->body, false);
-    if (lanes_split(&p.m)) iter_free(&p.m.it), iter_init(&p.m.it, arena, tree, opt->precise);
+    if (lanes_split(&p.m)) iter_free(&p.m.it), iter_init(&p.m.it, arena, tree, opt->precise), p.m.it.fast = opt->fast;
     p.last = ARENA_ARRAY(arena, int, tree->temps.len + 1);
     choose(&p, tree->body);
     int known = tree->temps.len;

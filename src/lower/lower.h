@@ -19,6 +19,7 @@ enum { LANES_MASKED = 4 };
 
 typedef struct LaneOptions {
     bool precise;  // sums keep their order
+    bool fast;     // recurrences s = a * s + b need not
     bool always;   // all loops that may have lanes, the outermost of each nest, whether or not that pays
     const Machine *machine; // what is assumed of it
     int registers; // for vectors

@@ -1,5 +1,6 @@
 // Prefix sums: an iteration adds once to a cell from outside the loop, and uses what this is before or after. That is no sum that
-// lanes may have each for itself, but all lanes get what they need of it from few additions of vectors that are shifted.
+// lanes may have each for itself, but all lanes get what they need of it from few additions of vectors that are shifted. With
+// --fp=fast the same is done where an iteration multiplies the cell, too: two steps s = a * s + b are one, with other a and b.
 #include "lower/independent.h"
 #include "lower/internal.h"
 
@@ -40,28 +41,47 @@ static bool is_early(const Iterations *p, Temp t) {
     return true;
 }
 
-Temp iter_scan_term(const Iterations *p, const Stmt *set, const Stmt **get) {
-    const Stmt *sum = p->def[set->args[0]];
-    if (!sum || sum->kind != ST_OP || sum->op != OP_add) return -1;
-    for (int k = 0; k < 2; k++) {
-        *get = p->def[sum->args[k]];
-        if (*get && (*get)->kind == ST_GET && (*get)->args[0] == set->dst) return sum->args[!k];
+// What t is of the cell as it was, which is read where get says: nothing, it and a term, or a multiple of it and a term.
+typedef enum Form { FORM_TERM, FORM_SUM, FORM_SCALED, FORM_OTHER } Form;
+
+static Form form_of(const Iterations *p, Temp t, Temp get, int *steps) {
+    const Stmt *s = p->def[t];
+    if (t == get) return FORM_SUM;
+    if (is_early(p, t)) return FORM_TERM;
+    if (!s || s->kind != ST_OP || place_of(p->loop->body, s) < 0 || --*steps < 0) return FORM_OTHER;
+    Form x = form_of(p, s->args[0], get, steps), y = s->nargs > 1 ? form_of(p, s->args[1], get, steps) : FORM_TERM;
+    if (x == FORM_OTHER || y == FORM_OTHER) return FORM_OTHER;
+    switch (s->op) {
+    case OP_add: return x == FORM_TERM ? y : y == FORM_TERM ? x : FORM_SCALED;
+    case OP_sub: return y == FORM_TERM ? x : FORM_SCALED;
+    case OP_neg: return FORM_SCALED;
+    case OP_mul: return x == FORM_TERM || y == FORM_TERM ? FORM_SCALED : FORM_OTHER;
+    case OP_div: return y == FORM_TERM ? FORM_SCALED : FORM_OTHER;
+    default: return FORM_OTHER;
     }
-    return -1;
+}
+
+const Stmt *iter_scan_get(const Block *body, Temp cell) {
+    for (int i = 0; i < body->stmts.len; i++)
+        if (body->stmts.data[i]->kind == ST_GET && body->stmts.data[i]->args[0] == cell) return body->stmts.data[i];
+    return NULL;
 }
 
 bool iter_is_scan(const Iterations *p, const Stmt *set) {
-    const Stmt *get;
+    enum { STEPS = 16 };
     const Block *body = p->loop->body;
+    const Stmt *get = iter_scan_get(body, set->dst);
     Kind kind = iter_info(p, set->dst)->kind;
-    Temp term = iter_scan_term(p, set, &get), sum = set->args[0];
-    if (!p->lanes || term < 0 || kind == KIND_BOOL || (p->precise && kind_is_float(kind))) return false;
-    if (p->uses[sum] == 1 && p->uses[get->dst] == 1) return false; // a mere sum
-    if (place_of(body, set) < 0 || place_of(body, get) < 0 || place_of(body, p->def[sum]) < 0) return false;
-    return count(body, set->dst) == 2 && is_early(p, term);
+    Temp next = set->args[0];
+    int steps = STEPS;
+    if (!p->lanes || !get || kind == KIND_BOOL || (p->precise && kind_is_float(kind))) return false;
+    if (place_of(body, set) < 0 || count(body, set->dst) != 2) return false;
+    Form form = form_of(p, next, get->dst, &steps);
+    if (form == FORM_SCALED) return p->fast && kind_is_float(kind);
+    return form == FORM_SUM && next != get->dst && (p->uses[next] > 1 || p->uses[get->dst] > 1); // else it is a mere sum
 }
 
-// What the term needs comes first.
+// What terms and factors need comes first.
 static void move_up(Iterations *p, Stmt **to, int *n, bool *moved, Temp t) {
     Stmt *s = p->def[t];
     int at = p->made_in[t] == p->stamp && t != p->loop->dst ? place_of(p->loop->body, s) : -1;
@@ -70,14 +90,22 @@ static void move_up(Iterations *p, Stmt **to, int *n, bool *moved, Temp t) {
     moved[at] = true, to[(*n)++] = s;
 }
 
+static void move_terms(Iterations *p, Stmt **to, int *n, bool *moved, Temp t, Temp get) {
+    const Stmt *s = p->def[t];
+    if (t == get) return;
+    if (is_early(p, t)) move_up(p, to, n, moved, t);
+    else
+        for (int k = 0; k < s->nargs; k++) move_terms(p, to, n, moved, s->args[k], get);
+}
+
 void iter_settle_scans(Iterations *p) {
     Block *body = p->loop->body;
     int n = 0, len = body->stmts.len;
     Stmt **to = ARENA_ARRAY(p->arena, Stmt *, len + 1);
     bool *moved = ARENA_ARRAY(p->arena, bool, len + 1);
     for (int i = 0; i < p->scans.len; i++) {
-        const Stmt *set = p->scans.data[i], *get;
-        move_up(p, to, &n, moved, iter_scan_term(p, set, &get));
+        const Stmt *set = p->scans.data[i], *get = iter_scan_get(body, set->dst);
+        move_terms(p, to, &n, moved, set->args[0], get->dst);
         iter_info(p, get->dst)->scanned = true;
     }
     for (int i = 0; p->scans.len && i < len; i++)

@@ -14,7 +14,7 @@ typedef struct TempInfo {
     bool cell;        // mutable: declared by ST_CELL, read by ST_GET, written by ST_SET
     const char *name; // hint or NULL
     bool varies;      // differs between the lanes of the loop around it (Stmt.lanes)
-    bool scanned;     // read from a cell that in each lane is another sum, of all iterations so far (scan.c)
+    bool scanned;     // read from a cell that in each lane is another sum or product, of all iterations so far (scan.c)
     int64_t step;     // of an Int that varies: by how much from lane to lane, or STEP_ANY
 } TempInfo;
 
