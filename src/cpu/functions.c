@@ -161,8 +161,30 @@ static LLVMValueRef split_bits(const Maker *z, LLVMValueRef x, LLVMValueRef *m) 
 
 // ---- functions
 
-// The error is not above 1 unit in the last place.
-static LLVMValueRef make_exp(const Maker *z, LLVMValueRef x) {
+// What `usual` is, but where a lane is far: then `any` of x, in a block that is seldom reached.
+static LLVMValueRef unless_far(const Maker *z, LLVMValueRef far, LLVMValueRef usual, LLVMValueRef (*any)(const Maker *, LLVMValueRef), LLVMValueRef x) {
+    Emitter *e = z->e;
+    LLVMBuilderRef b = e->builder;
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(b), rare = body_new_block(z->p, "rare"), rest = body_new_block(z->p, "often");
+    LLVMMetadataRef weights[] = {LLVMMDStringInContext2(e->context, "branch_weights", 14),
+                                 LLVMValueAsMetadata(LLVMConstInt(e->type_i32, 1, false)),
+                                 LLVMValueAsMetadata(LLVMConstInt(e->type_i32, 2000, false))};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(e->context, weights, 3);
+    LLVMValueRef branch = LLVMBuildCondBr(b, lanes_reduce(z->p, "llvm.vector.reduce.or", far), rare, rest);
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(e->context, "prof", 4), LLVMMetadataAsValue(e->context, node));
+    body_go_on(z->p, rare);
+    LLVMValueRef other = any(z, x);
+    rare = LLVMGetInsertBlock(b);
+    LLVMBuildBr(b, rest);
+    body_go_on(z->p, rest);
+    LLVMValueRef phi = LLVMBuildPhi(b, z->type, "");
+    LLVMAddIncoming(phi, &usual, &from, 1);
+    LLVMAddIncoming(phi, &other, &rare, 1);
+    return phi;
+}
+
+// exp(x) for all x, by two powers of 2, since one may be out of range.
+static LLVMValueRef exp_of_any(const Maker *z, LLVMValueRef x) {
     LLVMBuilderRef b = z->e->builder;
     x = at_most(z, LLVMRealOGT, x, 800.0); // beyond, it is infinite or 0
     x = at_most(z, LLVMRealOLT, x, -800.0);
@@ -171,10 +193,19 @@ static LLVMValueRef make_exp(const Maker *z, LLVMValueRef x) {
         LLVMValueRef s = look_up(z, eighths, &r);
         return scaled(z, fma_of(z, r.q, s, s), &r);
     }
-    // Two powers of 2, since one may be out of range.
     LLVMValueRef half = LLVMBuildAnd(b, shifted(z, r.bits, EXPONENT - 3), integer(z, ~(uint64_t)0 << EXPONENT), "");
     LLVMValueRef s = raised(z, eighths, &r, LLVMBuildSub(b, shifted(z, r.bits, EXPONENT - 2), half, ""));
     return LLVMBuildFMul(b, fma_of(z, r.q, s, s), of_bits(z, half), "");
+}
+
+// The error is not above 1 unit in the last place.
+static LLVMValueRef make_exp(const Maker *z, LLVMValueRef x) {
+    LLVMTypeRef type = z->type;
+    if (z->lanes == 8) return exp_of_any(z, x);
+    Reduced r = reduce(z, x, BIAS);
+    LLVMValueRef s = raised(z, eighths, &r, shifted(z, r.bits, EXPONENT - 2)), size = emit_intrinsic(z->e, "llvm.fabs", 1, &type, 1, &x);
+    LLVMValueRef far = LLVMBuildFCmp(z->e->builder, LLVMRealUGE, size, constant(z, 708.0), ""); // beyond normal numbers
+    return unless_far(z, far, fma_of(z, r.q, s, s), exp_of_any, x);
 }
 
 // tanh(x) = e / (e + 2) with e = exp(2 |x|) - 1 = (S - 1) + (rest of S + S q), S = 2^(k/n), which has all its digits where it
@@ -225,20 +256,6 @@ static LLVMValueRef log_of_any(const Maker *z, LLVMValueRef x) {
     return LLVMBuildSelect(b, LLVMBuildFCmp(b, LLVMRealOLT, x, constant(z, INFINITY), ""), y, x, "");
 }
 
-// Goes on where `often` holds, and else in a new block first.
-static LLVMBasicBlockRef leave_seldom(const Maker *z, LLVMValueRef often) {
-    Emitter *e = z->e;
-    LLVMBasicBlockRef rare = body_new_block(z->p, "rare"), rest = body_new_block(z->p, "often");
-    LLVMMetadataRef weights[] = {LLVMMDStringInContext2(e->context, "branch_weights", 14),
-                                 LLVMValueAsMetadata(LLVMConstInt(e->type_i32, 2000, false)),
-                                 LLVMValueAsMetadata(LLVMConstInt(e->type_i32, 1, false))};
-    LLVMMetadataRef node = LLVMMDNodeInContext2(e->context, weights, 3);
-    LLVMValueRef branch = LLVMBuildCondBr(e->builder, often, rest, rare);
-    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(e->context, "prof", 4), LLVMMetadataAsValue(e->context, node));
-    body_go_on(z->p, rare);
-    return rest;
-}
-
 static LLVMValueRef make_log(const Maker *z, LLVMValueRef x) {
     LLVMBuilderRef b = z->e->builder;
     LLVMValueRef m, e = z->lanes == 8 ? split(z, x, &m) : split_bits(z, x, &m), y = log_of(z, e, m);
@@ -246,17 +263,7 @@ static LLVMValueRef make_log(const Maker *z, LLVMValueRef x) {
     // Is one beyond what split_bits takes? (The sign bit is changed for a comparison of unsigned numbers.)
     LLVMValueRef above = LLVMBuildAdd(b, to_bits(z, x), integer(z, 0x7ffull << EXPONENT), "");
     LLVMValueRef far = LLVMBuildICmp(b, LLVMIntSGT, above, integer(z, 0xffdfffffffffffff), "");
-    LLVMBasicBlockRef from = LLVMGetInsertBlock(b);
-    LLVMValueRef none = LLVMBuildNot(b, lanes_reduce(z->p, "llvm.vector.reduce.or", far), "");
-    LLVMBasicBlockRef rest = leave_seldom(z, none);
-    LLVMValueRef any = log_of_any(z, x);
-    LLVMBasicBlockRef rare = LLVMGetInsertBlock(b);
-    LLVMBuildBr(b, rest);
-    body_go_on(z->p, rest);
-    LLVMValueRef phi = LLVMBuildPhi(b, z->type, "");
-    LLVMAddIncoming(phi, &y, &from, 1);
-    LLVMAddIncoming(phi, &any, &rare, 1);
-    return phi;
+    return unless_far(z, far, y, log_of_any, x);
 }
 
 typedef struct Function {
