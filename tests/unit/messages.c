@@ -56,8 +56,8 @@ static const struct {
     {"AdError", ERROR, true},
     {"phrase", PHRASE, true}, // grammar/fsm.y
     // Programs that run, by every engine.
-    {"fail", TEXT, false},            // src/ir/interp.c
-    {"fail_at", TEXT, false},         // src/ir/interp.c
+    {"interp_fail", TEXT, false},     // src/ir/interp_needs.c
+    {"interp_fail_at", TEXT, false},  // src/ir/interp_needs.c
     {"ir_assert", TEXT, false},
     {"lower_check", TEXT, false},
     {"ir_bounds_text", TEXT, true},
