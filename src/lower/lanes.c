@@ -17,6 +17,7 @@ typedef struct Planner {
     Model m;
     int registers, width; // of the machine, for vectors
     int *last;            // by temp: where in a block it is used last
+    int *calls;           // by temp of a loop that was looked at: how many functions were called for it, one after the other
     VEC(Chosen) chosen;
 } Planner;
 
@@ -67,17 +68,20 @@ static int pressure(const Planner *p, const Block *block, int around) {
     return most;
 }
 
-static bool has_room(const Planner *p, int n, int needed) { return n * needed <= p->registers + p->registers / 2; }
+// calls: around calls of functions, which keep no registers, more of them wait in memory anyway.
+static bool has_room(const Planner *p, int n, int needed, bool calls) {
+    return n * needed <= (calls ? 4 * p->registers : p->registers + p->registers / 2);
+}
 
 // The alternatives for a block, and what it is.
-static void explain_block(Planner *p, const Stmt *loop, int needed, int chosen, bool wished) {
+static void explain_block(Planner *p, const Stmt *loop, int needed, bool calls, int chosen, bool wished) {
     Explain *x = p->m.it.tree->func->ir->explain;
     const char *name = iter_info(&p->m.it, loop->dst)->name;
     if (!explain_wants(x, EXPLAIN_SCHEDULE)) return;
     Str s = {0};
     for (int n = 1; n <= VECTORS; n *= 2)
         str_printf(&s, "%s%.3g in blocks of %d%s", n > 1 ? ", " : "", model_lanes(&p->m, loop->body, n), n,
-                   n > 1 && has_room(p, n, needed) ? "" : n > 1 ? " (no room)" : "");
+                   n > 1 && has_room(p, n, needed, calls) ? "" : n > 1 ? " (no room)" : "");
     explain(x, EXPLAIN_SCHEDULE, loop->span, "loop over `%s`: %d vector%s at a time: %s%s", name ? name : "i", chosen, chosen > 1 ? "s" : "",
             wished ? "`#[block]` says so; an iteration takes about " : "an iteration takes about ", str_text(&s));
     str_free(&s);
@@ -96,20 +100,37 @@ static bool waits_for_sum(Planner *p, const Stmt *loop) {
     return model_adds(loop->body) && model_lanes(&p->m, loop->body, 1) * p->m.machine->lanes - cells < SUM;
 }
 
+// Does a function wait for what another has given in the same iteration? Meanwhile there is time for those of other vectors.
+static bool has_calls_in_turn(Planner *p, const Block *block) {
+    int most = 0;
+    for (int i = 0; i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        int n = 0;
+        if (s->dst < 0 || s->kind == ST_SET) continue;
+        for (int k = 0; k < s->nargs; k++)
+            if (p->calls[s->args[k]] > n) n = p->calls[s->args[k]];
+        n += s->kind == ST_OP && op_info[s->op].lanes && op_info[s->op].cost >= op_info[OP_exp].cost && iter_varies(&p->m.it, s->dst);
+        p->calls[s->dst] = n;
+        if (n > most) most = n;
+    }
+    return most > 1;
+}
+
 // What lanes share, and the sums into what they share, is moved once for a block of several vectors, if they have room.
 static int vectors(Planner *p, const Stmt *loop) {
     Wish *wish = stmt_wish(loop, WISH_block);
     int best = 1, needed = pressure(p, loop->body, 0);
     if (p->m.it.scans.len) return 1;
+    bool calls = has_calls_in_turn(p, loop->body);
     if (wish) {
         while (2 * best * p->width <= wish->number && best < MOST_VECTORS) best *= 2;
         if (best * p->width <= wish->number) wish_follow(wish);
         else wish_refuse(wish, "a vector has more lanes");
-    } else if (p->m.it.added.len || has_loop(p, loop->body) || waits_for_sum(p, loop)) {
+    } else if (p->m.it.added.len || has_loop(p, loop->body) || waits_for_sum(p, loop) || calls) {
         for (int n = 2; n <= VECTORS; n *= 2)
-            if (has_room(p, n, needed)) best = n;
+            if (has_room(p, n, needed, calls)) best = n;
     }
-    if (wish || best > 1) explain_block(p, loop, needed, best, wish);
+    if (wish || best > 1) explain_block(p, loop, needed, calls, best, wish);
     return best;
 }
 
@@ -177,6 +198,7 @@ void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     hear(&p, tree->body, false);
     if (lanes_split(&p.m)) iter_free(&p.m.it), iter_init(&p.m.it, arena, tree, opt->precise), p.m.it.fast = opt->fast;
     p.last = ARENA_ARRAY(arena, int, tree->temps.len + 1);
+    p.calls = ARENA_ARRAY(arena, int, tree->temps.len + 1);
     choose(&p, tree->body);
     int known = tree->temps.len;
     for (int i = 0; i < p.chosen.len; i++) {
