@@ -182,7 +182,7 @@ void lower_inverses(Arena *arena, Tree *tree);
 // opened in vain, and removes what nothing needs any more. (merge.c)
 void lower_merge(Arena *arena, Tree *tree, bool strict, Map *opened);
 
-// ---- statements (lower.c)
+// ---- statements (scope.c)
 Temp lower_temp(Lower *l, Kind kind, const char *name);
 Temp lower_emit(Lower *l, Node *e); // e in the current scope, wherever it might stand
 Stmt *lower_stmt(Lower *l, StmtKind kind, Temp dst, int nargs, const Temp *args); // appended to the open block
@@ -222,16 +222,20 @@ int lower_fresh_cost(Lower *l, Node *e, int bound); // of evaluating e here, bey
 bool lower_keeps(Lower *l, Node *e);
 void lower_forget_lazy(Scope *s);
 
-// ---- scopes (lower.c)
+// ---- scopes (scope.c)
 Scope *scope_open(Lower *l);
 Block *scope_close(Lower *l); // its block
 void scope_bind(Lower *l, Scope *s, const Var *v);
 bool lower_active(Lower *l, const Var *v);         // is it bound by the current scope or one around it?
 Scope *scope_of_vars(Lower *l, const VarSet *fv); // the outermost scope in which all are bound
+// That which binds v, or NULL; while a value is emitted further out, what is bound inside does not count.
+Scope *scope_binding(Lower *l, const Var *v);
+bool scope_crosses_loop(const Scope *from, const Scope *to); // from a scope out to another
 bool lower_dear(Lower *l, Node *e);               // needs loops or calls
-// May evaluating e in scope s fail where the scope itself would not?
+Poly lower_difference(Ir *m, Node *a, Node *b, int64_t k); // a - b + k
+// May evaluating e in scope s fail where the scope itself would not? (place.c)
 bool lower_fails(Lower *l, Scope *s, const Node *e);
-bool lower_is_of_indices(const Node *p); // is p a condition on indices and sizes alone?
+bool lower_is_of_indices(const Node *p); // is p a condition on indices and sizes alone? (demand.c)
 // Is p such a condition, and varies in loops inside of the scope? Then it holds in some pass of them, and what is needed
 // there is needed. What does not vary in them may never hold.
 bool lower_likely(Lower *l, const Node *p, const Scope *from);
@@ -241,23 +245,29 @@ void lower_push_busy(Lower *l, Node *e);
 void lower_pop_busy(Lower *l, int len);
 bool lower_needs_busy(const Lower *l, Node *e);
 bool lower_must_wait(const Lower *l, Candidate *c); // the same for a candidate
-bool lower_is_outside(Lower *l, const Node *e); // is e evaluated anyway, outside of the current scope? (lower.c)
-bool lower_stays(Lower *l, Node *e); // is e, if it is needed now, computed in the current scope for good? (lower.c)
-bool lower_in_arms(Lower *l, Scope *s, const Node *e); // do several arms of branches in s need e? (lower.c)
-// Marks e and what it always needs as evaluated in the current scope.
+bool lower_is_outside(Lower *l, const Node *e); // is e evaluated anyway, outside of the current scope? (demand.c)
+bool lower_stays(Lower *l, Node *e); // is e, if it is needed now, computed in the current scope for good? (place.c)
+bool lower_in_arms(Lower *l, Scope *s, const Node *e); // do several arms of branches in s need e? (demand.c)
+bool lower_shared_by_arms(Lower *l, Scope *s, const Node *e); // and can it be computed before them? (place.c)
+// Marks e and what it always needs as evaluated in the current scope. (demand.c)
 void lower_demand(Lower *l, Node *e);
 // Notes that a branch of the current scope may need e (a task that may not come to its element, too).
 void lower_note_arm(Lower *l, Node *e);
 
 // ---- values
-// The value of a scalar in the current scope, emitted where it belongs unless it is there already. (lower.c)
+// The scope in which e is to be emitted; *home is the one that could hold it for good. (place.c)
+Scope *lower_place(Lower *l, Node *e, Scope **home);
+void lower_count_copy(Lower *l, Node *e, const Scope *at, const Scope *home); // e is emitted at `at`
+Node *lower_nonzero(Lower *l, Node *by); // the condition that it is
+bool lower_is_true(const Node *p);       // is it known to hold?
+// The value of a scalar in the current scope, emitted where it belongs unless it is there already. (place.c)
 Temp lower_value(Lower *l, Node *e);
 void lower_values(Lower *l, int n, Node *const *e, Temp *out);
-// That value if it is there already, or -1. (lower.c)
+// That value if it is there already, or -1. (place.c)
 Temp lower_known_value(Lower *l, Node *e);
 // The buffer that holds an array, filled. (lower.c)
 Buf *lower_array(Lower *l, Node *e);
-// That buffer if it is there already, or NULL. (lower.c)
+// That buffer if it is there already, or NULL. (place.c)
 Buf *lower_known_array(Lower *l, Node *e);
 // Emits the loop for a sum, argmin or argmax, or fills buf for an array, together with all that can share it. (loops.c)
 Temp lower_reduction(Lower *l, Node *e);

@@ -1,0 +1,198 @@
+// Placement of values. A value does not live in a block: it is emitted, when something first needs it, at the end of the
+// outermost open scope that binds its free variables. A value that is dear or may fail does not leave a branch (or, if
+// it may fail, a loop that may be empty) unless the scope outside evaluates it anyway; if staying inside would evaluate
+// it again in every pass of a loop, it is kept in a cell outside that is filled when first needed.
+#include "lower/internal.h"
+
+#include "pass/pass.h"
+
+// A value that so many branches compute for themselves is computed before the next: what they share of each other would
+// double with every level of branches inside branches.
+enum { MAX_COPIES = 4 };
+
+void lower_count_copy(Lower *l, Node *e, const Scope *at, const Scope *home) {
+    if (at != home) map_put(&l->copies, e, (void *)((intptr_t)map_get(&l->copies, e) + 1));
+}
+
+bool scope_crosses_loop(const Scope *from, const Scope *to) {
+    for (; from != to; from = from->outer)
+        if (from->loop) return true;
+    return false;
+}
+
+bool lower_is_true(const Node *p) { return p->op == OP_lit && p->u.num; }
+
+Node *lower_nonzero(Lower *l, Node *by) { return ir_ne(l->ir, by, ir_int(l->ir, 0)); }
+
+static bool in_range(Lower *l, const Node *e) {
+    for (int k = 0; k < e->nargs - 1; k++)
+        if (!ir_index_in_range(l->ir, e->nargs - 1, e->args + 1, k, e->args[0]->shape[k])) return false;
+    return true;
+}
+
+// May evaluating e in the scope fail where the scope itself would not? What is needed there anyway does not count.
+static bool may_fail(Lower *l, Scope *s, const Node *e, int *fuel) {
+    if (!e->partial) return false;
+    const Node *loop = e->op == OP_final ? e->args[0] : NULL;
+    for (Scope *o = s; o; o = o->outer)
+        if (map_get(&o->demanded, e) || (loop && map_get(&o->arrays, loop))) return false;
+    if (l->ir->debug_nan && ir_makes_nan(e)) return true;
+    const Node *of = loop && loop->op == OP_fold ? loop : e;
+    const Var *v = of->op == OP_fold ? of->u.loop->index : e->op == OP_gen || e->op == OP_sum ? e->u.var : NULL;
+    bool plain = v || op_is_elementwise(e->op) || e->op == OP_select || e->op == OP_bracket ||
+                 (e->op == OP_conv && e->kind != KIND_INT32) || (e->op == OP_at && in_range(l, e));
+    if (!plain || --*fuel < 0) return true;
+    if ((e->op == OP_idiv || e->op == OP_irem) && !lower_is_true(lower_nonzero(l, e->args[1]))) return true;
+    if (v && may_fail(l, s, v->extent, fuel)) return true;
+    if (e->op == OP_gen && !v->extent->nonneg && !lower_is_true(ir_le(l->ir, ir_int(l->ir, 0), v->extent))) return true;
+    for (int i = 0; i < of->nargs; i++)
+        if (may_fail(l, s, of->args[i], fuel)) return true;
+    return false;
+}
+
+bool lower_fails(Lower *l, Scope *s, const Node *e) {
+    int fuel = 256;
+    return may_fail(l, s, e, &fuel);
+}
+
+bool lower_shared_by_arms(Lower *l, Scope *s, const Node *e) {
+    return lower_in_arms(l, s, e) && !lower_fails(l, s, e);
+}
+
+// Is e dear or partial only because of what is known in the scope: values, and loops that have run?
+static bool is_settled(Lower *l, const Scope *s, Node *e) {
+    if (!e->partial && !lower_dear(l, e)) return true;
+    const Node *loop = e->op == OP_final ? e->args[0] : NULL;
+    for (; s; s = s->outer)
+        if ((loop && map_get(&s->arrays, loop)) || map_get(&s->values, e)) return true;
+    return false;
+}
+
+// Is e a cheap function that does not fail of what is settled, or needed by several arms of branches?
+static bool is_simple_in(Lower *l, Scope *s, Node *e, Map *seen, int *fuel) {
+    if (map_get(seen, e) || is_settled(l, s, e)) return true;
+    map_put(seen, e, e);
+    bool plain = op_is_elementwise(e->op) || e->op == OP_select || e->op == OP_bracket || e->op == OP_conv;
+    if (!plain || e->op == OP_idiv || e->op == OP_irem || e->kind == KIND_INT32 || --*fuel < 0) return false;
+    if (lower_shared_by_arms(l, s, e)) return true;
+    if (op_info[e->op].cost >= PASS_COST_DEAR) return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (!is_simple_in(l, s, e->args[i], seen, fuel)) return false;
+    return true;
+}
+
+static bool is_simple(Lower *l, Scope *s, Node *e) {
+    Map seen = {0};
+    int fuel = 200;
+    bool is = is_simple_in(l, s, e, &seen, &fuel);
+    map_free(&seen);
+    return is;
+}
+
+static bool runs_once(const Scope *s) {
+    for (; s; s = s->outer)
+        if (s->loop) return false;
+    return true;
+}
+
+// Is e, which a branch in a loop may need, so cheap beside the loop that it is evaluated once and for all?
+static bool is_ventured(Lower *l, Node *e, Scope *home) {
+    enum { CHEAP = 64 };
+    if (e->partial || e->rank || !runs_once(home) || !scope_crosses_loop(l->scope, home)) return false;
+    Scope *here = l->scope;
+    l->scope = home; // what the branch knows it does not
+    bool cheap = lower_fresh_cost(l, e, CHEAP) <= CHEAP;
+    l->scope = here;
+    return cheap;
+}
+
+Scope *lower_place(Lower *l, Node *e, Scope **home) {
+    *home = scope_of_vars(l, e->fv);
+    if (!*home) fatal_bug("a value has a free variable that no open loop binds");
+    bool dear = lower_dear(l, e);
+    if (e->partial ? scope_crosses_loop(l->scope, *home) && is_simple(l, *home, e) : !dear) return *home;
+    if (!e->partial && (intptr_t)map_get(&l->copies, e) >= MAX_COPIES) return *home;
+    if (is_ventured(l, e, *home)) return *home;
+    for (Scope *s = l->scope; s != *home; s = s->outer) {
+        bool sure = s->branch && s->fact && scope_crosses_loop(s, *home) && lower_likely(l, s->fact, *home); // needed in some pass
+        bool barrier = (s->branch && !sure) || ((s->branch || s->maybe_empty) && lower_fails(l, s->outer, e));
+        if (!barrier) continue;
+        Scope *o = s->outer; // may e leave s? only if a scope further out evaluates it anyway
+        while (o != (*home)->outer && !map_get(&o->demanded, e) && !lower_shared_by_arms(l, o, e)) o = o->outer;
+        if (o == (*home)->outer) return s;
+    }
+    return *home;
+}
+
+bool lower_stays(Lower *l, Node *e) {
+    Scope *home = scope_of_vars(l, e->fv);
+    return home && (home == l->scope || (!scope_crosses_loop(l->scope, home) && lower_place(l, e, &home) == l->scope));
+}
+
+Buf *lower_known_array(Lower *l, Node *e) {
+    for (Scope *s = l->scope; s; s = s->outer) {
+        Buf *b = map_get(&s->arrays, e);
+        if (b) return b;
+    }
+    return NULL;
+}
+
+Temp lower_known_value(Lower *l, Node *e) {
+    for (Scope *s = l->scope; s; s = s->outer) {
+        intptr_t t = (intptr_t)map_get(&s->values, e);
+        if (t) return (Temp)(t - 1);
+    }
+    return -1;
+}
+
+static void remember(Scope *s, Node *e, Temp t) { map_put(&s->values, e, (void *)(intptr_t)(t + 1)); }
+
+void lower_begin_if(Lower *l, Node *fact) {
+    scope_open(l);
+    l->scope->branch = true;
+    l->scope->fact = fact;
+}
+
+void lower_end_if(Lower *l, Temp cond) {
+    Block *body = scope_close(l);
+    Stmt *s = lower_stmt(l, ST_IF, -1, 1, &cond);
+    s->body = body;
+}
+
+// Would e be emitted further out than `at`?
+static bool leaves(Lower *l, Node *e, const Scope *at) {
+    Scope *home, *to = lower_place(l, e, &home);
+    if (to == at) lower_count_copy(l, e, to, home);
+    return to != at;
+}
+
+Temp lower_value(Lower *l, Node *e) {
+    if (e->rank) fatal_bug("an array where a scalar is expected");
+    Temp t = lower_known_value(l, e);
+    if (t >= 0) return t;
+    Scope *here = l->scope, *home, *at = lower_place(l, e, &home);
+    Node *total = at != home && e->partial && lower_dear(l, e) ? lower_total(l, e) : NULL;
+    if (total && !(total->op == OP_select && total->args[1] == e) && leaves(l, total, at)) {
+        lower_total_checks(l, e);
+        t = lower_value(l, total);
+        remember(here, e, t);
+        return t;
+    }
+    lower_count_copy(l, e, at, home);
+    if (at == home || !scope_crosses_loop(at, home) || !lower_keeps(l, e)) {
+        l->scope = at;
+        t = lower_emit(l, e);
+        l->scope = here;
+        remember(at, e, t);
+        return t;
+    }
+    l->scope = at;
+    t = lower_get(l, lower_by_need(l, e, at, home)->value);
+    l->scope = here;
+    remember(at, e, t);
+    return t;
+}
+
+void lower_values(Lower *l, int n, Node *const *e, Temp *out) {
+    for (int i = 0; i < n; i++) out[i] = lower_value(l, e[i]);
+}
