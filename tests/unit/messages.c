@@ -40,7 +40,7 @@ static const struct {
     {"elab_error", ERROR, false},
     {"ERROR", ERROR, false},         // grammar/fsm.l
     {"lexical_error", ERROR, false}, // grammar/fsm.l
-    {"error", ERROR, false},         // src/ir/read.c
+    {"read_error", ERROR, false},    // src/ir/read_tokens.c
     {"wrong", TEXT, false},          // src/driver/options.c
     {"usage_error", TEXT, false},    // src/main.c
     {"mismatch", PHRASE, false},     // src/driver/json.c
