@@ -850,22 +850,41 @@ static LLVMValueRef extreme_of(Body *p, Op op, Kind kind, LLVMValueRef v) {
     return emit_op(e, op, kind, extract(p, v, 0), extract(p, v, 1));
 }
 
+// The sums among the cells: those of cells of one kind that follow one another are made at once.
+static void add_up_cells(LaneLoop *z, LLVMValueRef *v) {
+    Body *p = z->p;
+    for (int i = 0, n; i < z->sums.len; i += n) {
+        const Sum *s = &z->sums.data[i];
+        Kind kind = body_kind(p, s->cell);
+        for (n = 0; i + n < z->sums.len; n++) {
+            const Sum *o = s + n;
+            if (o->by != OP_add || o->scanned || body_kind(p, o->cell) != kind) break;
+        }
+        lanes_sum_each(p, kind, n, v + i);
+        n += !n;
+    }
+}
+
 static void end_cells(LaneLoop *z) {
     Body *p = z->p;
+    LLVMValueRef *v = ARENA_ARRAY(p->e->arena, LLVMValueRef, z->sums.len + 1);
+    for (int i = 0; i < z->sums.len; i++) {
+        Temp cell = z->sums.data[i].cell;
+        v[i] = LLVMBuildLoad2(p->e->builder, vector_type(p, emit_type(p->e, body_kind(p, cell))), p->temp[cell], "");
+    }
+    add_up_cells(z, v);
     for (int i = 0; i < z->sums.len; i++) {
         const Sum *s = &z->sums.data[i];
         Kind kind = body_kind(p, s->cell);
-        LLVMTypeRef type = emit_type(p->e, kind);
-        LLVMValueRef v = LLVMBuildLoad2(p->e->builder, vector_type(p, type), p->temp[s->cell], "");
         if (s->scanned) {
-            v = extract(p, v, 0);
+            v[i] = extract(p, v[i], 0);
         } else if (s->by == OP_add) {
-            LLVMValueRef old = LLVMBuildLoad2(p->e->builder, type, s->outer, "");
-            v = emit_accumulate(p->e, kind, old, lanes_sum(p, kind, v), false);
+            LLVMValueRef old = LLVMBuildLoad2(p->e->builder, emit_type(p->e, kind), s->outer, "");
+            v[i] = emit_accumulate(p->e, kind, old, v[i], false);
         } else {
-            v = extreme_of(p, s->by, kind, v);
+            v[i] = extreme_of(p, s->by, kind, v[i]);
         }
-        LLVMBuildStore(p->e->builder, v, s->outer);
+        LLVMBuildStore(p->e->builder, v[i], s->outer);
         p->temp[s->cell] = s->outer;
         p->sums_cell[s->cell] = false;
     }
@@ -886,7 +905,7 @@ static LLVMValueRef run(LaneLoop *z, const Stmt *s, LLVMValueRef first, LLVMValu
     p->temp[s->dst] = c.index;
     p->loop = s;
     if (masked) p->mask = LLVMBuildICmp(b, LLVMIntSLT, lanes_value(p, s->dst), splat(p, n), "");
-    body_poll(p);
+    if (!p->depth || body_is_long(p, s->body)) body_poll(p); // an innermost loop of a nest is done soon
     LLVMValueRef inner = body_allocates(p, s->body, false) ? body_mark(p) : NULL;
     p->depth++;
     body_emit(p, s->body);
@@ -911,7 +930,8 @@ void lanes_for(Body *p, const Stmt *s) {
     const int width = p->e->width;
     const bool masks = width >= LANES_MASKED;
     done = run(&z, s, done, n, width * s->lanes, false);
-    if (masks || s->lanes > 1) done = run(&z, s, done, n, width, masks);
+    bool even = LLVMIsConstant(n) && LLVMIsConstant(done) && LLVMConstIntGetSExtValue(n) % (width * s->lanes) == 0 && !s->nin;
+    if (!even && (masks || s->lanes > 1)) done = run(&z, s, done, n, width, masks);
     end_sums(&z, s);
     vec_free(&z.sums);
     if (mark) body_release(p, mark);

@@ -23,6 +23,7 @@ LLVMValueRef lanes_reduce(Body *p, const char *name, LLVMValueRef v); // by an i
 // ---- sums over lanes (sums.c)
 
 LLVMValueRef lanes_sum(Body *p, Kind kind, LLVMValueRef v); // of a vector
+void lanes_sum_each(Body *p, Kind kind, int n, LLVMValueRef *v); // of each of n vectors: several at once
 LLVMValueRef lanes_plus(Body *p, Kind kind, LLVMValueRef x, LLVMValueRef y); // of two vectors
 
 // If lanes load the same element of neighbouring short rows of fixed length: sets *v. (rows.c)

@@ -67,6 +67,23 @@ static LLVMValueRef turned_sums(Body *p, Kind kind, LLVMValueRef *v, int n) {
     return sum;
 }
 
+// The sums over the lanes of each of n vectors.
+void lanes_sum_each(Body *p, Kind kind, int n, LLVMValueRef *v) {
+    int many = 1;
+    while (2 * many <= n && 2 * many <= lanes_of_vector(p)) many *= 2;
+    if (!n) return;
+    if (many == 1 || p->lanes != lanes_of_vector(p) || !kind_is_float(kind)) {
+        v[0] = lanes_sum(p, kind, v[0]);
+        lanes_sum_each(p, kind, n - 1, v + 1);
+        return;
+    }
+    LLVMValueRef all[MOST];
+    for (int i = 0; i < many; i++) all[i] = v[i];
+    LLVMValueRef sums = turned_sums(p, kind, all, many);
+    for (int i = 0; i < many; i++) v[i] = LLVMBuildExtractElement(p->e->builder, sums, lanes_index(p, i), "");
+    lanes_sum_each(p, kind, n - many, v + many);
+}
+
 // t as a temp and a constant.
 static Temp without_constant(const Body *p, Temp t, int64_t *constant) {
     const Stmt *s = p->def[t], *by = s && s->kind == ST_OP && s->op == OP_add ? p->def[s->args[1]] : NULL;
