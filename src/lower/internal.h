@@ -138,6 +138,8 @@ Stmt *tree_clone(Arena *arena, Tree *tree, const Stmt *s);
 // The same, where other temps (a key is a number + 1, and so is what it stands for) and buffers stand for some, too; what is
 // made inside is added to the maps.
 Stmt *tree_clone_with(Arena *arena, Tree *tree, const Stmt *s, Map *temps, Map *bufs);
+// Cuts loops whose iterations go over many matrices into tiles, so that each matrix is read once for a tile. (tile.c)
+void lanes_tile(Arena *arena, Tree *tree, const LaneOptions *opt);
 // Cuts loops where conditions on their index begin and cease to hold; precise: x + 0.0 is not x. (peel.c)
 void lanes_peel(Arena *arena, Tree *tree, bool precise);
 // Makes loops over what starts elsewhere say so: Stmt.shifted. (shift.c)

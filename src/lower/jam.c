@@ -680,6 +680,7 @@ static Temp emit_large(Jammer *z, Block *to, const Stmt *lanes) {
 static void sums_of(Jammer *z, Stmt *lanes) {
     Block *body = lanes->body, before = {0};
     z->loop = lanes;
+    if (!lanes->nin) each_loop(z, body, adds_up); // the lanes have no copies
     Temp large = emit_large(z, &before, lanes);
     for (int i = 0; large >= 0 && i < body->stmts.len; i++) {
         Stmt *s = body->stmts.data[i];

@@ -134,13 +134,22 @@ static int vectors(Planner *p, const Stmt *loop) {
     return best;
 }
 
+// Is what the lanes add to a part of the array, which a loop around theirs chooses? Copies of all of it would be for nothing.
+static bool adds_to_part(const Planner *p, const Stmt *add) {
+    int64_t n;
+    for (int k = 1; k < add->nargs; k++)
+        if (p->m.it.made_in[add->args[k]] != p->m.it.stamp && !iter_literal(&p->m.it, add->args[k], &n)) return true;
+    return false;
+}
+
 static void settle(Planner *p, Stmt *loop) {
     model_look(&p->m, loop);
     iter_settle_scans(&p->m.it);
-    loop->lanes = vectors(p, loop);
+    if (!loop->lanes) loop->lanes = vectors(p, loop);
     loop->in = ARENA_ARRAY(p->m.it.arena, Buf *, p->m.it.added.len + 1);
     for (int i = 0; i < p->m.it.added.len; i++) {
         int k = 0;
+        if (adds_to_part(p, p->m.it.added.data[i])) continue;
         while (k < loop->nin && loop->in[k] != p->m.it.added.data[i]->buf) k++;
         if (k == loop->nin) loop->in[loop->nin++] = p->m.it.added.data[i]->buf;
     }
@@ -171,8 +180,8 @@ static void hear(Planner *p, const Block *block, bool inside) {
 static void choose(Planner *p, Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
-        bool lanes = false;
-        if (s->kind == ST_FOR) model_best(&p->m, s, &lanes);
+        bool lanes = s->lanes; // of a tile
+        if (s->kind == ST_FOR && !lanes) model_best(&p->m, s, &lanes);
         if (lanes) {
             settle(p, s);
             vec_push(&p->chosen, ((Chosen){block, s}));
@@ -190,6 +199,7 @@ void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     const Machine *machine = opt->machine;
     Planner p = {.m = {.machine = machine, .always = opt->always, .roots = opt->roots, .masks = opt->width >= LANES_MASKED}, .width = opt->width};
     p.registers = machine->registers ? (int)machine->registers : opt->registers;
+    lanes_tile(arena, tree, opt);
     lanes_peel(arena, tree, opt->precise);
     lanes_shift(arena, tree);
     iter_init(&p.m.it, arena, tree, opt->precise);

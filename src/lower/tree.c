@@ -272,6 +272,7 @@ static void print_block(const Printer *p, const Block *b, int indent) {
                              : s->lanes     ? "lanes for "
                              : s->rows      ? "rows for "
                              : s->few       ? "few for "
+                             : s->outer     ? "outer for "
                                             : "for ");
             print_temp(p, s->dst);
             if (s->nargs > 1) {
