@@ -1,79 +1,167 @@
-// Quotients by a root s = sqrt(y) and, beside them, by y, y s and the like: one division, 1 / s, is enough for all of them, and
-// the rest are products. Only with --fp=fast, since the last bits may differ.
+// Quotients in a loop whose divisors are powers of the same numbers, or products of these, as those by z and by z * z, or by a root
+// s = sqrt(y) and, beside it, by y and y s: one division for each number, 1 / z, is enough, and the rest are products. Only with
+// --fp=fast, since the last bits may differ.
 #include "lower/internal.h"
 
-enum { HIGHEST = 4 }; // power of 1 / s
+enum { HIGHEST = 4, PARTS = 3 }; // power of 1 / z; numbers in a product
+
+// A divisor: the product of base[k] to the power[k]. The base of y is sqrt(y), where there is that.
+typedef struct Divisor {
+    Temp t;
+    Span span; // of the first quotient
+    int n;
+    Temp base[PARTS];
+    int power[PARTS];
+    bool converted;
+} Divisor;
+
+typedef struct Base {
+    Temp t;
+    Stmt *root;              // that it is and that is not there yet, or NULL
+    Stmt *moved;             // the root, if it had to come earlier
+    Span span;               // of the first quotient by it
+    bool taken;              // 1 / t is computed
+    Temp power[HIGHEST + 1]; // of 1 / t, + 1; 0: not there yet
+} Base;
 
 typedef struct Inverter {
     Arena *arena;
     Tree *tree;
-    const Stmt **def; // by temp
+    Stmt **def;       // by temp
+    int *root;        // by temp, in a block: which statement is the root of it, + 1
+    int *base;        // by temp: which base it is, + 1
     int known;        // how many temps there were
-    const Stmt *root; // s = sqrt(y)
-    Temp power[HIGHEST + 1]; // of 1 / s, -1: not there yet
+    VEC(Divisor) divisors;
+    VEC(Base) bases;
 } Inverter;
 
-static const Stmt *operation(const Inverter *z, Temp t, Op op) {
+// Adds the factors of t to the divisor. Fails if they are too many.
+static bool factors(const Inverter *z, const Block *block, Divisor *d, Temp t) {
     const Stmt *s = t < z->known ? z->def[t] : NULL;
-    return s && s->kind == ST_OP && s->op == op ? s : NULL;
+    int power = 1, k = 0;
+    if (t < z->known && z->root[t]) t = block->stmts.data[z->root[t] - 1]->dst, power = 2;
+    else if (s && s->kind == ST_OP && s->op == OP_mul) return factors(z, block, d, s->args[0]) && factors(z, block, d, s->args[1]);
+    while (k < d->n && d->base[k] != t) k++;
+    if (k == PARTS || (k < d->n ? d->power[k] : 0) + power > HIGHEST) return false;
+    if (k == d->n) d->base[k] = t, d->power[k] = 0, d->n++;
+    d->power[k] += power;
+    return true;
 }
 
-// Which power of s the temp is as a product; 0: none.
-static int power_of(const Inverter *z, Temp t, int fuel) {
-    if (t == z->root->dst) return 1;
-    if (t == z->root->args[0]) return 2;
-    const Stmt *s = fuel ? operation(z, t, OP_mul) : NULL;
-    int x = s ? power_of(z, s->args[0], fuel - 1) : 0, y = x ? power_of(z, s->args[1], fuel - 1) : 0;
-    return y && x + y <= HIGHEST ? x + y : 0;
+static bool is_quotient(const Inverter *z, const Stmt *s) {
+    return s->kind == ST_OP && s->op == OP_div && kind_is_float(z->tree->temps.data[s->dst].kind);
 }
 
-static int power_by(const Inverter *z, const Stmt *s) {
-    return s->kind == ST_OP && s->op == OP_div ? power_of(z, s->args[1], HIGHEST) : 0;
+static Divisor *divisor_of(const Inverter *z, const Stmt *s) {
+    for (int i = 0; is_quotient(z, s) && i < z->divisors.len; i++)
+        if (z->divisors.data[i].t == s->args[1]) return &z->divisors.data[i];
+    return NULL;
 }
 
-static Temp append(Inverter *z, Block *to, StmtKind kind, Op op, Temp x, Temp y) {
-    vec_push(&z->tree->temps, ((TempInfo){.kind = z->tree->temps.data[z->root->dst].kind}));
-    Stmt *s = ARENA_NEW(z->arena, Stmt);
+static void list(Inverter *z, const Block *block) {
+    enum { MOST = 200 };
+    z->divisors.len = z->bases.len = 0;
+    for (int i = 0; i < block->stmts.len && z->divisors.len < MOST; i++) {
+        const Stmt *s = block->stmts.data[i];
+        Divisor d = {.t = is_quotient(z, s) ? s->args[1] : -1, .span = s->span};
+        if (d.t >= 0 && !divisor_of(z, s) && factors(z, block, &d, d.t)) vec_push(&z->divisors, d);
+    }
+    for (int i = 0; i < z->divisors.len; i++) { // a number is a base if a power of it alone is a divisor
+        const Divisor *d = &z->divisors.data[i];
+        Temp t = d->base[0];
+        if (d->n > 1 || z->base[t]) continue;
+        Stmt *s = t < z->known ? z->def[t] : NULL;
+        bool root = s && s->kind == ST_OP && s->op == OP_sqrt && z->root[s->args[0]] && block->stmts.data[z->root[s->args[0]] - 1] == s;
+        vec_push(&z->bases, ((Base){.t = t, .root = root ? s : NULL, .span = d->span, .taken = true}));
+        z->base[t] = z->bases.len;
+    }
+}
+
+static bool is_converted(const Inverter *z, const Divisor *d) {
+    for (int k = 0; k < d->n; k++)
+        if (!z->base[d->base[k]] || !z->bases.data[z->base[d->base[k]] - 1].taken) return false;
+    return true;
+}
+
+// Which of the bases save divisions: those of several divisors of which all bases are taken.
+static bool pays(Inverter *z) {
+    bool changed = true, any = false;
+    while (changed) {
+        changed = any = false;
+        for (int i = 0; i < z->divisors.len; i++) z->divisors.data[i].converted = is_converted(z, &z->divisors.data[i]);
+        for (int i = 0; i < z->bases.len; i++) {
+            Base *b = &z->bases.data[i];
+            int uses = 0;
+            for (int j = 0; j < z->divisors.len && b->taken; j++) {
+                const Divisor *d = &z->divisors.data[j];
+                for (int k = 0; k < d->n && d->converted; k++) uses += d->base[k] == b->t;
+            }
+            changed |= b->taken && uses < 2;
+            b->taken &= uses > 1;
+            any |= b->taken;
+        }
+    }
+    return any;
+}
+
+static Temp append(Inverter *z, Block *to, StmtKind kind, Op op, Temp x, Temp y, Kind of, Span span) {
+    vec_push(&z->tree->temps, ((TempInfo){.kind = of}));
     Temp args[] = {x, y};
-    *s = (Stmt){.kind = kind, .op = op, .dst = z->tree->temps.len - 1, .nargs = kind == ST_LIT ? 0 : 2, .span = z->root->span};
-    s->args = arena_copy(z->arena, args, sizeof args);
+    Stmt *s = tree_stmt(z->arena, kind, z->tree->temps.len - 1, kind == ST_LIT ? 0 : 2, args, span);
+    s->op = op;
     if (kind == ST_LIT) s->u.real = 1;
     vec_push(&to->stmts, s);
     return s->dst;
 }
 
-// Do quotients after statement i of the block have different powers of its root as divisors? Sets the highest.
-static bool pays(const Inverter *z, const Block *block, int i, int *highest) {
-    bool differ = false;
-    *highest = 0;
-    for (i++; i < block->stmts.len; i++) {
-        int n = power_by(z, block->stmts.data[i]);
-        differ |= n && *highest && n != *highest;
-        if (n > *highest) *highest = n;
+// 1 / base to the power n, which is made where it is needed first: what waits for later uses takes registers.
+static Temp power_of(Inverter *z, Block *to, Base *b, int n) {
+    Kind kind = z->tree->temps.data[b->t].kind;
+    if (b->power[n]) return b->power[n] - 1;
+    if (b->root) vec_push(&to->stmts, b->root), b->moved = b->root, b->root = NULL;
+    Temp t = n == 1 ? append(z, to, ST_LIT, OP_lit, 0, 0, kind, b->span) : power_of(z, to, b, n / 2);
+    t = append(z, to, ST_OP, n == 1 ? OP_div : OP_mul, t, n == 1 ? b->t : power_of(z, to, b, n - n / 2), kind, b->span);
+    b->power[n] = t + 1;
+    return t;
+}
+
+static bool is_there(Inverter *z, const Stmt *s) {
+    bool moved = false;
+    for (int k = 0; k < z->bases.len; k++) {
+        Base *b = &z->bases.data[k];
+        moved |= b->moved == s;
+        if (b->root == s) b->root = NULL; // it stays
     }
-    return differ;
+    return moved;
+}
+
+static void convert(Inverter *z, Block *block) {
+    Block to = {0};
+    for (int i = 0; i < block->stmts.len; i++) {
+        Stmt *s = block->stmts.data[i];
+        const Divisor *d = divisor_of(z, s);
+        Temp by = -1;
+        for (int k = 0; d && d->converted && k < d->n; k++) {
+            Temp power = power_of(z, &to, &z->bases.data[z->base[d->base[k]] - 1], d->power[k]);
+            by = by < 0 ? power : append(z, &to, ST_OP, OP_mul, by, power, z->tree->temps.data[s->dst].kind, s->span);
+        }
+        if (by >= 0) s->op = OP_mul, s->args[1] = by;
+        if (!is_there(z, s)) vec_push(&to.stmts, s);
+    }
+    vec_free(&block->stmts);
+    *block = to;
 }
 
 static void invert_in(Inverter *z, Block *block) {
     for (int i = 0; i < block->stmts.len; i++) {
-        const Stmt *root = block->stmts.data[i];
-        int highest;
-        if (root->kind != ST_OP || root->op != OP_sqrt) continue;
-        z->root = root;
-        if (!pays(z, block, i, &highest)) continue;
-        Block to = {0};
-        for (int k = 0; k <= i; k++) vec_push(&to.stmts, block->stmts.data[k]);
-        z->power[1] = append(z, &to, ST_OP, OP_div, append(z, &to, ST_LIT, OP_lit, 0, 0), root->dst);
-        for (int n = 2; n <= highest; n++) z->power[n] = append(z, &to, ST_OP, OP_mul, z->power[n - 1], z->power[1]);
-        for (int k = i + 1; k < block->stmts.len; k++) {
-            Stmt *s = block->stmts.data[k];
-            int n = power_by(z, s);
-            if (n) s->op = OP_mul, s->args[1] = z->power[n];
-            vec_push(&to.stmts, s);
-        }
-        vec_free(&block->stmts);
-        *block = to;
+        const Stmt *s = block->stmts.data[i];
+        if (s->kind == ST_OP && s->op == OP_sqrt && s->args[0] < z->known && !z->root[s->args[0]]) z->root[s->args[0]] = i + 1;
     }
+    list(z, block);
+    for (int i = 0; i < block->stmts.len; i++)
+        if (block->stmts.data[i]->kind == ST_OP && block->stmts.data[i]->op == OP_sqrt) z->root[block->stmts.data[i]->args[0]] = 0;
+    if (pays(z)) convert(z, block);
+    for (int i = 0; i < z->bases.len; i++) z->base[z->bases.data[i].t] = 0;
 }
 
 static void look(Inverter *z, Block *block, bool repeated) {
@@ -87,7 +175,7 @@ static void look(Inverter *z, Block *block, bool repeated) {
 
 static void note(Inverter *z, const Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
-        const Stmt *s = block->stmts.data[i];
+        Stmt *s = block->stmts.data[i];
         if (s->kind == ST_OP) z->def[s->dst] = s;
         note(z, s->body);
         note(z, s->other);
@@ -96,7 +184,12 @@ static void note(Inverter *z, const Block *block) {
 
 void lower_inverses(Arena *arena, Tree *tree) {
     Inverter z = {.arena = arena, .tree = tree, .known = tree->temps.len};
-    z.def = ARENA_ARRAY(arena, const Stmt *, tree->temps.len + 1);
+    z.def = ARENA_ARRAY(arena, Stmt *, tree->temps.len + 1);
+    z.root = ARENA_ARRAY(arena, int, tree->temps.len + 1);
+    z.base = ARENA_ARRAY(arena, int, tree->temps.len + 1);
     note(&z, tree->body);
     look(&z, tree->body, false);
+    if (tree->temps.len > z.known) lower_remove_dead(arena, tree); // products that were divisors
+    vec_free(&z.divisors);
+    vec_free(&z.bases);
 }

@@ -68,20 +68,20 @@ static int pressure(const Planner *p, const Block *block, int around) {
     return most;
 }
 
-// calls: around calls of functions, which keep no registers, more of them wait in memory anyway.
-static bool has_room(const Planner *p, int n, int needed, bool calls) {
-    return n * needed <= (calls ? 4 * p->registers : p->registers + p->registers / 2);
+// wait: what has no register may be in memory, since operations wait for each other longer than for that.
+static bool has_room(const Planner *p, int n, int needed, bool wait) {
+    return n * needed <= (wait ? 4 * p->registers : p->registers + p->registers / 2);
 }
 
 // The alternatives for a block, and what it is.
-static void explain_block(Planner *p, const Stmt *loop, int needed, bool calls, int chosen, bool wished) {
+static void explain_block(Planner *p, const Stmt *loop, int needed, bool wait, int chosen, bool wished) {
     Explain *x = p->m.it.tree->func->ir->explain;
     const char *name = iter_info(&p->m.it, loop->dst)->name;
     if (!explain_wants(x, EXPLAIN_SCHEDULE)) return;
     Str s = {0};
     for (int n = 1; n <= VECTORS; n *= 2)
         str_printf(&s, "%s%.3g in blocks of %d%s", n > 1 ? ", " : "", model_lanes(&p->m, loop->body, n), n,
-                   n > 1 && has_room(p, n, needed, calls) ? "" : n > 1 ? " (no room)" : "");
+                   n > 1 && has_room(p, n, needed, wait) ? "" : n > 1 ? " (no room)" : "");
     explain(x, EXPLAIN_SCHEDULE, loop->span, "loop over `%s`: %d vector%s at a time: %s%s", name ? name : "i", chosen, chosen > 1 ? "s" : "",
             wished ? "`#[block]` says so; an iteration takes about " : "an iteration takes about ", str_text(&s));
     str_free(&s);
@@ -100,8 +100,27 @@ static bool waits_for_sum(Planner *p, const Stmt *loop) {
     return model_adds(loop->body) && model_lanes(&p->m, loop->body, 1) * p->m.machine->lanes - cells < SUM;
 }
 
-// Does a function wait for what another has given in the same iteration? Meanwhile there is time for those of other vectors.
-static bool has_calls_in_turn(Planner *p, const Block *block) {
+// Has it loops but those of a few iterations, which are written out? What they keep in registers is what blocks are for.
+static bool has_long_loop(const Planner *p, const Block *block) {
+    enum { FEW = 8 };
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        int64_t n = FEW + 1;
+        if (s->kind == ST_FOR && (!iter_literal(&p->m.it, s->args[0], &n) || n > FEW)) return true;
+        if (has_long_loop(p, s->body) || has_long_loop(p, s->other)) return true;
+    }
+    return false;
+}
+
+// How long others wait for an operation, in square roots.
+static int wait_for(const Planner *p, const Stmt *s) {
+    if (s->kind != ST_OP || !iter_varies(&p->m.it, s->dst) || !kind_is_float(iter_info(&p->m.it, s->dst)->kind)) return 0;
+    if (s->op == OP_sqrt || s->op == OP_div) return 1;
+    return op_info[s->op].lanes && op_info[s->op].cost >= op_info[OP_exp].cost ? 2 : 0;
+}
+
+// Do functions, roots and quotients wait for what others give in the same iteration? Meanwhile there is time for other vectors.
+static bool waits_in_turn(Planner *p, const Block *block) {
     int most = 0;
     for (int i = 0; i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
@@ -109,11 +128,11 @@ static bool has_calls_in_turn(Planner *p, const Block *block) {
         if (s->dst < 0 || s->kind == ST_SET) continue;
         for (int k = 0; k < s->nargs; k++)
             if (p->calls[s->args[k]] > n) n = p->calls[s->args[k]];
-        n += s->kind == ST_OP && op_info[s->op].lanes && op_info[s->op].cost >= op_info[OP_exp].cost && iter_varies(&p->m.it, s->dst);
+        n += wait_for(p, s);
         p->calls[s->dst] = n;
         if (n > most) most = n;
     }
-    return most > 1;
+    return most > 2;
 }
 
 // What lanes share, and the sums into what they share, is moved once for a block of several vectors, if they have room.
@@ -121,16 +140,16 @@ static int vectors(Planner *p, const Stmt *loop) {
     Wish *wish = stmt_wish(loop, WISH_block);
     int best = 1, needed = pressure(p, loop->body, 0);
     if (p->m.it.scans.len) return 1;
-    bool calls = has_calls_in_turn(p, loop->body);
+    bool turns = waits_in_turn(p, loop->body), wait = turns || !has_long_loop(p, loop->body);
     if (wish) {
         while (2 * best * p->width <= wish->number && best < MOST_VECTORS) best *= 2;
         if (best * p->width <= wish->number) wish_follow(wish);
         else wish_refuse(wish, "a vector has more lanes");
-    } else if (p->m.it.added.len || has_loop(p, loop->body) || waits_for_sum(p, loop) || calls) {
+    } else if (p->m.it.added.len || has_loop(p, loop->body) || waits_for_sum(p, loop) || turns) {
         for (int n = 2; n <= VECTORS; n *= 2)
-            if (has_room(p, n, needed, calls)) best = n;
+            if (has_room(p, n, needed, wait)) best = n;
     }
-    if (wish || best > 1) explain_block(p, loop, needed, calls, best, wish);
+    if (wish || best > 1) explain_block(p, loop, needed, wait, best, wish);
     return best;
 }
 
