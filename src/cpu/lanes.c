@@ -181,10 +181,13 @@ static LLVMValueRef load_together(Body *p, const Buf *b, LLVMValueRef at) {
     return from_memory(p, b->kind, v);
 }
 
+// Do all lanes that are ever at work here set something? What the others have of their own nobody asks for.
+static bool all_set(const Body *p) { return !p->mask || p->mask == p->in_range; }
+
 static void store_together(Body *p, const Buf *b, LLVMValueRef at, LLVMValueRef v) {
     v = to_memory(p, b->kind, v);
     unsigned align = vector_alignment(b, p->lanes);
-    if (!p->mask) {
+    if (!p->mask || (lanes_own(b) && all_set(p))) {
         LLVMSetAlignment(LLVMBuildStore(p->e->builder, v, at), align);
         return;
     }
@@ -596,7 +599,7 @@ static LLVMValueRef lanes_definition(Body *p, const Stmt *s) {
 
 static void lanes_set(Body *p, const Stmt *s) {
     LLVMValueRef slot = body_value(p, s->dst), v = lanes_value(p, s->args[0]);
-    if (p->mask) {
+    if (!all_set(p) || (p->mask && p->sums_cell[s->dst])) {
         LLVMValueRef old = LLVMBuildLoad2(p->e->builder, LLVMTypeOf(v), slot, "");
         v = LLVMBuildSelect(p->e->builder, p->mask, v, old, "");
     }
@@ -904,19 +907,21 @@ static LLVMValueRef run(LaneLoop *z, const Stmt *s, LLVMValueRef first, LLVMValu
     Counted c = body_begin_for(p, first, end, lanes, info(p, s->dst)->name);
     p->temp[s->dst] = c.index;
     p->loop = s;
-    if (masked) p->mask = LLVMBuildICmp(b, LLVMIntSLT, lanes_value(p, s->dst), splat(p, n), "");
+    if (masked) p->in_range = p->mask = LLVMBuildICmp(b, LLVMIntSLT, lanes_value(p, s->dst), splat(p, n), "");
     if (!p->depth || body_is_long(p, s->body)) body_poll(p); // an innermost loop of a nest is done soon
     LLVMValueRef inner = body_allocates(p, s->body, false) ? body_mark(p) : NULL;
     p->depth++;
     body_emit(p, s->body);
     p->depth--;
     if (inner) body_release(p, inner);
-    p->mask = NULL;
+    p->in_range = p->mask = NULL;
     body_end_for(p, &c);
     end_cells(z);
     p->lanes = 0;
     return end;
 }
+
+static int64_t left(LLVMValueRef n, LLVMValueRef done) { return LLVMConstIntGetSExtValue(n) - LLVMConstIntGetSExtValue(done); }
 
 // Machines with masks take what is left over as one vector, others one by one. A block of vectors leaves some whole ones.
 void lanes_for(Body *p, const Stmt *s) {
@@ -930,8 +935,10 @@ void lanes_for(Body *p, const Stmt *s) {
     const int width = p->e->width;
     const bool masks = width >= LANES_MASKED;
     done = run(&z, s, done, n, width * s->lanes, false);
-    bool even = LLVMIsConstant(n) && LLVMIsConstant(done) && LLVMConstIntGetSExtValue(n) % (width * s->lanes) == 0 && !s->nin;
-    if (!even && (masks || s->lanes > 1)) done = run(&z, s, done, n, width, masks);
+    bool known = LLVMIsConstant(n) && LLVMIsConstant(done) && !s->nin; // then it is known which of the following there are
+    for (int k = s->lanes / 2; known && masks && k > 0; k /= 2)
+        if (left(n, done) >= width * k) done = run(&z, s, done, n, width * k, false);
+    if ((masks || s->lanes > 1) && !(known && left(n, done) == 0)) done = run(&z, s, done, n, width, masks);
     end_sums(&z, s);
     vec_free(&z.sums);
     if (mark) body_release(p, mark);
