@@ -128,7 +128,7 @@ static void spread_stmt(Iterations *p, Stmt *s) {
         if (any_varies(p, s) && p->given[s->dst] != p->stamp) set_varies(p, s->dst, op_step(p, s));
         break;
     case ST_LOAD:
-        if (any_varies(p, s) || iter_is_own(p, s->buf)) set_varies(p, s->dst, STEP_ANY);
+        if (any_varies(p, s) || (iter_is_own(p, s->buf) && !map_get(&p->uniform, s->buf))) set_varies(p, s->dst, STEP_ANY);
         break;
     case ST_FOR:
         if (s->shifted && p->lanes) spread_together(p, s);
@@ -369,6 +369,7 @@ void iter_init(Iterations *p, Arena *arena, Tree *tree, bool precise) {
 
 void iter_free(Iterations *p) {
     map_free(&p->blocks);
+    map_free(&p->uniform);
     vec_free(&p->temps);
     vec_free(&p->added);
     vec_free(&p->outside);

@@ -21,6 +21,7 @@ typedef struct Iterations {
     int *given;     // by temp: the stamp of the last loop looked at whose lanes share it though its operands differ
     int *made_in;   // by temp: the stamp of the last loop looked at that makes it
     int stamp;
+    Map uniform;    // arrays that are new in an iteration and the same in all, as whoever looks has found out
     // Of the loop that is looked at:
     Stmt *loop;
     bool lanes;     // its iterations are to run in step

@@ -142,6 +142,8 @@ Stmt *tree_clone_with(Arena *arena, Tree *tree, const Stmt *s, Map *temps, Map *
 void lanes_tile(Arena *arena, Tree *tree, const LaneOptions *opt);
 // Cuts loops where conditions on their index begin and cease to hold; precise: x + 0.0 is not x. (peel.c)
 void lanes_peel(Arena *arena, Tree *tree, bool precise);
+// Loops over a few independent things around loops over data go inside of these. (turn.c)
+void lanes_turn(Arena *arena, Tree *tree, bool precise);
 // Makes loops over what starts elsewhere say so: Stmt.shifted. (shift.c)
 void lanes_shift(Arena *arena, Tree *tree);
 // Gives a loop with lanes, which is in the block, copies of the rows that pay; def: what makes each of the first `known` temps.

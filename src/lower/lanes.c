@@ -219,6 +219,7 @@ void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     Planner p = {.m = {.machine = machine, .always = opt->always, .roots = opt->roots, .masks = opt->width >= LANES_MASKED}, .width = opt->width};
     p.registers = machine->registers ? (int)machine->registers : opt->registers;
     lanes_tile(arena, tree, opt);
+    lanes_turn(arena, tree, opt->precise);
     lanes_peel(arena, tree, opt->precise);
     lanes_shift(arena, tree);
     iter_init(&p.m.it, arena, tree, opt->precise);
