@@ -87,12 +87,14 @@ static const char *derivative(void *state, Results *r) {
         break;
     case HAND:
         status = hand_simple_jacobian(s->ctx, h->bones, h->vertices, h->shares, h->n, h->theta, h->parents, h->base,
-                                      h->inverse, h->rest, h->starts, h->by, h->weights, h->corr, h->points, to);
+                                      h->inverse, h->rest, h->starts, h->by, h->weights, h->corr, h->points, to,
+                                      to + 3 * r->rows, to + 6 * r->rows);
         break;
     default:
         status = hand_complicated_jacobian(s->ctx, h->n, h->bones, h->vertices, h->shares, h->triangles, h->theta,
                                            h->us, h->parents, h->base, h->inverse, h->rest, h->starts, h->by,
-                                           h->weights, h->corners, h->corr, h->points, to, to + 2 * r->rows);
+                                           h->weights, h->corners, h->corr, h->points, to, to + 2 * r->rows,
+                                           to + 5 * r->rows, to + 8 * r->rows);
     }
     return status ? fsm_context_error(s->ctx) : NULL;
 }

@@ -146,7 +146,7 @@ static void make_hand(Numbers &random, const int64_t *s, Problem &p) {
     };
     p.in = {random.array('d', 26, 0.5), parents, frames(), frames(), random.array('d', v * 3, 1), starts, random.below('i', 4 * v, b),
             random.array('d', 4 * v, 0, 0.5), random.below('i', n, v), random.array('d', n * 3, 1)};
-    p.out = {{'d', 26 * n * 3, {}}};
+    p.out = {{'d', 9 * n, {}}, {'d', 9 * n, {}}, {'d', 60 * n, {}}};
 }
 
 // XSBench's reactor has 68 nuclides; how many a material contains, and how often a neutron is in it, are as there. Of a small one, fewer.
@@ -208,7 +208,7 @@ CALLED(kmeans) { return CALL(kmeans_step, size[1], size[2], size[0], in[0], in[1
 CALLED(lstm) { return CALL(lstm_step, size[2], size[3], size[1], size[0], in[0], in[1], in[2], in[3], out[0], out[1], out[2]); }
 CALLED(ba) { return CALL(ba_jacobian, size[0], size[1], size[2], in[0], in[1], in[2], in[3], in[4], out[0], out[1], out[2]); }
 CALLED(hand) {
-    return CALL(hand_simple_jacobian, size[0], size[1], 4 * size[1], size[2], in[0], in[1], in[2], in[3], in[4], in[5], in[6], in[7], in[8], in[9], out[0]);
+    return CALL(hand_simple_jacobian, size[0], size[1], 4 * size[1], size[2], in[0], in[1], in[2], in[3], in[4], in[5], in[6], in[7], in[8], in[9], out[0], out[1], out[2]);
 }
 CALLED(xs) { return CALL(xsGradient, size[0], size[1], MATERIALS + 1, first_of(MATERIALS, size[0]), size[2], in[0], in[1], in[2], in[3], in[4], in[5], in[6], out[0], out[1]); }
 CALLED(rs) {
