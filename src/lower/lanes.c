@@ -140,7 +140,8 @@ static int vectors(Planner *p, const Stmt *loop) {
     Wish *wish = stmt_wish(loop, WISH_block);
     int best = 1, needed = pressure(p, loop->body, 0);
     if (p->m.it.scans.len) return 1;
-    bool turns = waits_in_turn(p, loop->body), wait = !has_long_loop(p, loop->body);
+    bool many = p->m.depth == 0; // a block of a loop inside of others may be more than its iterations
+    bool turns = many && waits_in_turn(p, loop->body), wait = many && !has_long_loop(p, loop->body);
     if (wish) {
         while (2 * best * p->width <= wish->number && best < MOST_VECTORS) best *= 2;
         if (best * p->width <= wish->number) wish_follow(wish);
