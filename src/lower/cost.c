@@ -217,10 +217,19 @@ bool model_look(Model *p, Stmt *loop) {
     return true;
 }
 
+// Has it a loop with lanes already, as tiles have?
+static bool has_lanes(const Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->lanes || has_lanes(s->body) || has_lanes(s->other)) return true;
+    }
+    return false;
+}
+
 // The time with lanes; DBL_MAX if it cannot have any. each: the time of an iteration without.
 static double with_lanes(Model *p, Stmt *loop, double n, double each) {
     const Machine *m = p->machine;
-    if (p->never || loop->outer || !long_enough(p, loop)) return DBL_MAX;
+    if (p->never || loop->outer || has_lanes(loop->body) || !long_enough(p, loop)) return DBL_MAX;
     double time = DBL_MAX, left = n < m->long_trips ? floor((m->lanes - 1) / 2) * each : 0; // over, done one by one
     if (model_look(p, loop)) {
         double one = 1 / m->lanes + model_lanes(p, loop->body, 1);

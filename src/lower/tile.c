@@ -829,13 +829,23 @@ static void explain_tile(const Tiler *z) {
             name ? name : "i", tile_size(z));
 }
 
+// Do attributes say how the loops inside are to run?
+static bool has_wishes(const Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->wishes || has_wishes(s->body) || has_wishes(s->other)) return true;
+    }
+    return false;
+}
+
 static bool tile(Tiler *z, Block *block, int at) {
     if (map_get(&z->seen, block->stmts.data[at])) return false;
     z->loop = block->stmts.data[at], z->around = block, z->n = z->loop->body->stmts.len;
     z->waiting.len = z->wide.len = 0, z->matrix = NULL, z->before = (Block){0};
     const Stmt *length = def_of(z, z->loop->args[0]);
     Stmt *around[MOST_INSIDE];
-    if (z->loop->outer || !nest_is_plain(z->loop) || z->loop->few || (length && length->kind == ST_LIT && length->u.num < 2 * z->most)) return false;
+    bool is_short = z->loop->few || (length && length->kind == ST_LIT && length->u.num < 2 * z->most);
+    if (z->loop->outer || !nest_is_plain(z->loop) || has_wishes(z->loop->body) || is_short) return false;
     bool lanes = false;
     model_best(&z->m, z->loop, &lanes);
     if (!lanes) return false;
@@ -866,7 +876,7 @@ static bool tile(Tiler *z, Block *block, int at) {
 static bool tile_all(Tiler *z, Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
-        if (s->outer) continue;
+        if (s->outer || s->wishes) continue; // attributes come first
         if (s->kind == ST_FOR && tile(z, block, i)) return true;
         z->m.depth += s->kind == ST_FOR || s->kind == ST_LOOP;
         if (tile_all(z, s->body) || tile_all(z, s->other)) return true;

@@ -1,7 +1,7 @@
 # What is in tiles, where matrices are not small; the same values for whole and broken tiles, rows and columns, and with threads.
 echo "registers 32" >"$FSMC_TEST_TMP/many"
 echo "cache 1024" >"$FSMC_TEST_TMP/small"
-for e in value whole_grad lower_grad strict_grad; do
+for e in value wished whole_grad lower_grad strict_grad; do
     echo "$e:"
     fsmc --fp=fast --lanes=4 --entry=$e --emit=loops -o - tile.fsm | sed '/^} otherwise/q' | grep -E '^ *(outer|(blocks of )?lanes) for' | sed 's/_*[0-9]* [<=] .*//'
 done
