@@ -386,11 +386,13 @@ static bool without_context(Entry *p) {
     LLVMValueRef from = LLVMGetUser(jump);
     for (unsigned i = 0; i < 2; i++)
         if (LLVMGetSuccessor(from, i) == ask) LLVMSetSuccessor(from, i, owned);
+    debug_nowhere(p->e->debug); // the places noted are of the entry's function
     LLVMPositionBuilderAtEnd(b, owned);
     LLVMBuildCondBr(b, LLVMBuildIsNull(b, ctx, ""), refuse, ask);
     LLVMPositionBuilderAtEnd(b, refuse);
     LLVMBuildRet(b, int32(p->e, NEEDS_CONTEXT));
     LLVMPositionBuilderAtEnd(b, here);
+    debug_place(p->e->debug, p->f->span);
     return true;
 }
 
