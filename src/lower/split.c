@@ -237,8 +237,9 @@ static void build(Splitter *z, Block *to) {
         count = put_int(z, to, OP_min, put_int(z, to, OP_sub, count, low), size);
     }
     put_bufs(z, to, size);
-    fill_first(z, put_loop(z, to, count), low);
-    fill_second(z, put_loop(z, to, count), low);
+    Stmt *first = put_loop(z, to, count), *second = put_loop(z, to, count);
+    fill_second(z, second, low); // which copies from what the first takes as it is
+    fill_first(z, first, low);
 }
 
 static void replace(Block *block, int at, Block *by) {
