@@ -56,8 +56,9 @@ typedef struct Body {
     LLVMValueRef copied;     // are there such copies?
     bool *sums_cell;         // by temp: a cell from outside that the lanes add to, each for itself
     bool *scan;              // by temp: the sum up to each lane, which is made where the cell is read
-    bool *approximate;       // by temp: a square root that is approximated (roots.c)
-    const Stmt **root_of;    // by temp: the square root of it in the same loop
+    int *approximate;        // by temp: of so many vectors of a square root, or a quotient, it is approximated (roots.c)
+    int approximate_of;      // of so many vectors
+    LLVMValueRef *inverse;   // by temp: 1 over it, if it is such a root
     LLVMValueRef *roomy;     // by buffer that is new in each lane, but made outside: is there room for all lanes?
 } Body;
 

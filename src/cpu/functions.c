@@ -161,26 +161,36 @@ static LLVMValueRef split_bits(const Maker *z, LLVMValueRef x, LLVMValueRef *m) 
 
 // ---- functions
 
-// What `usual` is, but where a lane is far: then `any` of x, in a block that is seldom reached.
-static LLVMValueRef unless_far(const Maker *z, LLVMValueRef far, LLVMValueRef usual, LLVMValueRef (*any)(const Maker *, LLVMValueRef), LLVMValueRef x) {
-    Emitter *e = z->e;
-    LLVMBuilderRef b = e->builder;
-    LLVMBasicBlockRef from = LLVMGetInsertBlock(b), rare = body_new_block(z->p, "rare"), rest = body_new_block(z->p, "often");
+Rare lanes_begin_rare(Body *p, LLVMValueRef far) {
+    Emitter *e = p->e;
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(e->builder), rare = body_new_block(p, "rare"), rest = body_new_block(p, "often");
     LLVMMetadataRef weights[] = {LLVMMDStringInContext2(e->context, "branch_weights", 14),
                                  LLVMValueAsMetadata(LLVMConstInt(e->type_i32, 1, false)),
                                  LLVMValueAsMetadata(LLVMConstInt(e->type_i32, 2000, false))};
     LLVMMetadataRef node = LLVMMDNodeInContext2(e->context, weights, 3);
-    LLVMValueRef branch = LLVMBuildCondBr(b, lanes_reduce(z->p, "llvm.vector.reduce.or", far), rare, rest);
+    LLVMValueRef branch = LLVMBuildCondBr(e->builder, lanes_reduce(p, "llvm.vector.reduce.or", far), rare, rest);
     LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(e->context, "prof", 4), LLVMMetadataAsValue(e->context, node));
-    body_go_on(z->p, rare);
+    body_go_on(p, rare);
+    return (Rare){from, rest};
+}
+
+void lanes_end_rare(Body *p, const Rare *r, int n, LLVMValueRef *v, LLVMValueRef *other) {
+    LLVMBasicBlockRef from[] = {r->from, LLVMGetInsertBlock(p->e->builder)};
+    LLVMBuildBr(p->e->builder, r->rest);
+    body_go_on(p, r->rest);
+    for (int i = 0; i < n; i++) {
+        LLVMValueRef phi = LLVMBuildPhi(p->e->builder, LLVMTypeOf(v[i]), ""), values[] = {v[i], other[i]};
+        LLVMAddIncoming(phi, values, from, 2);
+        v[i] = phi;
+    }
+}
+
+// What `usual` is, but where a lane is far: then `any` of x.
+static LLVMValueRef unless_far(const Maker *z, LLVMValueRef far, LLVMValueRef usual, LLVMValueRef (*any)(const Maker *, LLVMValueRef), LLVMValueRef x) {
+    Rare rare = lanes_begin_rare(z->p, far);
     LLVMValueRef other = any(z, x);
-    rare = LLVMGetInsertBlock(b);
-    LLVMBuildBr(b, rest);
-    body_go_on(z->p, rest);
-    LLVMValueRef phi = LLVMBuildPhi(b, z->type, "");
-    LLVMAddIncoming(phi, &usual, &from, 1);
-    LLVMAddIncoming(phi, &other, &rare, 1);
-    return phi;
+    lanes_end_rare(z->p, &rare, 1, &usual, &other);
+    return usual;
 }
 
 // exp(x) for all x, by two powers of 2, since one may be out of range.

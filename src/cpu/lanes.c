@@ -184,10 +184,13 @@ static LLVMValueRef load_together(Body *p, const Buf *b, LLVMValueRef at) {
 // Do all lanes that are ever at work here set something? What the others have of their own nobody asks for.
 static bool all_set(const Body *p) { return !p->mask || p->mask == p->in_range; }
 
+// What is the lanes' own may be written in all of them, too: with what was there. So it can be in registers, and need not wait for a
+// masked store.
 static void store_together(Body *p, const Buf *b, LLVMValueRef at, LLVMValueRef v) {
-    v = to_memory(p, b->kind, v);
     unsigned align = vector_alignment(b, p->lanes);
-    if (!p->mask || (lanes_own(b) && all_set(p))) {
+    if (lanes_own(b) && !all_set(p)) v = LLVMBuildSelect(p->e->builder, p->mask, v, load_together(p, b, at), "");
+    v = to_memory(p, b->kind, v);
+    if (!p->mask || lanes_own(b)) {
         LLVMSetAlignment(LLVMBuildStore(p->e->builder, v, at), align);
         return;
     }

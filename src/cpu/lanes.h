@@ -31,10 +31,18 @@ bool lanes_load_apart(Body *p, const Buf *b, const Temp *index, LLVMValueRef *v)
 // Emits a loop that copies rows (Stmt.rows), or says that it is an ordinary loop. (rows.c)
 bool lanes_rows(Body *p, const Stmt *s);
 
-// Which square roots in a loop with lanes are approximated. (roots.c)
+// Which square roots and quotients in a loop with lanes are approximated. (roots.c)
 void lanes_plan_roots(Body *p, const Stmt *loop);
-// Of an operation that is such a root, or a division by one: its value; else NULL.
+// Of an operation that is one of these, or a division by such a root: its value; else NULL.
 LLVMValueRef lanes_root(Body *p, const Stmt *s);
+
+// A block that is seldom reached, where a lane of `far` says so: what is emitted between the two calls is in it. It makes `other` of
+// the n values v, which become what they are after it. (functions.c)
+typedef struct Rare {
+    LLVMBasicBlockRef from, rest;
+} Rare;
+Rare lanes_begin_rare(Body *p, LLVMValueRef far);
+void lanes_end_rare(Body *p, const Rare *r, int n, LLVMValueRef *v, LLVMValueRef *other);
 
 // An operation of a vector of 8 doubles, or NULL if it is not written here. (functions.c)
 LLVMValueRef lanes_function(Body *p, Op op, LLVMValueRef x);

@@ -270,7 +270,8 @@ Tree **compile_trees(Compilation *c, FuncList funcs) {
     if (o->level >= 2 && o->lanes && !cuda) {
         how.registers = cpu_registers(target_cpu(o));
         how.width = o->lanes > 0 ? o->lanes : cpu_width(target_cpu(o));
-        how.roots = o->fp == CPU_FP_FAST && how.width == 8 && cpu_width(target_cpu(o)) == 8;
+        how.roots = o->fp == CPU_FP_FAST && how.width >= 4 && cpu_width(target_cpu(o)) == how.width;
+        how.shared = how.roots && how.width == 4;
     }
     compile_stage(c, "lower");
     for (int i = 0; i < funcs.n; i++) {

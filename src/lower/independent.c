@@ -97,11 +97,13 @@ static Temp low_of(const Stmt *loop) {
 
 static void spread(Iterations *p, const Block *block);
 
-// A loop whose ranges overlap in the lanes: they run over j = low + i together.
+// A loop whose ranges overlap in the lanes: they run over j = low + i together. If they begin by fixed steps from each other and are
+// equally long, no lane need wait for others, and they do not.
 static void spread_together(Iterations *p, Stmt *loop) {
     const Stmt *first = loop->body->stmts.data[0];
     Temp low = low_of(loop);
-    loop->together = loop->shifted && iter_varies(p, low) && iter_info(p, low)->step == STEP_ANY && is_near(p, low, 0);
+    bool apart = iter_info(p, low)->step == STEP_ANY || iter_varies(p, loop->args[0]);
+    loop->together = loop->shifted && iter_varies(p, low) && apart && is_near(p, low, 0);
     p->given[first->dst] = loop->together ? p->stamp : 0; // what varies may only be found in the next walk
 }
 

@@ -135,6 +135,15 @@ static bool waits_in_turn(Planner *p, const Block *block) {
     return most > 2;
 }
 
+// Has it roots or quotients, of which the unit may do those of one vector while others are approximated?
+static bool shares_unit(Planner *p, const Block *block) {
+    for (int i = 0; p->m.shared && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (wait_for(p, s) == 1 && (s->op == OP_sqrt || iter_varies(&p->m.it, s->args[1]))) return true;
+    }
+    return false;
+}
+
 // What lanes share, and the sums into what they share, is moved once for a block of several vectors, if they have room.
 static int vectors(Planner *p, const Stmt *loop) {
     Wish *wish = stmt_wish(loop, WISH_block);
@@ -150,6 +159,7 @@ static int vectors(Planner *p, const Stmt *loop) {
         for (int n = 2; n <= VECTORS; n *= 2)
             if (has_room(p, n, needed, wait)) best = n;
     }
+    if (best == 1 && !wish && shares_unit(p, loop->body)) best = has_room(p, 2, needed, true) ? 2 : 1;
     if (wish || best > 1) explain_block(p, loop, needed, wait, best, wish);
     return best;
 }
@@ -217,7 +227,7 @@ static void choose(Planner *p, Block *block) {
 void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     if (tree->temps.len > LARGEST_TREE) return;
     const Machine *machine = opt->machine;
-    Planner p = {.m = {.machine = machine, .always = opt->always, .roots = opt->roots, .masks = opt->width >= LANES_MASKED}, .width = opt->width};
+    Planner p = {.m = {.machine = machine, .always = opt->always, .roots = opt->roots, .shared = opt->shared, .masks = opt->width >= LANES_MASKED}, .width = opt->width};
     p.registers = machine->registers ? (int)machine->registers : opt->registers;
     lanes_tile(arena, tree, opt);
     lanes_turn(arena, tree, opt->precise);

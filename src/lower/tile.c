@@ -891,7 +891,7 @@ void lanes_tile(Arena *arena, Tree *tree, const LaneOptions *opt) {
     bool any = false;
     for (bool more = !opt->precise; more;) {
         Tiler z = {.arena = arena, .tree = tree, .known = tree->temps.len, .seen = seen};
-        z.m = (Model){.machine = opt->machine, .roots = opt->roots, .masks = opt->width >= LANES_MASKED, .silent = true, .always = opt->always};
+        z.m = (Model){.machine = opt->machine, .roots = opt->roots, .shared = opt->shared, .masks = opt->width >= LANES_MASKED, .silent = true, .always = opt->always};
         z.rows = registers >= MANY_REGISTERS ? MOST_ROWS : ROWS, z.most = opt->width < LONG ? TILE : TILE_OF_LONG;
         z.cache = (int64_t)opt->machine->cache;
         iter_init(&z.m.it, arena, tree, false);

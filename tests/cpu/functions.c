@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { N = 40000, ROUNDS = 24 };
+enum { N = 40000, ROUNDS = 24, LANES = 32 };
 
 typedef int Entry(fsm_context *, int64_t, const double *, double *);
 typedef struct Function {
@@ -23,24 +23,34 @@ static double ulps(double is, long double want) {
 }
 
 // Of exp: between underflow and overflow, and near 0; of tanh: of all sizes; of log: of all sizes, and near 1;
-// of the rest: of all sizes.
+// of the rest: of all sizes, and of those that floats have.
 static double argument(char of, int round) {
     double u = unit(), small = (u - 0.5) * ldexp(1, -(int)(40 * unit()));
     if (of == 'e') return round % 2 ? small : -708 + 1417 * u;
     if (of == 't') return round % 3 == 0 ? small : (u - 0.5) * (round % 3 == 1 ? 4 : 50);
-    if (of != 'l') return ldexp(1 + u, (int)(2000 * unit()) - 1060);
+    if (of != 'l') return ldexp(1 + u, round % 2 ? (int)(252 * unit()) - 126 : (int)(2000 * unit()) - 1060);
     return round % 3 == 0 ? ldexp(1 + u, (int)(2000 * unit()) - 1060) : round % 3 == 1 ? 0.5 + 1.5 * u : 1 + small;
 }
 
 static long double inverse(long double x) { return 1 / sqrtl(x); }
+static long double quotient(long double x) { return 3 / x; }
+
+static void check(const Function *f, double x, double y) {
+    double want = (double)f->exact(x);
+    bool same = isnan(want) ? isnan(y) : isinf(want) ? y == want : fabs(y - want) <= 4e-16 * fabs(want) + 5e-324;
+    if (!same || (!isnan(want) && signbit(want) != signbit(y))) printf("%s %g is not %g but %g\n", f->name, x, want, y);
+}
 
 int main(void) {
-    static const Function functions[] = {{"exp", exps, expl}, {"tanh", tanhs, tanhl}, {"log", logs, logl}, {"sqrt", roots, sqrtl}, {"inverse of sqrt", inverses, inverse}};
+    static const Function functions[] = {{"exp", exps, expl}, {"tanh", tanhs, tanhl}, {"log", logs, logl}, {"sqrt", roots, sqrtl}, {"inverse of sqrt", inverses, inverse},
+                                          {"quotient", quotients, quotient}};
     const int count = sizeof functions / sizeof *functions;
     static double x[N], y[N];
     const double far[] = {0,      -0.0, INFINITY, -INFINITY, NAN, -NAN,   1e-320, -1e-320, 5e-324,  1e300, -1e300, 1e17,
                           -1e17,  710,  709.78,   2e-8,      25,  -25,    -708,   -708.3,  -708.39, -709,  -730,   -745.1,
-                          -745.2, -800, 0x1p1023, -0x1p1023, 1,   0x1p-1022, 0x1.fffffffffffffp-1023, 0x1.fffffffffffffp1023};
+                          -745.2, -800, 0x1p1023, -0x1p1023, 1,   0x1p-1022, 0x1.fffffffffffffp-1023, 0x1.fffffffffffffp1023,
+                          // and where floats begin and end
+                          0x1p-126, 0x1.fffffffffffffp-127, 1e-40, 1e-46, 0x1p127, 0x1.fffffffffffffp126, 0x1.fffffffp127, 0x1p128, 0x1p125, -0x1p126, 1e40};
     const int beyond = sizeof far / sizeof *far;
     fsm_context *ctx = fsm_context_new();
     for (int f = 0; f < count; f++) {
@@ -55,11 +65,10 @@ int main(void) {
         }
         printf("%s: %s\n", functions[f].name, worst <= 4 ? "exact to 4 units" : "off");
         if (worst > 4) printf("by %g units at %a\n", worst, at);
-        functions[f].entry(ctx, beyond, far, y);
-        for (int i = 0; i < beyond; i++) {
-            double want = (double)functions[f].exact(far[i]);
-            bool same = isnan(want) ? isnan(y[i]) : isinf(want) ? y[i] == want : fabs(y[i] - want) <= 4e-16 * fabs(want) + 5e-324;
-            if (!same || (!isnan(want) && signbit(want) != signbit(y[i]))) printf("%s %g is not %g but %g\n", functions[f].name, far[i], want, y[i]);
+        for (int lane = 0; lane < LANES; lane++) { // each of them once in each lane, among ordinary numbers
+            for (int i = 0; i < beyond * LANES; i++) x[i] = i % LANES == lane ? far[i / LANES] : 1;
+            functions[f].entry(ctx, beyond * LANES, x, y);
+            for (int i = 0; i < beyond * LANES; i++) check(&functions[f], x[i], y[i]);
         }
     }
     fsm_context_free(ctx);

@@ -9,4 +9,5 @@ for cpu in native $v3; do
     done
 done
 [ "$(uname -m)" = x86_64 ] || exit 77
+echo "approximated in v3: $(for f in vrsqrtps vrcpps; do fsmc --target-cpu=x86-64-v3 --fp=fast --emit=asm functions.fsm -o - | grep -cw $f; done | xargs)"
 echo "calls of libmvec: $(for cpu in x86-64-v3 x86-64-v4; do fsmc --target-cpu=$cpu --emit=asm functions.fsm -o - | grep -c _ZGV; done | xargs)"
