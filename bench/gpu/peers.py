@@ -264,7 +264,8 @@ def hand(np, lib, size, theta, parents, base, inverse, rest, starts, bones, weig
         return points.reshape(n, 3) - (placed[corr] if few else placed)
 
     def jacobian(theta, *args):
-        return (xp.moveaxis(lib.jacobian(lambda theta: simple(theta, *args), theta), 2, 0),)
+        columns = xp.moveaxis(lib.jacobian(lambda theta: simple(theta, *args), theta), 2, 0)
+        return columns[:3], columns[3:6], columns[6:]  # by the rotation, the translation and the fingers' angles
 
     return jacobian, (theta, base, inverse, rest, bones, weights, corr, points)
 
