@@ -137,7 +137,7 @@ static void choose_inner(Chooser *z, Block *block) {
 static void choose(Chooser *z, Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_FOR && !stmt_wish(s, WISH_sequential) && make_grid(z, s)) {
+        if (s->kind == ST_FOR && !s->outer && !stmt_wish(s, WISH_sequential) && make_grid(z, s)) {
             choose_inner(z, grid_loop(s, s->grid->depth - 1)->body);
             continue;
         }

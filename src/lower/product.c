@@ -20,6 +20,7 @@
 // arrays for all iterations between them: for b { N; R } becomes for b { N } for b { R }.
 #include "lower/product.h"
 
+#include "lower/groups.h"
 #include "lower/independent.h"
 
 enum { VARS = 3, I = 0, J = 1, K = 2, BUDGET = 64, LEAST = 8 }; // LEAST: a loop known to have fewer iterations is left as it is
@@ -696,18 +697,20 @@ static void swap(Stmt *outer, Stmt *inner) {
 }
 
 // The same where the loop of the batch is all that another does, if its iterations are independent.
-static void split_swapped(Splitter *z, Block *around, Stmt *nest) {
+static bool split_swapped(Splitter *z, Block *around, Stmt *nest) {
     Stmt *inner = nest->body->stmts.len == 1 ? nest->body->stmts.data[0] : NULL;
-    if (!inner || inner->kind != ST_FOR || inner->nargs > 1 || nest->nargs > 1 || inner->wishes || nest->wishes || is_made_by(nest, inner->args[0])) return;
+    if (!inner || inner->kind != ST_FOR || inner->nargs > 1 || nest->nargs > 1 || inner->wishes || nest->wishes || is_made_by(nest, inner->args[0])) return false;
     for (int i = 0; i < z->tree->bufs.len; i++)
-        if (z->tree->bufs.data[i]->home == nest->body) return; // iterations of the inner loop may share it
+        if (z->tree->bufs.data[i]->home == nest->body) return false; // iterations of the inner loop may share it
     Iterations it;
     swap(nest, inner);
     iter_init(&it, z->arena, z->tree, false);
     bool apart = iter_look(&it, nest, false);
     iter_forget(&it);
     iter_free(&it);
-    if (!apart || !split_batch(z, around, nest)) swap(nest, inner);
+    if (apart && split_batch(z, around, nest)) return true;
+    swap(nest, inner);
+    return false;
 }
 
 // The outermost loops whose iterations are independent, unless they are known to be few.
@@ -728,7 +731,7 @@ static void find_nests(Splitter *z, Iterations *it, Block *b) {
     }
 }
 
-void products_split(Arena *arena, Tree *tree, bool precise) {
+void products_split(Arena *arena, Tree *tree, bool precise, bool always) {
     if (precise) return;
     Splitter z = {.arena = arena, .tree = tree};
     Iterations it;
@@ -737,7 +740,8 @@ void products_split(Arena *arena, Tree *tree, bool precise) {
     iter_free(&it);
     for (int i = 0; i < z.nests.len; i++) {
         const Nest n = z.nests.data[i];
-        if (!split_nest(&z, n.around, n.loop) && !split_batch(&z, n.around, n.loop)) split_swapped(&z, n.around, n.loop);
+        if (split_nest(&z, n.around, n.loop) || split_batch(&z, n.around, n.loop) || split_swapped(&z, n.around, n.loop)) continue;
+        groups_split(arena, tree, n.around, find_stmt(n.around, n.loop), always);
     }
     vec_free(&z.nests);
 }

@@ -14,8 +14,9 @@ typedef struct Product {
 } Product;
 
 // Sums of products inside of loops become loops of their own where they can run before the others, or after them, and have the form of
-// products: the loops are those whose iterations are independent. Where sums keep their order (precise), nothing.
-void products_split(Arena *arena, Tree *tree, bool precise);
+// products: the loops are those whose iterations are independent; or such loops are taken apart (lower/groups.h; always: as there). Where sums
+// keep their order (precise), nothing.
+void products_split(Arena *arena, Tree *tree, bool precise, bool always);
 // Is the loop the outermost of a product? def: by temp.
 bool product_find(Stmt *const *def, Stmt *loop, Product *out);
 

@@ -84,7 +84,7 @@ struct Stmt {
     bool threads; // ST_FOR: each iteration may run in a thread of its own; they share only what they do not change, and parts
                   // of arrays that only one of them accesses (lower/threads.c)
     bool few; // ST_FOR: there are a few iterations at most (lower/peel.c)
-    bool outer; // ST_FOR: loops inside have the lanes, which it has not (lower/tile.c)
+    bool outer; // ST_FOR: loops inside have the lanes, or are the grids, which it is not (lower/tile.c, lower/groups.c)
     bool shifted; // ST_FOR: only the first statement of the body, j = low + dst, uses dst (lower/shift.c)
     bool once; // ST_STORE: each time that its loops run, no other statement or iteration writes to the same elements (lower/cover.c)
     bool rows; // ST_FOR in one with lanes: copies neighbouring elements of each lane's row (lower/stage.c)

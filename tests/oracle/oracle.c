@@ -650,6 +650,10 @@ static bool run_pipeline(Oracle *x) {
     trees = compile_trees(x->c, p.funcs);
     run_trees(x, &p, trees, "loop tree for threads");
     run_compiled(x, &p, trees, 3);
+    x->opt.target = TARGET_CUDA;
+    snprintf(where, sizeof where, "lowering for a GPU");
+    run_trees(x, &p, compile_trees(x->c, p.funcs), "loop tree for a GPU");
+    x->opt.target = TARGET_CPU;
     return true;
 }
 
