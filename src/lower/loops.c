@@ -268,6 +268,26 @@ Temp lower_extent(Lower *l, Node *e, int k) {
     return t;
 }
 
+static Poly elements(Ir *m, const Node *e) {
+    Node *n = ir_int(m, 1);
+    for (int k = 0; k < e->rank; k++) n = ir_mul(m, n, e->shape[k]);
+    return poly_of(m, n);
+}
+
+// Is it not certain that the array has at most so many times the elements of all arguments and results together, but for a few?
+static bool is_huge(Lower *l, Node *e) {
+    enum { TIMES = 16, FEW = 4096 };
+    const Func *f = l->tree->func;
+    Poly all = poly_of(l->ir, ir_int(l->ir, FEW));
+    for (int i = 0; i < f->ninputs + f->noutputs; i++)
+        all = poly_add(l->ir, all, poly_scale(l->ir, elements(l->ir, i < f->ninputs ? f->inputs[i] : f->outputs[i - f->ninputs]), TIMES));
+    bool positive = l->ir->positive, small;
+    l->ir->positive = true; // elsewhere arrays are empty
+    small = poly_nonneg(l->ir, poly_add(l->ir, all, poly_scale(l->ir, elements(l->ir, e), -1)));
+    l->ir->positive = positive;
+    return !small;
+}
+
 static void explain_array(Lower *l, Node *e) {
     if (!explain_wants(l->ir->explain, EXPLAIN_MEMORY)) return;
     Str s = {0};
@@ -276,8 +296,8 @@ static void explain_array(Lower *l, Node *e) {
         ir_print_size(&s, e->shape[k]);
         str_putc(&s, ']');
     }
-    explain(l->ir->explain, EXPLAIN_MEMORY, e->span, "%s: an array of %s elements of %d bytes", ir_quote(l->ir, e), str_text(&s),
-            (int)kind_size(e->kind));
+    explain(l->ir->explain, EXPLAIN_MEMORY, e->span, "%s: an array of %s elements of %d bytes%s", ir_quote(l->ir, e), str_text(&s),
+            (int)kind_size(e->kind), is_huge(l, e) ? ", maybe many times as many as arguments and results have" : "");
     str_free(&s);
 }
 
