@@ -80,3 +80,53 @@ Stmt *tree_clone(Arena *arena, Tree *tree, const Stmt *s) {
     map_free(&bufs);
     return copy;
 }
+
+// ---- copies that have nothing in common with the original
+
+static bool has_new(const Block *block, const Buf *b) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if ((s->kind == ST_NEW && s->buf == b) || has_new(s->body, b) || has_new(s->other, b)) return true;
+    }
+    return false;
+}
+
+// from -> to: Map of arrays.
+static void note_homes(Cloner *z, Block *to, const Block *block, const Block *copy) {
+    for (int i = 0, n = z->tree->bufs.len; i < n; i++) {
+        const Buf *b = z->tree->bufs.data[i];
+        if (b->home != block || has_new(block, b)) continue;
+        Buf *other = arena_copy(z->arena, b, sizeof *b);
+        other->id = z->tree->bufs.len, other->home = copy;
+        vec_push(&z->tree->bufs, other);
+        vec_push(&to->stmts, tree_stmt(z->arena, ST_NEW, -1, 0, NULL, (Span){NULL, 0, 0}));
+        vec_last(&to->stmts)->buf = other;
+        map_put(z->bufs, b, other);
+    }
+    for (int i = 0; i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i], *c = copy->stmts.data[i];
+        if (s->body) note_homes(z, to, s->body, c->body);
+        if (s->other) note_homes(z, to, s->other, c->other);
+    }
+}
+
+static void use_others(Block *block, const Map *bufs) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        Stmt *s = block->stmts.data[i];
+        Buf *buf = s->buf ? map_get(bufs, s->buf) : NULL, *src = s->src ? map_get(bufs, s->src) : NULL;
+        if (buf) s->buf = buf;
+        if (src) s->src = src;
+        use_others(s->body, bufs);
+        use_others(s->other, bufs);
+    }
+}
+
+Stmt *tree_clone_apart(Arena *arena, Tree *tree, const Stmt *loop, Block *to) {
+    Map bufs = {0};
+    Cloner z = {.arena = arena, .tree = tree, .bufs = &bufs};
+    Stmt *copy = tree_clone(arena, tree, loop);
+    note_homes(&z, to, loop->body, copy->body);
+    use_others(copy->body, &bufs);
+    map_free(&bufs);
+    return copy;
+}

@@ -276,7 +276,7 @@ static const char *alternatives(Model *p, Stmt *loop, double plain) {
 
 static void explain_choice(Model *p, Stmt *loop, double plain, double laned, const char *attribute, bool lanes) {
     Explain *x = p->it.tree->func->ir->explain;
-    if (p->silent || loop->few || !explain_wants(x, EXPLAIN_SCHEDULE)) return;
+    if (p->silent || loop->few || loop->outer || !explain_wants(x, EXPLAIN_SCHEDULE)) return;
     const char *choice = lanes ? "several iterations at once" : "one iteration after the other", *name = name_of(p, loop);
     p->silent = true;
     if (attribute) explain(x, EXPLAIN_SCHEDULE, loop->span, "loop over `%s`: %s: `#[%s]` says so", name, choice, attribute);

@@ -138,8 +138,12 @@ Stmt *tree_clone(Arena *arena, Tree *tree, const Stmt *s);
 // The same, where other temps (a key is a number + 1, and so is what it stands for) and buffers stand for some, too; what is
 // made inside is added to the maps.
 Stmt *tree_clone_with(Arena *arena, Tree *tree, const Stmt *s, Map *temps, Map *bufs);
+// A copy of a loop, where arrays that are new in an iteration, but made outside of the loop, are others: they are made in the block. (clone.c)
+Stmt *tree_clone_apart(Arena *arena, Tree *tree, const Stmt *loop, Block *to);
 // Cuts loops whose iterations go over many matrices into tiles, so that each matrix is read once for a tile. (tile.c)
 void lanes_tile(Arena *arena, Tree *tree, const LaneOptions *opt);
+// Large sums of products, as those of matrices, are done in blocks whose sums registers hold. (contract.c)
+void lanes_contract(Arena *arena, Tree *tree, const LaneOptions *opt);
 // Cuts loops where conditions on their index begin and cease to hold; precise: x + 0.0 is not x. (peel.c)
 void lanes_peel(Arena *arena, Tree *tree, bool precise);
 // Loops over a few independent things around loops over data go inside of these. (turn.c)

@@ -233,6 +233,7 @@ void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     lanes_turn(arena, tree, opt->precise);
     lanes_peel(arena, tree, opt->precise);
     lanes_shift(arena, tree);
+    lanes_contract(arena, tree, opt);
     iter_init(&p.m.it, arena, tree, opt->precise);
     p.m.it.fast = opt->fast;
     model_find_windows(&p.m);

@@ -36,6 +36,7 @@ typedef struct Splitter {
     VEC(Nest) nests;
     Stmt **def;        // by temp
     int temps;         // so many have one
+    bool again;        // operands are computed again wherever they are needed, not kept in arrays
     // Of the nest that is looked at:
     Stmt *nest;
     Map made;           // Temp + 1: in an iteration
@@ -158,7 +159,7 @@ typedef struct Operand {
 
 static Operand operand(Splitter *z, Temp t, const Stmt *const *loops, int row, int column) {
     Operand o = {.t = t, .row = row, .column = column};
-    if (z->def[t]->kind == ST_LOAD) return o;
+    if (z->def[t]->kind == ST_LOAD || z->again) return o;
     Kind kind = z->tree->temps.data[t].kind;
     o.all = add_matrix(z, kind, loops[row], loops[column]);
     Stmt *outer = add_loop(z, &z->before, loops[row]), *inner = add_loop(z, outer->body, loops[column]);
@@ -310,7 +311,7 @@ static bool split_sum(Splitter *z, Stmt *j, int at, const Stmt *set) {
     Temp cell, f[2], is[VARS], sum;
     set_indices(z, j, k);
     if (!is_long(z, k) || !sum_of_products(z, k, set, &cell, f)) return false;
-    bool direct = z->def[f[0]]->kind == ST_LOAD && z->def[f[1]]->kind == ST_LOAD;
+    bool direct = z->again || (z->def[f[0]]->kind == ST_LOAD && z->def[f[1]]->kind == ST_LOAD);
     if (direct && is_alone(z, j, cell)) return false;
     int made = -1;
     for (int i = 0; i < j->body->stmts.len; i++) {
@@ -385,7 +386,9 @@ static int added_at(Splitter *z, const Stmt *to) {
 // s as a function of i and j: as it is, or an array, d[i,j] = s before statement `at` of j.
 static Operand keep_scalar(Splitter *z, Stmt *j, int at, Temp s) {
     Operand o = {.t = s, .row = I, .column = J};
-    if (z->def[s]->kind == ST_LOAD && depends_on(z, s) == (1 << I | 1 << J)) return o;
+    int of = depends_on(z, s);
+    if (z->def[s]->kind == ST_LOAD && of == (1 << I | 1 << J)) return o;
+    if (z->again && of >= 0) return o;
     o.t = -1;
     if (!z->kept || z->kept->args[0] != s || find_stmt(j->body, z->kept) < 0) {
         Buf *d = add_matrix(z, z->tree->temps.data[s].kind, z->nest, j);
@@ -744,6 +747,11 @@ void products_split(Arena *arena, Tree *tree, bool precise, bool always) {
         groups_split(arena, tree, n.around, find_stmt(n.around, n.loop), always);
     }
     vec_free(&z.nests);
+}
+
+bool products_split_nest(Arena *arena, Tree *tree, Block *around, Stmt *nest) {
+    Splitter z = {.arena = arena, .tree = tree, .again = true};
+    return split_nest(&z, around, nest);
 }
 
 // ---- products

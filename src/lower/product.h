@@ -17,6 +17,9 @@ typedef struct Product {
 // products: the loops are those whose iterations are independent; or such loops are taken apart (lower/groups.h; always: as there). Where sums
 // keep their order (precise), nothing.
 void products_split(Arena *arena, Tree *tree, bool precise, bool always);
+// The same of one nest in a block, whose iterations are independent; operands are computed again wherever they are needed, and not kept in
+// arrays. Were there any products in it?
+bool products_split_nest(Arena *arena, Tree *tree, Block *around, Stmt *nest);
 // Is the loop the outermost of a product? def: by temp.
 bool product_find(Stmt *const *def, Stmt *loop, Product *out);
 

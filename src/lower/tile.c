@@ -285,14 +285,6 @@ static bool has_whole(const Block *block, const Buf *b) {
     return false;
 }
 
-static bool has_new(const Block *block, const Buf *b) {
-    for (int i = 0; block && i < block->stmts.len; i++) {
-        const Stmt *s = block->stmts.data[i];
-        if ((s->kind == ST_NEW && s->buf == b) || has_new(s->body, b) || has_new(s->other, b)) return true;
-    }
-    return false;
-}
-
 static Stmt *heavy_loop(Tiler *z, int part) {
     for (int i = 0; i < z->n; i++)
         if (z->part[i] == part) return is_heavy(z, body_of(z)[i]) ? body_of(z)[i] : NULL;
@@ -749,44 +741,11 @@ static Temp put_worth(Tiler *z, Block *to) {
     return put_op(z, to, KIND_BOOL, OP_lt, put_literal(z, to, KIND_INT, least), count);
 }
 
-// Arrays that are new in blocks of the loop, but made outside of it, become others in a copy of it. from -> to: Map of arrays.
-static void note_homes(Tiler *z, Block *to, const Block *block, const Block *copy, Map *bufs) {
-    for (int i = 0, n = z->tree->bufs.len; i < n; i++) {
-        const Buf *b = z->tree->bufs.data[i];
-        if (b->home != block || has_new(block, b)) continue;
-        Buf *other = arena_copy(z->arena, b, sizeof *b);
-        other->id = z->tree->bufs.len, other->home = copy;
-        vec_push(&z->tree->bufs, other);
-        put(z, to, ST_NEW, -1, 0, NULL)->buf = other;
-        map_put(bufs, b, other);
-    }
-    for (int i = 0; i < block->stmts.len; i++) {
-        const Stmt *s = block->stmts.data[i], *c = copy->stmts.data[i];
-        if (s->body) note_homes(z, to, s->body, c->body, bufs);
-        if (s->other) note_homes(z, to, s->other, c->other, bufs);
-    }
-}
-
-static void use_others(Block *block, const Map *bufs) {
-    for (int i = 0; block && i < block->stmts.len; i++) {
-        Stmt *s = block->stmts.data[i];
-        Buf *buf = s->buf ? map_get(bufs, s->buf) : NULL, *src = s->src ? map_get(bufs, s->src) : NULL;
-        if (buf) s->buf = buf;
-        if (src) s->src = src;
-        use_others(s->body, bufs);
-        use_others(s->other, bufs);
-    }
-}
-
 // The loop as it is, for where tiles do not pay.
 static void put_copy(Tiler *z, Block *to) {
-    Map bufs = {0};
-    Stmt *copy = tree_clone(z->arena, z->tree, z->loop);
-    note_homes(z, to, z->loop->body, copy->body, &bufs);
-    use_others(copy->body, &bufs);
+    Stmt *copy = tree_clone_apart(z->arena, z->tree, z->loop, to);
     vec_push(&to->stmts, copy);
     map_put(&z->seen, copy, copy);
-    map_free(&bufs);
 }
 
 static int tile_size(const Tiler *z) {

@@ -1,0 +1,287 @@
+// Contractions in blocks: all columns that the nearest caches hold, for a part of the k, are packed, in panels of as many columns as a
+// few vectors have lanes; and for each panel of a few rows, which is packed as well, and each of columns, registers hold the sums.
+// Panels at the ends, which have less rows or columns, repeat the last one, and their sums wait in an array, from which those are taken
+// that are asked for. Where rows and columns may be exchanged, panels of which all columns come after the rows are left out, and
+// elements beyond the diagonal are copies of the others.
+#include "lower/contract.h"
+#include "lower/internal.h"
+
+// In bytes: of panels of rows and columns, which the nearest cache holds. Of k: at least and at most so many at a time, in steps.
+enum { NEAREST = 28 * 1024, STEP = 32, MOST_OVER = 256, PAD = 8 };
+// Vectors of a panel; rows, and panels at a time, at most; of what is copied beyond a diagonal, columns at a time.
+enum { VECTORS = 2, MOST_ROWS = 12, MOST_PANELS = 1024, LINE = 8 };
+
+typedef struct Blocks {
+    Builder *b;
+    Contraction *c;
+    int rows, columns, over, panels;    // of panels: rows and columns; k and panels of columns at a time
+    Temp of_rows, of_columns;           // the same as temps
+    Temp n[VARS], last[2];              // extents; the last row and column
+    Temp first, count, is_first;        // k of this time: the first, how many, and whether this is the first time
+    Temp first_panel, many;             // panels of columns of this time: the first, and how many
+    Temp column;                        // the first one of a panel
+    Temp row[MOST_ROWS];                // of a panel: its rows, some of which there may not be
+    Temp whole;                         // are there all rows and columns of two panels?
+    Buf *edge;                          // sums of others
+} Blocks;
+
+static Kind kind_of(const Blocks *z) { return z->c->to->buf->kind; }
+static Temp put_int(Blocks *z, Block *to, Op op, Temp a, Temp b) { return build_int(z->b, to, op, a, b); }
+static Temp put_number(Blocks *z, Block *to, int64_t value) { return build_literal(z->b, to, KIND_INT, value); }
+static Temp put_plus(Blocks *z, Block *to, Temp a, int64_t value) { return value ? put_int(z, to, OP_add, a, put_number(z, to, value)) : a; }
+static Temp put_test(Blocks *z, Block *to, Op op, Temp a, Temp b) { return build_op(z->b, to, KIND_BOOL, op, a, b); }
+
+static Stmt *put_outer(Blocks *z, Block *to, const char *name, Temp count) {
+    Stmt *s = build_loop_named(z->b, to, name, count);
+    s->outer = true;
+    return s;
+}
+
+static void choose_sizes(Blocks *z, const LaneOptions *opt) {
+    const Contraction *c = z->c;
+    int size = (int)kind_size(kind_of(z)), registers = opt->machine->registers ? (int)opt->machine->registers : opt->registers;
+    int taken = VECTORS * (c->n[COLUMN] + (c->ops > 1)) + c->n[ROW];
+    z->columns = VECTORS * opt->width;
+    z->rows = (registers - taken) / VECTORS;
+    if (z->rows > MOST_ROWS) z->rows = MOST_ROWS;
+    if (z->rows < 1) z->rows = 1;
+    z->over = NEAREST / (size * (z->rows * c->n[ROW] + z->columns * c->n[COLUMN])) / STEP * STEP;
+    if (z->over > MOST_OVER) z->over = MOST_OVER;
+    if (z->over < STEP) z->over = STEP;
+    int64_t panels = (int64_t)opt->machine->cache / 2 / ((int64_t)size * z->columns * z->over * c->n[COLUMN]);
+    z->panels = panels < 1 ? 1 : panels > MOST_PANELS ? MOST_PANELS : (int)panels;
+}
+
+// ---- values
+
+// t in a block, where the indices are `is`. known: Temp + 1 -> what has been computed + 1.
+static Temp again(Blocks *z, Block *to, Map *known, const Temp *is, Temp t) {
+    const Contraction *c = z->c;
+    if (!contraction_makes(c, t)) return t;
+    for (int v = 0; v < VARS; v++)
+        if (c->loop[v]->dst == t) return is[v];
+    intptr_t there = (intptr_t)map_get(known, contraction_key(t));
+    if (there) return (Temp)(there - 1);
+    const Stmt *s = c->def[t];
+    Stmt *copy = arena_copy(z->b->arena, s, sizeof *s);
+    copy->args = ARENA_ARRAY(z->b->arena, Temp, s->nargs + 1);
+    for (int k = 0; k < s->nargs; k++) copy->args[k] = again(z, to, known, is, s->args[k]);
+    copy->dst = build_temp(z->b, z->b->tree->temps.data[t]);
+    vec_push(&to->stmts, copy);
+    map_put(known, contraction_key(t), contraction_key(copy->dst));
+    return copy->dst;
+}
+
+static void put_packed(Blocks *z, Block *to, const Temp *is, const Leaf *leaf, const Temp *index) {
+    Map known = {0};
+    Temp v = again(z, to, &known, is, leaf->t);
+    map_free(&known);
+    build_store(z->b, to, ST_STORE, leaf->buf, v, index);
+}
+
+// The row or column number r of a panel that begins with `first`; the last one for those that there are not.
+static Temp put_side(Blocks *z, Block *to, int side, Temp first, Temp r, bool whole) {
+    Temp at = put_int(z, to, OP_add, first, r);
+    return whole ? at : put_int(z, to, OP_min, at, z->last[side]);
+}
+
+// All k of a panel of rows or columns, which is one of several for columns. whole: it has all of them.
+static void put_panel(Blocks *z, Block *to, int side, const Leaf *leaf, Temp first, Temp panel, bool whole) {
+    Temp many = side == ROW ? z->of_rows : z->of_columns, is[VARS] = {-1, -1, -1};
+    if (side == COLUMN || leaf->along) {
+        Stmt *k = put_outer(z, to, NULL, z->count);
+        is[OVER] = put_int(z, k->body, OP_add, z->first, k->dst);
+        Stmt *r = build_loop_named(z->b, k->body, NULL, many);
+        is[side] = put_side(z, r->body, side, first, r->dst, whole);
+        put_packed(z, r->body, is, leaf, side == ROW ? (Temp[]){k->dst, r->dst} : (Temp[]){panel, k->dst, r->dst});
+    } else {
+        Stmt *r = put_outer(z, to, NULL, many);
+        is[side] = put_side(z, r->body, side, first, r->dst, whole);
+        Stmt *k = build_loop_named(z->b, r->body, NULL, z->count);
+        is[OVER] = put_int(z, k->body, OP_add, z->first, k->dst);
+        put_packed(z, k->body, is, leaf, (Temp[]){r->dst, k->dst});
+    }
+}
+
+static void put_panels(Blocks *z, Block *to, int side, Temp first, Temp panel, Temp whole) {
+    for (int i = 0; i < z->c->n[side]; i++) {
+        Stmt *branch = build_if(z->b, to, whole, true);
+        put_panel(z, branch->body, side, &z->c->leaf[side][i], first, panel, true);
+        put_panel(z, branch->other, side, &z->c->leaf[side][i], first, panel, false);
+    }
+}
+
+// ---- sums
+
+// The term, from what is loaded of each leaf.
+static Temp put_term(Blocks *z, Block *to, const Temp value[2][MOST_LEAVES], Temp t) {
+    const Contraction *c = z->c;
+    for (int side = ROW; side <= COLUMN; side++)
+        for (int i = 0; i < c->n[side]; i++)
+            if (c->leaf[side][i].t == t) return value[side][i];
+    if (!contraction_makes(c, t)) return t;
+    const Stmt *s = c->def[t];
+    Stmt *copy = arena_copy(z->b->arena, s, sizeof *s);
+    copy->args = ARENA_ARRAY(z->b->arena, Temp, s->nargs + 1);
+    for (int k = 0; k < s->nargs; k++) copy->args[k] = put_term(z, to, value, s->args[k]);
+    copy->dst = build_temp(z->b, z->b->tree->temps.data[t]);
+    vec_push(&to->stmts, copy);
+    return copy->dst;
+}
+
+static void put_result(Blocks *z, Block *to, StmtKind kind, Temp value, Temp row, Temp column) {
+    const Contraction *c = z->c;
+    Temp *index = ARENA_ARRAY(z->b->arena, Temp, c->to->buf->rank + 1);
+    for (int k = 0; k < c->to->buf->rank; k++) {
+        Temp t = stmt_index(c->to)[k];
+        index[k] = t == c->loop[ROW]->dst ? row : t == c->loop[COLUMN]->dst ? column : t;
+    }
+    build_store(z->b, to, kind, c->to->buf, value, index);
+}
+
+// Sums for rows of a panel: stored the first time, if nothing was there, or added to what is there.
+static void put_results(Blocks *z, Block *to, int n, const Temp *sums, const Temp *rows, Temp column) {
+    bool stores = z->c->to->kind == ST_STORE;
+    Stmt *branch = stores ? build_if(z->b, to, z->is_first, true) : NULL;
+    for (int r = 0; r < n; r++) {
+        if (stores) put_result(z, branch->body, ST_STORE, sums[r], rows[r], column);
+        put_result(z, stores ? branch->other : to, ST_ADDTO, sums[r], rows[r], column);
+    }
+}
+
+// The sums of a panel of rows and one of columns, in registers.
+static void put_sums(Blocks *z, Block *to, Temp panel) {
+    Builder *b = z->b;
+    const Contraction *c = z->c;
+    Kind kind = kind_of(z);
+    Temp cell[MOST_ROWS], sum[MOST_ROWS], number[MOST_ROWS], value[2][MOST_LEAVES];
+    Stmt *lanes = build_loop_named(b, to, NULL, z->of_columns);
+    lanes->lanes = VECTORS;
+    Temp none = build_literal(b, lanes->body, kind, 0);
+    for (int r = 0; r < z->rows; r++) number[r] = put_number(z, lanes->body, r);
+    for (int r = 0; r < z->rows; r++) build_stmt(b, lanes->body, ST_CELL, cell[r] = build_temp(b, (TempInfo){.kind = kind, .cell = true}), 1, &none);
+    Stmt *k = build_loop(b, lanes->body, c->loop[OVER]->dst, z->count);
+    for (int i = 0; i < c->n[COLUMN]; i++) value[COLUMN][i] = build_load(b, k->body, c->leaf[COLUMN][i].buf, (Temp[]){panel, k->dst, lanes->dst});
+    for (int r = 0; r < z->rows; r++) {
+        for (int i = 0; i < c->n[ROW]; i++) {
+            const Leaf *leaf = &c->leaf[ROW][i];
+            value[ROW][i] = build_load(b, k->body, leaf->buf, leaf->along ? (Temp[]){k->dst, number[r]} : (Temp[]){number[r], k->dst});
+        }
+        Temp term = put_term(z, k->body, value, c->term);
+        Temp old = build_stmt(b, k->body, ST_GET, build_temp(b, (TempInfo){.kind = kind}), 1, &cell[r])->dst;
+        build_stmt(b, k->body, ST_SET, cell[r], 1, (Temp[]){build_op(b, k->body, kind, OP_add, old, term)});
+    }
+    for (int r = 0; r < z->rows; r++) sum[r] = build_stmt(b, lanes->body, ST_GET, build_temp(b, (TempInfo){.kind = kind}), 1, &cell[r])->dst;
+    Stmt *branch = build_if(b, lanes->body, z->whole, true);
+    put_results(z, branch->body, z->rows, sum, z->row, put_int(z, branch->body, OP_add, z->column, lanes->dst));
+    for (int r = 0; r < z->rows; r++) build_store(b, branch->other, ST_STORE, z->edge, sum[r], (Temp[]){number[r], lanes->dst});
+}
+
+// What is asked for of panels that are no whole ones.
+static void put_edge(Blocks *z, Block *to) {
+    Stmt *branch = build_if(z->b, to, z->whole, true);
+    Temp many = put_int(z, branch->other, OP_min, put_int(z, branch->other, OP_sub, z->n[COLUMN], z->column), z->of_columns);
+    for (int r = 0; r < z->rows; r++) {
+        Stmt *there = build_if(z->b, branch->other, put_test(z, branch->other, OP_lt, z->row[r], z->n[ROW]), false);
+        Stmt *j = put_outer(z, there->body, NULL, many);
+        j->few = true;
+        Temp v = build_load(z->b, j->body, z->edge, (Temp[]){put_number(z, j->body, r), j->dst});
+        put_results(z, j->body, 1, &v, &z->row[r], put_int(z, j->body, OP_add, z->column, j->dst));
+    }
+}
+
+// ---- loops
+
+// How many parts of n iterations there are of so many, the last of which may be smaller.
+static Temp put_parts(Blocks *z, Block *to, Temp n, int of) { return put_int(z, to, OP_idiv, put_plus(z, to, n, of - 1), put_number(z, to, of)); }
+
+// Part number `at` of n iterations, from `first` on: how many they are.
+static Temp put_part(Blocks *z, Block *to, Temp n, Temp first, int of) { return put_int(z, to, OP_min, put_int(z, to, OP_sub, n, first), put_number(z, to, of)); }
+
+// The first column of a panel, and whether it has all.
+static Temp put_column(Blocks *z, Block *to, Temp panel, Temp *whole) {
+    Temp column = put_int(z, to, OP_mul, put_int(z, to, OP_add, z->first_panel, panel), z->of_columns);
+    *whole = put_test(z, to, OP_le, put_int(z, to, OP_add, column, z->of_columns), z->n[COLUMN]);
+    return column;
+}
+
+// How many panels have columns up to the last row.
+static Temp put_panels_up_to(Blocks *z, Block *to, Temp row) {
+    Temp end = put_int(z, to, OP_idiv, row, z->of_columns), n = put_int(z, to, OP_sub, put_plus(z, to, end, 1), z->first_panel);
+    return put_int(z, to, OP_max, put_int(z, to, OP_min, n, z->many), put_number(z, to, 0));
+}
+
+// All rows, for the k and the columns of this time. before: where arrays come into being.
+static void put_rows(Blocks *z, Block *before, Block *to, Temp panels) {
+    Contraction *c = z->c;
+    Stmt *i = put_outer(z, to, z->b->tree->temps.data[c->loop[ROW]->dst].name, panels);
+    z->row[0] = put_int(z, i->body, OP_mul, i->dst, z->of_rows);
+    for (int r = 1; r < z->rows; r++) z->row[r] = put_plus(z, i->body, z->row[0], r);
+    Temp tall = put_test(z, i->body, OP_lt, z->row[z->rows - 1], z->n[ROW]), padded = put_number(z, before, z->over + PAD), over = put_number(z, before, z->over);
+    for (int l = 0; l < c->n[ROW]; l++) {
+        Leaf *leaf = &c->leaf[ROW][l];
+        leaf->buf = build_buf(z->b, before, i->body, kind_of(z), 2, leaf->along ? (Temp[]){over, z->of_rows} : (Temp[]){z->of_rows, padded});
+    }
+    put_panels(z, i->body, ROW, z->row[0], -1, tall);
+    Temp many = c->symmetric ? put_panels_up_to(z, i->body, z->row[z->rows - 1]) : z->many, wide;
+    Stmt *j = put_outer(z, i->body, z->b->tree->temps.data[c->loop[COLUMN]->dst].name, many);
+    z->edge = build_buf(z->b, before, j->body, kind_of(z), 2, (Temp[]){z->of_rows, z->of_columns});
+    z->column = put_column(z, j->body, j->dst, &wide);
+    z->whole = put_test(z, j->body, OP_and, tall, wide);
+    put_sums(z, j->body, j->dst);
+    put_edge(z, j->body);
+}
+
+// to[j, i] = to[i, j]
+static void put_copy(Blocks *z, Block *to, Temp i, Temp j) {
+    Buf *b = z->c->to->buf;
+    bool turned = stmt_index(z->c->to)[0] != z->c->loop[ROW]->dst;
+    Temp v = build_load(z->b, to, b, turned ? (Temp[]){j, i} : (Temp[]){i, j});
+    build_store(z->b, to, ST_STORE, b, v, turned ? (Temp[]){i, j} : (Temp[]){j, i});
+}
+
+static void start_at(Blocks *z, Stmt *loop, Temp first) { loop->args = arena_copy(z->b->arena, (Temp[]){loop->args[0], first}, 2 * sizeof(Temp)), loop->nargs = 2; }
+
+// Elements with a column after the row are those with both exchanged: some columns at a time, of rows after these, and what is left.
+static void put_mirror(Blocks *z, Block *to) {
+    Temp n = z->n[ROW], line = put_number(z, to, LINE);
+    Stmt *by = put_outer(z, to, NULL, put_int(z, to, OP_idiv, n, line));
+    Temp base = put_int(z, by->body, OP_mul, by->dst, line), after = put_int(z, by->body, OP_add, base, line);
+    Stmt *i = put_outer(z, by->body, NULL, n);
+    start_at(z, i, after);
+    Stmt *j = put_outer(z, i->body, NULL, line);
+    put_copy(z, j->body, i->dst, put_int(z, j->body, OP_add, base, j->dst));
+    Stmt *all = put_outer(z, to, NULL, n);
+    Temp next = put_int(z, all->body, OP_mul, put_plus(z, all->body, put_int(z, all->body, OP_idiv, all->dst, put_number(z, all->body, LINE)), 1), line);
+    Temp end = put_int(z, all->body, OP_min, next, n), start = put_plus(z, all->body, all->dst, 1);
+    Stmt *row = put_outer(z, all->body, NULL, end);
+    start_at(z, row, start);
+    put_copy(z, row->body, row->dst, all->dst);
+}
+
+void contraction_put(Builder *b, const LaneOptions *opt, Contraction *c, Block *to) {
+    Blocks blocks = {.b = b, .c = c}, *z = &blocks;
+    choose_sizes(z, opt);
+    for (int v = 0; v < VARS; v++) z->n[v] = c->loop[v]->args[0];
+    z->of_rows = put_number(z, to, z->rows), z->of_columns = put_number(z, to, z->columns);
+    for (int side = ROW; side <= COLUMN; side++) z->last[side] = put_plus(z, to, z->n[side], -1);
+    Temp row_panels = put_parts(z, to, z->n[ROW], z->rows), panels = put_parts(z, to, z->n[COLUMN], z->columns), wide;
+    Temp times = put_parts(z, to, z->n[OVER], z->over), blocks_of = put_parts(z, to, panels, z->panels), none = put_number(z, to, 0);
+    Temp held = put_int(z, to, OP_min, panels, put_number(z, to, z->panels)), deep = put_int(z, to, OP_min, z->n[OVER], put_number(z, to, z->over));
+    Block loops = {0};
+    Stmt *by = put_outer(z, &loops, NULL, blocks_of);
+    z->first_panel = put_int(z, by->body, OP_mul, by->dst, put_number(z, by->body, z->panels));
+    z->many = put_part(z, by->body, panels, z->first_panel, z->panels);
+    Stmt *k = put_outer(z, by->body, NULL, times);
+    z->first = put_int(z, k->body, OP_mul, k->dst, put_number(z, k->body, z->over));
+    z->count = put_part(z, k->body, z->n[OVER], z->first, z->over);
+    z->is_first = put_test(z, k->body, OP_eq, k->dst, none);
+    for (int i = 0; i < c->n[COLUMN]; i++) c->leaf[COLUMN][i].buf = build_buf(b, to, k->body, kind_of(z), 3, (Temp[]){held, deep, z->of_columns});
+    Stmt *pack = put_outer(z, k->body, NULL, z->many);
+    Temp column = put_column(z, pack->body, pack->dst, &wide);
+    put_panels(z, pack->body, COLUMN, column, pack->dst, wide);
+    put_rows(z, to, k->body, row_panels);
+    vec_push(&to->stmts, by);
+    vec_free(&loops.stmts);
+    if (c->symmetric) put_mirror(z, to);
+}

@@ -1,0 +1,409 @@
+// Contractions. Nests of loops that add up, for each row i and column j of a result, products of what depends on i and k and of
+// what depends on j and k,
+//
+//     for i { for j { c = 0; for k { c += x[i,k] * y[k,j] }; z[i,j] = c } }
+//
+// are done in blocks where they are large, which is asked at run time: all columns of y that the nearest caches hold for a part of
+// the k are packed, in panels of as many columns as a few vectors have lanes; and for each panel of a few rows of x, which is packed
+// as well, and each of columns, registers hold the sums:
+//
+//     for columns, k in blocks { Y[p,k,lane] = y[…]; for i in panels { X[r,k] = x[…]; for p { lanes { c0 = c1 = … = 0;
+//         for k { c0 += X[0,k] * Y[p,k,lane]; c1 += X[1,k] * Y[p,k,lane]; … }; z[…] += … } } } }
+//
+// x and y need not be elements: they are whatever is computed from either index and k, when they are packed, and instead of a product
+// there may be anything cheap. What else such nests do, as those of derivatives, is taken apart before (lower/product.c).
+// If rows and columns may be exchanged, the half with j > i is copied from the other.
+#include "lower/contract.h"
+
+#include "lower/cost.h"
+#include "lower/effects.h"
+#include "lower/product.h"
+
+enum { BUDGET = 64, MOST_OPS = 6, CHEAP = 2, MOST_INSIDE = 120 };
+// What is worth it: the least extent, and their product.
+enum { LEAST = 24, LEAST_WORK = 1 << 17 };
+
+typedef struct Contractor {
+    Builder b;
+    Model m;
+    const LaneOptions *opt;
+    Map seen;   // loops that stay as they are
+    // Of the nest that is looked at:
+    Stmt **def; // by temp
+    Map made, written; // temps, by number + 1, and arrays
+    Map moved;  // statements before it that are of the other alternative
+    int budget;
+} Contractor;
+
+static bool is_made(const Contractor *z, Temp t) { return map_get(&z->made, contraction_key(t)); }
+static Kind kind_of(const Contractor *z, Temp t) { return z->b.tree->temps.data[t].kind; }
+
+// ---- what there is
+
+static void note_made(Contractor *z, const Block *b) {
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        if (s->dst >= 0 && s->kind != ST_SET) map_put(&z->made, contraction_key(s->dst), (void *)s);
+        if (s->buf && s->kind != ST_LOAD) map_put(&z->written, s->buf, s->buf);
+        note_made(z, s->body), note_made(z, s->other);
+    }
+}
+
+static bool is_pure(const Stmt *s) { return s->kind == ST_LIT || s->kind == ST_ARG || s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT; }
+
+// The indices on which t depends, as bits; -1: on what may not be computed elsewhere.
+static int depends(Contractor *z, const Contraction *c, Temp t) {
+    if (!is_made(z, t)) return 0;
+    for (int v = 0; v < VARS; v++)
+        if (c->loop[v]->dst == t) return 1 << v;
+    const Stmt *s = z->def[t];
+    if (!s || z->budget-- <= 0 || (!is_pure(s) && (s->kind != ST_LOAD || map_get(&z->written, s->buf)))) return -1;
+    int all = 0;
+    for (int k = 0; k < s->nargs; k++) {
+        int of = depends(z, c, s->args[k]);
+        if (of < 0) return -1;
+        all |= of;
+    }
+    return all;
+}
+
+static int depends_on(Contractor *z, const Contraction *c, Temp t) { return z->budget = BUDGET, depends(z, c, t); }
+
+// Does an element that t needs have the row as its last index, or the column?
+static bool lies_along(Contractor *z, const Contraction *c, Temp t, int v) {
+    const Stmt *s = is_made(z, t) ? z->def[t] : NULL;
+    if (!s || s->kind == ST_FOR) return false;
+    if (s->kind == ST_LOAD && s->nargs && depends_on(z, c, s->args[s->nargs - 1]) == 1 << v) return true;
+    for (int k = 0; k < s->nargs; k++)
+        if (lies_along(z, c, s->args[k], v)) return true;
+    return false;
+}
+
+static bool add_leaf(Contractor *z, Contraction *c, int side, Temp t) {
+    for (int i = 0; i < c->n[side]; i++)
+        if (c->leaf[side][i].t == t) return true;
+    if (c->n[side] == MOST_LEAVES) return false;
+    c->leaf[side][c->n[side]++] = (Leaf){.t = t, .along = lies_along(z, c, t, side)};
+    return true;
+}
+
+// Takes a term apart into values of rows, of columns, and cheap operations.
+static bool take_apart(Contractor *z, Contraction *c, Temp t) {
+    int of = depends_on(z, c, t);
+    if (of < 0 || kind_of(z, t) != c->to->buf->kind) return false;
+    if (!of) return true;
+    if (!(of & 1 << COLUMN)) return add_leaf(z, c, ROW, t);
+    if (!(of & 1 << ROW)) return add_leaf(z, c, COLUMN, t);
+    const Stmt *s = z->def[t];
+    if (s->kind != ST_OP || op_info[s->op].cost > CHEAP || ++c->ops > MOST_OPS) return false;
+    for (int k = 0; k < s->nargs; k++)
+        if (!take_apart(z, c, s->args[k])) return false;
+    return true;
+}
+
+static bool is_effect(const Stmt *s) { return !is_pure(s) && s->kind != ST_LOAD && s->kind != ST_GET && s->kind != ST_FETCH; }
+
+// The effects of a block, of which there are n.
+static bool effects(const Block *b, int n, Stmt **out) {
+    int k = 0;
+    for (int i = 0; i < b->stmts.len; i++) {
+        if (!is_effect(b->stmts.data[i])) continue;
+        if (k == n) return false;
+        out[k++] = b->stmts.data[i];
+    }
+    return k == n;
+}
+
+static const Stmt *def_of(const Contractor *z, Temp t, StmtKind kind) { return z->def[t] && z->def[t]->kind == kind ? z->def[t] : NULL; }
+
+static void swap_sides(Contraction *c) {
+    Stmt *row = c->loop[ROW];
+    c->loop[ROW] = c->loop[COLUMN], c->loop[COLUMN] = row;
+}
+
+// Is the element that is stored to that of a row and a column, which comes last?
+static bool is_element(Contractor *z, Contraction *c) {
+    const Temp *index = stmt_index(c->to);
+    int rank = c->to->buf->rank, rows = 0;
+    if (rank < 2) return false;
+    if (index[rank - 1] == c->loop[ROW]->dst) swap_sides(c);
+    if (index[rank - 1] != c->loop[COLUMN]->dst) return false;
+    for (int k = 0; k < rank - 1; k++) {
+        rows += index[k] == c->loop[ROW]->dst;
+        if (index[k] != c->loop[ROW]->dst && is_made(z, index[k])) return false;
+    }
+    return rows == 1;
+}
+
+static bool is_for(const Contractor *z, const Stmt *s) { return nest_is_plain(s) && !s->outer && !is_made(z, s->args[0]); }
+
+static bool find(Contractor *z, Stmt *nest, Contraction *c) {
+    Stmt *e[3], *set;
+    *c = (Contraction){.nest = nest, .loop = {nest}, .def = z->def, .made = z->made};
+    if (!is_for(z, nest) || !effects(nest->body, 1, &c->loop[COLUMN]) || !is_for(z, c->loop[COLUMN])) return false;
+    if (!effects(c->loop[COLUMN]->body, 3, e) || e[0]->kind != ST_CELL || !is_for(z, e[1])) return false;
+    c->loop[OVER] = e[1], c->to = e[2];
+    if ((c->to->kind != ST_STORE && c->to->kind != ST_ADDTO) || !kind_is_float(c->to->buf->kind)) return false;
+    if (!effects(e[1]->body, 1, &set) || set->kind != ST_SET || set->dst != e[0]->dst) return false;
+    const Stmt *zero = def_of(z, e[0]->args[0], ST_LIT), *value = def_of(z, c->to->args[0], ST_GET), *sum = def_of(z, set->args[0], ST_OP);
+    if (!zero || zero->u.real != 0 || !value || value->args[0] != set->dst || !sum || sum->op != OP_add || !is_element(z, c)) return false;
+    for (int k = 0; k < 2; k++) {
+        const Stmt *get = def_of(z, sum->args[k], ST_GET);
+        if (!get || get->args[0] != set->dst) continue;
+        c->term = sum->args[1 - k];
+        bool rows = false, columns = false;
+        if (!take_apart(z, c, c->term)) return false;
+        for (int i = 0; i < c->n[ROW]; i++) rows |= depends_on(z, c, c->leaf[ROW][i].t) == (1 << ROW | 1 << OVER);
+        for (int i = 0; i < c->n[COLUMN]; i++) columns |= depends_on(z, c, c->leaf[COLUMN][i].t) == (1 << COLUMN | 1 << OVER);
+        return rows && columns;
+    }
+    return false;
+}
+
+// ---- symmetry
+
+// Is t what u is with rows and columns exchanged (1), or the negative of that (-1)? 0: not as far as is known.
+static int exchanged(Contractor *z, const Contraction *c, Temp t, Temp u) {
+    if (t == c->loop[ROW]->dst) return u == c->loop[COLUMN]->dst;
+    if (t == c->loop[COLUMN]->dst) return u == c->loop[ROW]->dst;
+    if (!is_made(z, t) || !is_made(z, u) || t == c->loop[OVER]->dst) return t == u;
+    const Stmt *a = z->def[t], *b = z->def[u];
+    if (z->budget-- <= 0 || a->kind != b->kind || a->op != b->op || a->nargs != b->nargs || a->buf != b->buf || kind_of(z, t) != kind_of(z, u)) return 0;
+    if (a->kind == ST_LIT) return kind_is_float(kind_of(z, t)) ? a->u.real == b->u.real : a->u.num == b->u.num;
+    bool op = a->kind == ST_OP && kind_is_float(kind_of(z, t));
+    if (op && a->nargs == 2 && (a->op == OP_add || a->op == OP_sub || a->op == OP_mul)) {
+        int x = exchanged(z, c, a->args[0], b->args[0]), y = exchanged(z, c, a->args[1], b->args[1]);
+        if (x && y && (a->op == OP_mul || x == y)) return a->op == OP_mul ? x * y : x;
+        x = exchanged(z, c, a->args[0], b->args[1]), y = exchanged(z, c, a->args[1], b->args[0]);
+        if (!x || !y || (a->op != OP_mul && x != y)) return 0;
+        return a->op == OP_mul ? x * y : a->op == OP_sub ? -x : x;
+    }
+    if (op && (a->op == OP_neg || a->op == OP_abs)) {
+        int x = exchanged(z, c, a->args[0], b->args[0]);
+        return a->op == OP_abs ? x != 0 : x;
+    }
+    for (int k = 0; k < a->nargs; k++)
+        if (exchanged(z, c, a->args[k], b->args[k]) != 1) return 0;
+    return 1;
+}
+
+static bool is_symmetric(Contractor *z, const Contraction *c) {
+    z->budget = BUDGET;
+    return c->to->kind == ST_STORE && c->to->buf->rank == 2 && c->loop[ROW]->args[0] == c->loop[COLUMN]->args[0] && exchanged(z, c, c->term, c->term) == 1;
+}
+
+// ---- nests
+
+// How deep loops are, or more if there is anything that cannot be taken apart.
+static int depth_of(const Block *b) {
+    int most = 0;
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        bool known = is_pure(s) || s->kind == ST_LOAD || s->kind == ST_STORE || s->kind == ST_ADDTO || s->kind == ST_CELL || s->kind == ST_GET ||
+                     s->kind == ST_SET || s->kind == ST_FILL || s->kind == ST_NEW;
+        if (s->kind != ST_FOR && !known) return VARS + 1;
+        if (s->kind == ST_FOR && (!nest_is_plain(s) || s->few || s->outer)) return VARS + 1;
+        int of = s->kind == ST_FOR ? 1 + depth_of(s->body) : 0;
+        if (of > most) most = of;
+    }
+    return most;
+}
+
+static int count_statements(const Block *b) {
+    int n = 0;
+    for (int i = 0; b && i < b->stmts.len; i++) n += 1 + count_statements(b->stmts.data[i]->body) + count_statements(b->stmts.data[i]->other);
+    return n;
+}
+
+// Is it large enough? -1: that is known not to be so.
+static Temp put_worth(Contractor *z, Block *to, const Contraction *c) {
+    Builder *b = &z->b;
+    Temp least = c->loop[ROW]->args[0], work = least;
+    int64_t n;
+    for (int v = 0; v < VARS; v++)
+        if (iter_literal(&z->m.it, c->loop[v]->args[0], &n) && n < (z->opt->always ? 1 : LEAST)) return -1;
+    for (int v = ROW + 1; v < VARS; v++) {
+        least = build_int(b, to, OP_min, least, c->loop[v]->args[0]);
+        work = build_int(b, to, OP_mul, work, c->loop[v]->args[0]);
+    }
+    Temp all = build_op(b, to, KIND_BOOL, OP_le, build_literal(b, to, KIND_INT, z->opt->always ? 1 : LEAST), least);
+    if (z->opt->always) return all;
+    return build_op(b, to, KIND_BOOL, OP_and, all, build_op(b, to, KIND_BOOL, OP_le, build_literal(b, to, KIND_INT, LEAST_WORK), work));
+}
+
+static void explain_contraction(const Contractor *z, const Contraction *c) {
+    const char *name = z->b.tree->temps.data[c->nest->dst].name;
+    explain(z->b.tree->func->ir->explain, EXPLAIN_SCHEDULE, c->nest->span, "loop over `%s`: in blocks, where it is large: products of what depends on rows or columns",
+            name ? name : "i");
+}
+
+static void look_at(Contractor *z, const Stmt *nest) {
+    map_free(&z->made), map_free(&z->written);
+    z->made = z->written = (Map){0};
+    z->def = ARENA_ARRAY(z->b.arena, Stmt *, z->b.tree->temps.len + 1);
+    tree_definitions(z->b.tree->body, z->def);
+    map_put(&z->made, contraction_key(nest->dst), (void *)nest);
+    note_made(z, nest->body);
+}
+
+// ---- zeros that sums are added to
+
+static bool accesses(const Stmt *s, const Buf *b) {
+    if (s->buf == b || s->src == b) return s->kind != ST_NEW;
+    for (int k = 0; k < 2; k++) {
+        const Block *inside = k ? s->other : s->body;
+        for (int i = 0; inside && i < inside->stmts.len; i++)
+            if (accesses(inside->stmts.data[i], b)) return true;
+    }
+    return false;
+}
+
+// Does s make all elements of a matrix 0, and nothing else?
+static bool makes_zero(const Contractor *z, const Stmt *s, const Buf *b) {
+    const Stmt *set = s, *index[2] = {0};
+    for (int d = 0; d < 2 && set->kind == ST_FOR; d++) {
+        Stmt *e;
+        if (!nest_is_plain(set) || set->args[0] != b->extent[d] || !effects(set->body, 1, &e)) return false;
+        index[d] = set, set = e;
+    }
+    if (set->buf != b || (set->kind != ST_STORE && set->kind != ST_FILL) || (set->kind == ST_STORE) != (set != s)) return false;
+    if (set->kind == ST_STORE && !(index[1] && set->args[1] == index[0]->dst && set->args[2] == index[1]->dst)) return false;
+    const Stmt *zero = def_of(z, set->args[0], ST_LIT);
+    return zero && zero->u.real == 0;
+}
+
+// That statement, of those before number `at` of a block, if nothing in between accesses the matrix; or -1.
+static int find_zeros(const Contractor *z, const Block *block, int at, const Buf *b) {
+    while (at-- > 0) {
+        if (makes_zero(z, block->stmts.data[at], b)) return at;
+        if (accesses(block->stmts.data[at], b)) return -1;
+    }
+    return -1;
+}
+
+typedef struct Place { // of a nest: the branch with blocks, which stands in a block
+    Block *block;
+    int at;
+    Stmt *branch;
+} Place;
+
+// All elements are stored if they would be 0 before. zeros: what is not needed then, before the branch: of the other alternative.
+static void drop_zeros(Contractor *z, const Place *place, Contraction *c, int *at) {
+    Block *body = place->branch->body;
+    const Buf *b = c->to->buf;
+    if (c->to->kind != ST_ADDTO || b->rank != 2 || b->extent[0] != c->loop[ROW]->args[0] || b->extent[1] != c->loop[COLUMN]->args[0]) return;
+    if (stmt_index(c->to)[0] != c->loop[ROW]->dst) return;
+    int zeros = find_zeros(z, body, *at, b);
+    if (zeros >= 0) {
+        block_delete(body, zeros);
+        --*at;
+        c->to->kind = ST_STORE;
+        return;
+    }
+    for (int i = 0; i < *at; i++)
+        if (accesses(body->stmts.data[i], b)) return;
+    zeros = find_zeros(z, place->block, place->at, b);
+    if (zeros < 0) return;
+    block_insert(place->branch->other, 0, place->block->stmts.data[zeros]);
+    map_put(&z->moved, place->block->stmts.data[zeros], place->branch);
+    c->to->kind = ST_STORE;
+}
+
+// Puts blocks in the place of the contractions of a nest; false if not all that is in it is one, or light.
+static bool put_blocks(Contractor *z, const Place *place, Block *condition, Temp *worth) {
+    Block *body = place->branch->body;
+    bool any = false;
+    for (int i = 0; i < body->stmts.len; i++) {
+        Stmt *s = body->stmts.data[i];
+        Contraction c;
+        if (s->kind != ST_FOR || 1 + depth_of(s->body) < VARS) continue;
+        look_at(z, s);
+        if (!find(z, s, &c)) return false;
+        Temp one = put_worth(z, condition, &c);
+        if (one < 0) return false;
+        *worth = *worth < 0 ? one : build_op(&z->b, condition, KIND_BOOL, OP_and, *worth, one);
+        Block out = {0};
+        drop_zeros(z, place, &c, &i);
+        explain_contraction(z, &c);
+        c.symmetric = is_symmetric(z, &c);
+        contraction_put(&z->b, z->opt, &c, &out);
+        body->stmts.data[i] = out.stmts.data[0];
+        for (int k = 1; k < out.stmts.len; k++) block_insert(body, i + k, out.stmts.data[k]);
+        i += out.stmts.len - 1;
+        vec_free(&out.stmts);
+        any = true;
+    }
+    return any;
+}
+
+static bool contract(Contractor *z, Block *block, int at) {
+    Stmt *s = block->stmts.data[at];
+    if (map_get(&z->seen, s) || !nest_is_plain(s) || s->outer || s->few) return false;
+    if (1 + depth_of(s->body) != VARS || count_statements(s->body) > MOST_INSIDE) return false;
+    bool apart = iter_look(&z->m.it, s, false);
+    iter_forget(&z->m.it);
+    if (!apart) return false;
+    Block condition = {0};
+    Temp worth = -1, later = 0;
+    int bufs = z->b.tree->bufs.len, temps = z->b.tree->temps.len;
+    z->b.span = s->span;
+    Stmt *branch = tree_stmt(z->b.arena, ST_IF, -1, 1, &later, s->span);
+    branch->body = ARENA_NEW(z->b.arena, Block), branch->other = ARENA_NEW(z->b.arena, Block);
+    const Place place = {block, at, branch};
+    Stmt *copy = tree_clone_apart(z->b.arena, z->b.tree, s, branch->body);
+    vec_push(&branch->body->stmts, copy);
+    vec_push(&branch->other->stmts, s);
+    block->stmts.data[at] = branch;
+    int before = z->b.tree->bufs.len;
+    products_split_nest(z->b.arena, z->b.tree, branch->body, copy);
+    map_put(&z->seen, s, s);
+    bool good = z->b.tree->bufs.len == before && put_blocks(z, &place, &condition, &worth); // large arrays would cost more than they gain
+    if (good) {
+        branch->args[0] = worth;
+        int n = 0;
+        for (int i = 0; i < block->stmts.len; i++)
+            if (!map_get(&z->moved, block->stmts.data[i])) block->stmts.data[n++] = block->stmts.data[i];
+        at -= block->stmts.len - n, block->stmts.len = n;
+        for (int i = 0; i < condition.stmts.len; i++) block_insert(block, at + i, condition.stmts.data[i]);
+    } else {
+        block->stmts.data[at] = s;
+        map_free(&z->moved), z->moved = (Map){0};
+        z->b.tree->bufs.len = bufs, z->b.tree->temps.len = temps;
+        block_free(branch->body);
+    }
+    vec_free(&condition.stmts);
+    return good;
+}
+
+static bool contract_all(Contractor *z, Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        Stmt *s = block->stmts.data[i];
+        bool lanes = false;
+        if (s->outer || s->wishes) continue;
+        if (s->kind == ST_FOR && contract(z, block, i)) return true;
+        if (s->kind == ST_FOR) model_best(&z->m, s, &lanes);
+        if (lanes) continue;
+        z->m.depth += s->kind == ST_FOR || s->kind == ST_LOOP;
+        if (contract_all(z, s->body) || contract_all(z, s->other)) return true;
+        z->m.depth -= s->kind == ST_FOR || s->kind == ST_LOOP;
+    }
+    return false;
+}
+
+void lanes_contract(Arena *arena, Tree *tree, const LaneOptions *opt) {
+    Map seen = {0};
+    bool any = false;
+    for (bool more = !opt->precise; more;) {
+        Contractor z = {.b = {.arena = arena, .tree = tree}, .opt = opt, .seen = seen};
+        z.m = (Model){.machine = opt->machine, .roots = opt->roots, .masks = opt->width >= LANES_MASKED, .silent = true, .always = opt->always};
+        iter_init(&z.m.it, arena, tree, false);
+        model_find_windows(&z.m);
+        more = contract_all(&z, tree->body);
+        any |= more, seen = z.seen;
+        iter_free(&z.m.it);
+        map_free(&z.m.windows), map_free(&z.m.rests), map_free(&z.made), map_free(&z.written), map_free(&z.moved);
+        vec_free(&z.m.inner), vec_free(&z.m.taken);
+    }
+    map_free(&seen);
+    if (any) lower_remove_dead(arena, tree);
+}

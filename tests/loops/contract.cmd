@@ -1,0 +1,35 @@
+# What is in blocks, and the same values for whole and broken panels and parts of sums, with any vectors, and with threads.
+for e in product product_grad turned floats computed apart roots gram itself unlike weighted added wished short ranges; do
+    for fp in fast precise; do
+        echo "$e, $fp: $(fsmc --fp=$fp --lanes=4 --entry=$e --emit=loops -o - contract.fsm | sed '/^} otherwise/q' | grep -cE '^ *outer for .* < .*') loops around blocks"
+    done
+done
+fsmc --lanes=4 --entry=turned --emit=loops -o - contract.fsm | sed -n '/outer for/,/few for/p' | sed 's/_[0-9]*//g; s/\bt[0-9][0-9]*\b/t/g'
+fsmc --lanes=4 --entry=product --explain=schedule --emit=loops -o - contract.fsm 2>&1 >"$FSMC_TEST_TMP/loops" | grep blocks | head -1
+fsmc --lanes=4 --entry=itself --emit=loops -o - contract.fsm | sed -n '/^    }/,/^  } else/p' | sed 's/_[0-9]*//g; s/\bt[0-9][0-9]*\b/t/g'
+# Whole numbers, so that sums are the same in any order.
+value() { awk -v n=$1 -v m=$2 -v s=$3 'BEGIN { for (i = 0; i < n; i++) { printf i ? ",[" : "[["; for (j = 0; j < m; j++) printf "%s%d", j ? "," : "", (7 * i + 3 * j + s) % 11 - 5; printf "]" } print "]" }'; }
+try() { # ENTRY ARG...
+    want=$(fsmc run --interp contract.fsm "$@")
+    for how in --lanes=2 --lanes=4 --lanes=8 --exec+--lanes=4 --threads=2 --lanes=4+--machine=$FSMC_TEST_TMP/small; do
+        [ "$(fsmc run -O2 $(echo $how | tr + ' ') contract.fsm "$@")" = "$want" ] || echo "$how $1: not as interpreted"
+    done
+}
+printf 'cache 8192\nregisters 10\n' >"$FSMC_TEST_TMP/small"
+a=$(value 67 70 1) b=$(value 70 61 2) dy=$(value 67 61 3)
+try product "a=$a" "b=$b"
+try product_grad "a=$a" "b=$b" "dy=$dy"
+try turned "a=$(value 70 67 4)" "b=$(value 61 70 5)"
+try floats "a=$a" "b=$b"
+try computed "a=$a" "b=$b"
+try apart "x=$a" "y=$(value 61 70 5)"
+try added "c=$dy" "a=$a" "b=$b"
+try product "a=$(value 25 290 1)" "b=$(value 290 31 2)"
+try product "a=$(value 24 24 1)" "b=$(value 24 300 2)"
+try product_grad "a=$(value 72 64 1)" "b=$(value 64 48 2)" "dy=$(value 72 48 3)"
+for n in 24 61 70; do
+    try gram "a=$(value 66 $n 1)"
+    for e in itself unlike; do try $e "x=$(value $n 65 1)"; done
+done
+try weighted "x=$(value 63 65 1)" "w=[$(seq 63 | paste -sd,)]"
+try roots "a=$(awk 'BEGIN { for (i = 0; i < 66; i++) { printf i ? ",[" : "[["; for (j = 0; j < 64; j++) printf "%s%d", j ? "," : "", i < 65 ? j % 2 : -1; printf "]" } print "]" }')" "b=$(value 64 63 2)"
