@@ -1,5 +1,5 @@
 // Quotients in a loop whose divisors are powers of the same numbers, or products of these, as those by z and by z * z, or by a root
-// s = sqrt(y) and, beside it, by y and y s: one division for each number, 1 / z, is enough, and the rest are products. Only with
+// s = sqrt(y) and, beside it, by y, which is not negative, and y s: one division for each number, 1 / z, is enough, and the rest are products. Only with
 // --fp=fast, since the last bits may differ.
 #include "lower/internal.h"
 
@@ -35,11 +35,28 @@ typedef struct Inverter {
     VEC(Base) bases;
 } Inverter;
 
+// Is it certain not to be negative? Otherwise its root, which may be there for some other case only, says nothing of it.
+static bool not_negative(const Inverter *z, Temp t, int depth) {
+    enum { DEEP = 12 };
+    const Stmt *s = t < z->known ? z->def[t] : NULL;
+    if (!s || depth == DEEP) return false;
+    if (s->kind == ST_LIT) return s->u.real >= 0;
+    switch (s->op) {
+    case OP_exp: case OP_abs: case OP_sqrt: return true;
+    case OP_max: return not_negative(z, s->args[0], depth + 1) || not_negative(z, s->args[1], depth + 1);
+    case OP_mul:
+        if (s->args[0] == s->args[1]) return true;
+        // fall through
+    case OP_add: case OP_div: return not_negative(z, s->args[0], depth + 1) && not_negative(z, s->args[1], depth + 1);
+    default: return false;
+    }
+}
+
 // Adds the factors of t to the divisor. Fails if they are too many.
 static bool factors(const Inverter *z, const Block *block, Divisor *d, Temp t) {
     const Stmt *s = t < z->known ? z->def[t] : NULL;
     int power = 1, k = 0;
-    if (t < z->known && z->root[t]) t = block->stmts.data[z->root[t] - 1]->dst, power = 2;
+    if (t < z->known && z->root[t] && not_negative(z, t, 0)) t = block->stmts.data[z->root[t] - 1]->dst, power = 2;
     else if (s && s->kind == ST_OP && s->op == OP_mul) return factors(z, block, d, s->args[0]) && factors(z, block, d, s->args[1]);
     while (k < d->n && d->base[k] != t) k++;
     if (k == PARTS || (k < d->n ? d->power[k] : 0) + power > HIGHEST) return false;
@@ -176,7 +193,7 @@ static void look(Inverter *z, Block *block, bool repeated) {
 static void note(Inverter *z, const Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_OP) z->def[s->dst] = s;
+        if (s->kind == ST_OP || s->kind == ST_LIT) z->def[s->dst] = s;
         note(z, s->body);
         note(z, s->other);
     }
