@@ -56,6 +56,7 @@ typedef struct Body {
     LLVMValueRef copied;     // are there such copies?
     bool *sums_cell;         // by temp: a cell from outside that the lanes add to, each for itself
     bool *scan;              // by temp: the sum up to each lane, which is made where the cell is read
+    bool streams;            // stores of vectors go past the caches
     int *approximate;        // by temp: of so many vectors of a square root, or a quotient, it is approximated (roots.c)
     int approximate_of;      // of so many vectors
     LLVMValueRef *inverse;   // by temp: 1 over it, if it is such a root
@@ -132,6 +133,8 @@ void threads_for(Body *p, const Stmt *s);
 
 // Emits a loop that may have lanes: several iterations at a time, and those that are left over one by one.
 void lanes_for(Body *p, const Stmt *s);
+// Of a loop whose stores may go past the caches: emits the part that does so; where the rest begins.
+LLVMValueRef lanes_streams(Body *p, const Stmt *s);
 // In a loop with lanes: emits s if it is not the same for all lanes, and returns true.
 bool lanes_stmt(Body *p, const Stmt *s);
 // Of n statements that follow one another, emits the first ones if they add sums over the lanes to elements that these share;

@@ -621,7 +621,7 @@ static void emit_stmt(Body *p, const Stmt *s) {
     case ST_FOR:
         if (s->threads) threads_for(p, s);
         else if (s->lanes && p->e->width && !p->lanes) lanes_for(p, s);
-        else body_emit_scalar_for(p, s, body_first(p, s));
+        else body_emit_scalar_for(p, s, s->streams && p->e->width && !p->lanes ? lanes_streams(p, s) : body_first(p, s));
         break;
     case ST_SET: LLVMBuildStore(p->e->builder, body_value(p, s->args[0]), body_value(p, s->dst)); break;
     case ST_NEW:

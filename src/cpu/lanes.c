@@ -184,6 +184,13 @@ static LLVMValueRef load_together(Body *p, const Buf *b, LLVMValueRef at) {
 // Do all lanes that are ever at work here set something? What the others have of their own nobody asks for.
 static bool all_set(const Body *p) { return !p->mask || p->mask == p->in_range; }
 
+// The address is that of a whole vector.
+static void go_past_caches(Body *p, LLVMValueRef store) {
+    LLVMMetadataRef one = LLVMValueAsMetadata(LLVMConstInt(p->e->type_i32, 1, false)), node = LLVMMDNodeInContext2(p->e->context, &one, 1);
+    LLVMSetMetadata(store, LLVMGetMDKindIDInContext(p->e->context, "nontemporal", 11), LLVMMetadataAsValue(p->e->context, node));
+    LLVMSetAlignment(store, (unsigned)p->lanes * (unsigned)sizeof(double));
+}
+
 // What is the lanes' own may be written in all of them, too: with what was there. So it can be in registers, and need not wait for a
 // masked store.
 static void store_together(Body *p, const Buf *b, LLVMValueRef at, LLVMValueRef v) {
@@ -191,7 +198,9 @@ static void store_together(Body *p, const Buf *b, LLVMValueRef at, LLVMValueRef 
     if (lanes_own(b) && !all_set(p)) v = LLVMBuildSelect(p->e->builder, p->mask, v, load_together(p, b, at), "");
     v = to_memory(p, b->kind, v);
     if (!p->mask || lanes_own(b)) {
-        LLVMSetAlignment(LLVMBuildStore(p->e->builder, v, at), align);
+        LLVMValueRef store = LLVMBuildStore(p->e->builder, v, at);
+        LLVMSetAlignment(store, align);
+        if (p->streams) go_past_caches(p, store);
         return;
     }
     LLVMTypeRef types[] = {LLVMTypeOf(v), p->e->type_ptr};
@@ -924,6 +933,50 @@ static LLVMValueRef run(LaneLoop *z, const Stmt *s, LLVMValueRef first, LLVMValu
     return end;
 }
 
+// Is the array so large that the loop's stores go past the caches, and does each array that it stores to have as many elements before
+// the next whole vector as the others, from `first` on? How many these are.
+static LLVMValueRef streams(Body *p, const Stmt *s, LLVMValueRef first, int lanes, LLVMValueRef *before) {
+    LLVMBuilderRef b = p->e->builder;
+    LLVMValueRef large = NULL;
+    for (int i = 0; i < s->body->stmts.len; i++) {
+        const Stmt *store = s->body->stmts.data[i];
+        if (store->kind != ST_STORE) continue;
+        LLVMValueRef at = LLVMBuildPtrToInt(b, lanes_address(p, store->buf, first), p->e->type_i64, "");
+        LLVMValueRef missing = LLVMBuildAnd(b, LLVMBuildLShr(b, LLVMBuildNeg(b, at, ""), emit_int(p->e, 3), ""), emit_int(p->e, lanes - 1), "");
+        if (large) {
+            large = LLVMBuildAnd(b, large, LLVMBuildICmp(b, LLVMIntEQ, missing, *before, ""), "");
+        } else {
+            *before = missing;
+            large = LLVMBuildICmp(b, LLVMIntSGE, body_count(p, store->buf), emit_int(p->e, s->streams), "");
+        }
+    }
+    return large;
+}
+
+LLVMValueRef lanes_streams(Body *p, const Stmt *s) {
+    LLVMBuilderRef b = p->e->builder;
+    if (p->e->native < LANES_MASKED) return body_first(p, s);
+    LaneLoop z = {.p = p, .enough = LLVMConstInt(p->e->type_i1, 1, false)};
+    const int lanes = lanes_of_vector(p);
+    LLVMValueRef n = body_value(p, s->args[0]), first = body_first(p, s), before = NULL, large = streams(p, s, first, lanes, &before);
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(b), stream = body_new_block(p, "stream"), rest = body_new_block(p, "rest");
+    LLVMBuildCondBr(b, large, stream, rest);
+    body_go_on(p, stream);
+    LLVMValueRef start = LLVMBuildNSWAdd(b, first, before, ""), few = LLVMBuildICmp(b, LLVMIntSLT, n, start, "");
+    start = run(&z, s, first, LLVMBuildSelect(b, few, n, start, ""), lanes, true);
+    p->streams = true;
+    LLVMValueRef done = run(&z, s, start, n, lanes, false);
+    p->streams = false;
+    emit_intrinsic(p->e, "llvm.x86.sse.sfence", 0, NULL, 0, NULL);
+    stream = LLVMGetInsertBlock(b);
+    LLVMBuildBr(b, rest);
+    body_go_on(p, rest);
+    LLVMValueRef phi = LLVMBuildPhi(b, p->e->type_i64, "");
+    LLVMAddIncoming(phi, &first, &from, 1);
+    LLVMAddIncoming(phi, &done, &stream, 1);
+    return phi;
+}
+
 static int64_t left(LLVMValueRef n, LLVMValueRef done) { return LLVMConstIntGetSExtValue(n) - LLVMConstIntGetSExtValue(done); }
 
 // Machines with masks take what is left over as one vector, others one by one. A block of vectors leaves some whole ones.
@@ -934,6 +987,7 @@ void lanes_for(Body *p, const Stmt *s) {
     p->loop = s;
     look_inside(&z, s->body);
     lanes_plan_roots(p, s);
+    if (s->streams) done = lanes_streams(p, s);
     begin_sums(&z, s, LLVMBuildSub(p->e->builder, n, done, ""));
     const int width = p->e->width;
     const bool masks = width >= LANES_MASKED;

@@ -37,5 +37,7 @@ bool model_wished(const Model *p, const Stmt *loop);
 // Gives dear scalar work beside loops with lanes a loop of its own; whether there was any: the iterations are to be looked at
 // afresh then. (split.c)
 bool lanes_split(Model *p);
+// Says what loops outside of others store past the caches (Stmt.streams), after lanes were chosen. (stream.c)
+void lanes_stream(Model *p);
 
 #endif

@@ -242,6 +242,7 @@ void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     p.last = ARENA_ARRAY(arena, int, tree->temps.len + 1);
     p.calls = ARENA_ARRAY(arena, int, tree->temps.len + 1);
     choose(&p, tree->body);
+    if (opt->width >= LANES_MASKED && !opt->precise) lanes_stream(&p.m);
     int known = tree->temps.len;
     for (int i = 0; i < p.chosen.len; i++) {
         Stmt *loop = p.chosen.data[i].loop;

@@ -86,6 +86,8 @@ struct Stmt {
     bool few; // ST_FOR: there are a few iterations at most (lower/peel.c)
     bool outer; // ST_FOR: loops inside have the lanes, or are the grids, which it is not (lower/tile.c, lower/groups.c)
     bool shifted; // ST_FOR: only the first statement of the body, j = low + dst, uses dst (lower/shift.c)
+    int64_t streams; // ST_FOR: not 0: what it stores of outputs, which nothing else accesses, goes past the caches if these have at
+                     // least so many elements (lower/stream.c)
     bool once; // ST_STORE: each time that its loops run, no other statement or iteration writes to the same elements (lower/cover.c)
     bool rows; // ST_FOR in one with lanes: copies neighbouring elements of each lane's row (lower/stage.c)
     bool together; // ST_FOR in one with lanes, shifted: the lanes run over j together
