@@ -336,6 +336,158 @@ static bool put_blocks(Contractor *z, const Place *place, Block *condition, Temp
     return any;
 }
 
+// ---- sums of contractions
+
+// Is t in one contraction what u is in the other?
+static bool is_same(Contractor *z, const Contraction *c, Temp t, const Contraction *o, Temp u) {
+    for (int v = 0; v < VARS; v++)
+        if (c->loop[v]->dst == t || o->loop[v]->dst == u) return c->loop[v]->dst == t && o->loop[v]->dst == u;
+    if (!is_made(z, t) || !is_made(z, u)) return t == u;
+    const Stmt *a = z->def[t], *b = z->def[u];
+    if (z->budget-- <= 0 || a->kind != b->kind || a->op != b->op || a->nargs != b->nargs || a->buf != b->buf || kind_of(z, t) != kind_of(z, u)) return false;
+    if (a->kind == ST_LIT) return kind_is_float(kind_of(z, t)) ? a->u.real == b->u.real : a->u.num == b->u.num;
+    if (a->kind == ST_ARG && a->u.num != b->u.num) return false;
+    for (int k = 0; k < a->nargs; k++)
+        if (!is_same(z, c, a->args[k], o, b->args[k])) return false;
+    return true;
+}
+
+// Number `at` of the block and more: statements for what t of one contraction is in the other.
+static Temp put_same(Contractor *z, Block *to, int *at, const Contraction *c, const Contraction *o, Temp u) {
+    for (int v = 0; v < VARS; v++)
+        if (o->loop[v]->dst == u) return c->loop[v]->dst;
+    if (!is_made(z, u)) return u;
+    const Stmt *s = z->def[u];
+    Stmt *copy = arena_copy(z->b.arena, s, sizeof *s);
+    copy->args = ARENA_ARRAY(z->b.arena, Temp, s->nargs + 1);
+    for (int k = 0; k < s->nargs; k++) copy->args[k] = put_same(z, to, at, c, o, s->args[k]);
+    copy->dst = build_temp(&z->b, z->b.tree->temps.data[u]);
+    block_insert(to, (*at)++, copy);
+    return copy->dst;
+}
+
+static int place_of(const Block *b, const Stmt *s) {
+    int at = 0;
+    while (at < b->stmts.len && b->stmts.data[at] != s) at++;
+    return at < b->stmts.len ? at : -1;
+}
+
+// x * y + x * y' are x * (y + y'), which is one contraction. False if no factor is the same.
+static bool join_factors(Contractor *z, Contraction *c, const Contraction *o) {
+    Stmt *mul = z->def[c->term];
+    const Stmt *other = z->def[o->term];
+    Block *body = c->loop[OVER]->body;
+    int at = place_of(body, mul);
+    if (!z->opt->fast || at < 0 || mul->kind != ST_OP || mul->op != OP_mul || other->kind != ST_OP || other->op != OP_mul) return false;
+    for (int v = 0; v < VARS; v++)
+        if (c->loop[v]->args[0] != o->loop[v]->args[0]) return false;
+    for (int i = 0; i < 4; i++) {
+        int x = i & 1, y = i >> 1;
+        z->budget = BUDGET;
+        if (!is_same(z, c, mul->args[x], o, other->args[y])) continue;
+        Block one = {0};
+        Temp more = put_same(z, body, &at, c, o, other->args[1 - y]), sum = build_op(&z->b, &one, kind_of(z, c->term), OP_add, mul->args[1 - x], more);
+        block_insert(body, at, one.stmts.data[0]);
+        vec_free(&one.stmts);
+        mul->args = arena_copy(z->b.arena, mul->args, 2 * sizeof *mul->args);
+        mul->args[1 - x] = sum;
+        return true;
+    }
+    return false;
+}
+
+// The nest before number `at` that stores to all of the array, as a contraction.
+static bool find_maker(Contractor *z, Block *body, int at, const Buf *b, Contraction *c) {
+    for (int i = 0; i < at; i++) {
+        Stmt *s = body->stmts.data[i];
+        if (s->kind != ST_FOR || 1 + depth_of(s->body) != VARS || !accesses(s, b)) continue;
+        look_at(z, s);
+        return find(z, s, c) && c->to->buf == b && c->to->kind == ST_STORE && stmt_index(c->to)[0] == c->loop[ROW]->dst;
+    }
+    return false;
+}
+
+static int count_accesses(const Block *block, const Buf *b) {
+    int n = 0;
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        n += s->kind != ST_NEW && (s->buf == b || s->src == b);
+        n += count_accesses(s->body, b) + count_accesses(s->other, b);
+    }
+    return n;
+}
+
+// Is the matrix, which is new, loaded for one element at a time, that of both loops, and nowhere else?
+static bool is_term(const Contractor *z, const Block *body, const Stmt *load, const Stmt *i, const Stmt *j, int first_buf) {
+    return load && load->kind == ST_LOAD && load->buf->id >= first_buf && load->buf->rank == 2 && load->args[0] == i->dst && load->args[1] == j->dst &&
+           count_accesses(body, load->buf) == 2 && z->b.tree->bufs.data[load->buf->id] == load->buf;
+}
+
+// The first stores, or adds, to where `store` of loops i and j does; the second adds.
+static void store_to(Contractor *z, const Contraction *c, const Stmt *store, StmtKind kind, const Stmt *i, const Stmt *j) {
+    Temp *args = arena_copy(z->b.arena, store->args, sizeof *args * (size_t)store->nargs);
+    args[0] = c->to->args[0];
+    for (int k = 1; k < store->nargs; k++)
+        if (args[k] == i->dst || args[k] == j->dst) args[k] = c->loop[args[k] == i->dst ? ROW : COLUMN]->dst;
+    c->to->args = args, c->to->nargs = store->nargs, c->to->buf = store->buf, c->to->kind = kind;
+}
+
+// Could the second of two nests run at the place of the first? What stands between changes nothing that it accesses.
+static bool is_ready(const Block *body, int first, int second) {
+    for (int i = first + 1; i < second; i++) {
+        Effects e = {0};
+        bool ready = true;
+        effects_add(&e, body->stmts.data[i]);
+        for (int k = 0; k < e.access.len; k++) ready &= !e.access.data[k].write || !accesses(body->stmts.data[second], e.access.data[k].buf);
+        effects_free(&e);
+        if (!ready) return false;
+    }
+    return true;
+}
+
+// for i { for j { z[i,j] = p[i,j] + q[i,j] } }, where p and q are contractions: these are stored and added to z, or are one.
+static bool join_sum(Contractor *z, Block *body, int at, int first_buf) {
+    Stmt *i = body->stmts.data[at], *j, *store;
+    if (!nest_is_plain(i) || !effects(i->body, 1, &j) || !nest_is_plain(j) || !effects(j->body, 1, &store)) return false;
+    if (store->kind != ST_STORE && store->kind != ST_ADDTO) return false;
+    look_at(z, i);
+    for (int k = 1; k < store->nargs; k++)
+        if (store->args[k] != i->dst && store->args[k] != j->dst && is_made(z, store->args[k])) return false;
+    const Stmt *sum = def_of(z, store->args[0], ST_OP);
+    if (!sum || sum->op != OP_add) return false;
+    const Stmt *p = z->def[sum->args[0]], *q = z->def[sum->args[1]];
+    if (!is_term(z, body, p, i, j, first_buf) || !is_term(z, body, q, i, j, first_buf) || p->buf == q->buf) return false;
+    Contraction c, o;
+    for (int k = 0; k < at; k++)
+        if (accesses(body->stmts.data[k], store->buf)) return false;
+    if (!find_maker(z, body, at, q->buf, &o) || !find_maker(z, body, at, p->buf, &c)) return false;
+    if (place_of(body, o.nest) < place_of(body, c.nest)) { // what stores comes first
+        Contraction first = o;
+        o = c, c = first;
+    }
+    note_made(z, o.nest->body), map_put(&z->made, contraction_key(o.nest->dst), o.nest);
+    store_to(z, &c, store, store->kind, i, j), store_to(z, &o, store, ST_ADDTO, i, j);
+    block_delete(body, at);
+    if (is_ready(body, place_of(body, c.nest), place_of(body, o.nest)) && join_factors(z, &c, &o)) block_delete(body, place_of(body, o.nest));
+    for (int k = 0; k < body->stmts.len; k++) {
+        const Stmt *s = body->stmts.data[k];
+        if (s->kind == ST_NEW && (s->buf == p->buf || s->buf == q->buf)) block_delete(body, k--);
+    }
+    return true;
+}
+
+static bool join_sums(Contractor *z, Block *body, int first_buf) {
+    for (int i = 0; i < body->stmts.len; i++)
+        if (body->stmts.data[i]->kind == ST_FOR && join_sum(z, body, i, first_buf)) return true;
+    return false;
+}
+
+static bool has_new(const Block *body, int first_buf) {
+    for (int i = 0; i < body->stmts.len; i++)
+        if (body->stmts.data[i]->kind == ST_NEW && body->stmts.data[i]->buf->id >= first_buf) return true;
+    return false;
+}
+
 static bool contract(Contractor *z, Block *block, int at) {
     Stmt *s = block->stmts.data[at];
     if (map_get(&z->seen, s) || !nest_is_plain(s) || s->outer || s->few) return false;
@@ -357,7 +509,8 @@ static bool contract(Contractor *z, Block *block, int at) {
     int before = z->b.tree->bufs.len;
     products_split_nest(z->b.arena, z->b.tree, branch->body, copy);
     map_put(&z->seen, s, s);
-    bool good = z->b.tree->bufs.len == before && put_blocks(z, &place, &condition, &worth); // large arrays would cost more than they gain
+    while (join_sums(z, branch->body, before)) continue;
+    bool good = !has_new(branch->body, before) && put_blocks(z, &place, &condition, &worth); // large arrays would cost more than they gain
     if (good) {
         branch->args[0] = worth;
         int n = 0;

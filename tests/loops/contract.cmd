@@ -1,5 +1,5 @@
 # What is in blocks, and the same values for whole and broken panels and parts of sums, with any vectors, and with threads.
-for e in product product_grad turned floats computed apart roots gram itself unlike weighted added wished short ranges; do
+for e in product product_grad turned floats computed apart roots gram itself unlike weighted gram_grad terms added wished short ranges; do
     for fp in fast precise; do
         echo "$e, $fp: $(fsmc --fp=$fp --lanes=4 --entry=$e --emit=loops -o - contract.fsm | sed '/^} otherwise/q' | grep -cE '^ *outer for .* < .*') loops around blocks"
     done
@@ -11,7 +11,7 @@ fsmc --lanes=4 --entry=itself --emit=loops -o - contract.fsm | sed -n '/^    }/,
 value() { awk -v n=$1 -v m=$2 -v s=$3 'BEGIN { for (i = 0; i < n; i++) { printf i ? ",[" : "[["; for (j = 0; j < m; j++) printf "%s%d", j ? "," : "", (7 * i + 3 * j + s) % 11 - 5; printf "]" } print "]" }'; }
 try() { # ENTRY ARG...
     want=$(fsmc run --interp contract.fsm "$@")
-    for how in --lanes=2 --lanes=4 --lanes=8 --exec+--lanes=4 --threads=2 --lanes=4+--machine=$FSMC_TEST_TMP/small; do
+    for how in --lanes=2 --lanes=4+--fp=fast --lanes=8 --exec+--lanes=4 --threads=2 --lanes=4+--machine=$FSMC_TEST_TMP/small; do
         [ "$(fsmc run -O2 $(echo $how | tr + ' ') contract.fsm "$@")" = "$want" ] || echo "$how $1: not as interpreted"
     done
 }
@@ -31,5 +31,7 @@ for n in 24 61 70; do
     try gram "a=$(value 66 $n 1)"
     for e in itself unlike; do try $e "x=$(value $n 65 1)"; done
 done
+try gram_grad "a=$a" "dy=$(value 70 70 2)"
+try terms "a=$a" "b=$b" "c=$(value 67 70 6)" "d=$(value 70 61 3)"
 try weighted "x=$(value 63 65 1)" "w=[$(seq 63 | paste -sd,)]"
 try roots "a=$(awk 'BEGIN { for (i = 0; i < 66; i++) { printf i ? ",[" : "[["; for (j = 0; j < 64; j++) printf "%s%d", j ? "," : "", i < 65 ? j % 2 : -1; printf "]" } print "]" }')" "b=$(value 64 63 2)"
