@@ -369,28 +369,33 @@ static void fill(Body *p, const Buf *b, LLVMValueRef v, const Buf *src) {
 
 // ---- operations
 
-// The function of libmvec that is the operation, or NULL. It may be off by 4 units in the last place.
-static const char *vector_function(Body *p, Op op) {
+// How many lanes libmvec takes at once: Floats are half as long.
+static int most_in_call(const Body *p, Kind kind) { return lanes_of_vector(p) * (kind == KIND_FLOAT ? 2 : 1); }
+
+// The function of libmvec that is the operation for vectors of so many, or NULL. It may be off by 4 units in the last place.
+static const char *vector_function(Body *p, Op op, Kind kind, int lanes) {
 #if defined(__x86_64__) && defined(__GLIBC__)
-    const char *name = op_info[op].lanes && p->e->opt->fp != CPU_FP_PRECISE ? emit_libm_name(op) : NULL;
-    int lanes = lanes_of_vector(p);
-    char isa = lanes == 8 ? 'e' : lanes == 4 ? 'd' : 'b';
-    return name ? arena_printf(p->e->arena, "_ZGV%cN%d%s_%s", isa, lanes, op_info[op].arity > 1 ? "vv" : "v", name) : NULL;
+    const char *name = op_info[op].lanes && p->e->opt->fp != CPU_FP_PRECISE && kind_is_float(kind) ? emit_libm_name(op) : NULL;
+    int bits = lanes * 8 * kind_size(kind);
+    if (!name || bits < 128) return NULL;
+    return arena_printf(p->e->arena, "_ZGV%cN%d%s_%s%s", bits == 512 ? 'e' : bits == 256 ? 'd' : 'b', lanes, op_info[op].arity > 1 ? "vv" : "v",
+                        name, kind == KIND_FLOAT ? "f" : "");
 #else
-    (void)p, (void)op;
+    (void)p, (void)op, (void)kind, (void)lanes;
     return NULL;
 #endif
 }
 
-static LLVMValueRef call_vector(Body *p, Op op, const char *name, int n, LLVMValueRef *args) {
+static LLVMValueRef call_vector(Body *p, Op op, Kind kind, int n, LLVMValueRef *args) {
     int lanes = (int)LLVMGetVectorSize(LLVMTypeOf(args[0])), half = lanes / 2;
-    LLVMValueRef here = lanes_function(p, op, args[0]);
-    if (here) return here;
-    if (lanes <= lanes_of_vector(p)) return emit_pure_call(p->e, name, LLVMTypeOf(args[0]), n, args);
+    if (lanes <= most_in_call(p, kind)) {
+        LLVMValueRef here = lanes_function(p, op, args[0]);
+        return here ? here : emit_pure_call(p->e, vector_function(p, op, kind, lanes), LLVMTypeOf(args[0]), n, args);
+    }
     LLVMValueRef low[2], high[2];
     for (int i = 0; i < n; i++) low[i] = lanes_part(p, args[i], 0, half), high[i] = lanes_part(p, args[i], half, half);
-    LLVMValueRef first = call_vector(p, op, name, n, low);
-    return lanes_joined(p, first, call_vector(p, op, name, n, high));
+    LLVMValueRef first = call_vector(p, op, kind, n, low);
+    return lanes_joined(p, first, call_vector(p, op, kind, n, high));
 }
 
 // A function that knows no vectors, of each lane.
@@ -415,8 +420,8 @@ static LLVMValueRef lanes_operation(Body *p, const Stmt *s) {
     LLVMValueRef root = lanes_root(p, s);
     if (root) return root;
     LLVMValueRef args[2] = {lanes_value(p, s->args[0]), s->nargs > 1 ? lanes_value(p, s->args[1]) : NULL};
-    const char *name = kind == KIND_DOUBLE ? vector_function(p, s->op) : NULL;
-    if (name) return call_vector(p, s->op, name, s->nargs, args);
+    int most = most_in_call(p, kind);
+    if (vector_function(p, s->op, kind, p->lanes < most ? p->lanes : most)) return call_vector(p, s->op, kind, s->nargs, args);
     bool literal_power = s->op == OP_powi && p->def[s->args[1]] && p->def[s->args[1]]->kind == ST_LIT;
     if (!literal_power && !emit_op_takes_vectors(s->op)) return lane_by_lane(p, s);
     if (literal_power && !emit_powi_inline(of, p->def[s->args[1]]->u.num)) return lane_by_lane(p, s);

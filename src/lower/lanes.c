@@ -144,11 +144,28 @@ static bool shares_unit(Planner *p, const Block *block) {
     return false;
 }
 
+// Are all floating values that differ between lanes Floats? Twice as many of them are in a vector.
+static bool is_single(const Planner *p, const Block *block, bool *some) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->buf && s->buf->kind == KIND_DOUBLE) return false;
+        if (s->dst >= 0 && s->kind != ST_SET && iter_varies(&p->m.it, s->dst)) {
+            Kind kind = iter_info(&p->m.it, s->dst)->kind;
+            if (kind == KIND_DOUBLE) return false;
+            *some |= kind == KIND_FLOAT;
+        }
+        if (!is_single(p, s->body, some) || !is_single(p, s->other, some)) return false;
+    }
+    return true;
+}
+
 // What lanes share, and the sums into what they share, is moved once for a block of several vectors, if they have room.
 static int vectors(Planner *p, const Stmt *loop) {
     Wish *wish = stmt_wish(loop, WISH_block);
+    bool some = false, single = is_single(p, loop->body, &some) && some;
     int best = 1, needed = pressure(p, loop->body, 0);
     if (p->m.it.scans.len) return 1;
+    if (single) needed = (needed + 1) / 2;
     bool many = p->m.depth == 0; // a block of a loop inside of others may be more than its iterations
     bool turns = many && waits_in_turn(p, loop->body), wait = many && !has_long_loop(p, loop->body);
     if (wish) {
@@ -159,6 +176,7 @@ static int vectors(Planner *p, const Stmt *loop) {
         for (int n = 2; n <= VECTORS; n *= 2)
             if (has_room(p, n, needed, wait)) best = n;
     }
+    if (single && best == 1 && !wish) return 2;
     if (best == 1 && !wish && shares_unit(p, loop->body)) best = has_room(p, 2, needed, true) ? 2 : 1;
     if (wish || best > 1) explain_block(p, loop, needed, wait, best, wish);
     return best;
