@@ -8,7 +8,7 @@
 //                      for c { for j, l { p[c,j,l] += sum over i of u[i,c,j] * x[i,c,l] } } }
 //
 // so that sums of products are products of matrices, for each c, and what iterations add to the same places are sums over them. Loops of
-// which that makes parts are open, and all others stay as they are, in a part.
+// which that makes parts are open, and all others stay as they are, in a part; of these, sums of products may come before them.
 //
 // Where a sum goes up to l < j + 1, as along a row of a triangle, q gets zeros for the rest. A zero times what the sum does not contain may
 // be NaN: sums that turn out so are computed again as they were. Of products that are added up to there, the rest is not added.
@@ -20,8 +20,9 @@
 #include <string.h>
 
 // The bytes of what a group leaves in arrays; the least length of loops of products; levels of open loops; what may be computed again, in
-// additions; how far dependences are followed.
-enum { LEAST = 16, DEEPEST = 4, CHEAP = 12, BUDGET = 200, INNER = 1 << DEEPEST };
+// additions, none of which is dear; how far dependences are followed.
+// CHUNKS: so many parts of a group are added up at once.
+enum { LEAST = 16, DEEPEST = 4, CHEAP = 12, DEAR = 4, BUDGET = 200, INNER = 1 << DEEPEST, CHUNKS = 32 };
 #define GROUP_BYTES ((int64_t)1 << 30)
 
 typedef enum PartKind {
@@ -33,18 +34,20 @@ typedef enum PartKind {
 
 typedef struct Piece {
     PartKind kind;
-    int depth;
-    Stmt *loop[DEEPEST]; // open ones around it
+    int depth, open;
+    Stmt *loop[DEEPEST]; // around it; so many of them are open
     const Block *block;  // of the innermost of these
     VEC(Stmt *) stmts;   // PART_LIGHT
     Stmt *k;             // the loop over l
-    Stmt *to;            // the addition; of a sum, the statement that stores it, or NULL
+    bool rows;           // of a sum: that is outside of loop j, which adds to the elements of a row
+    Stmt *to;            // the addition; of a sum, the statement that stores it, or adds it to an element, or NULL
     Temp get;            // the sum
     Temp f[2];           // factors: of iterations and the others
     int bits[2];         // what they depend on
-    bool negative, cut;  // cut: l < j + plus
+    bool negative, adds; // adds: `to` does not store
+    bool cut;            // l < j + plus; of rows j < l + plus
     int64_t plus;
-    Temp most;           // the largest length of the loop over l
+    Temp most, across;   // the largest lengths of loops l and j
     Buf *all;            // PART_PRODUCT: sums
 } Piece;
 
@@ -68,7 +71,7 @@ typedef struct Grouper {
     int *part;  // likewise: the part that makes it, + 1
     bool *kept; // likewise: others need it, and do not compute it again
     Buf **array; // of these: where it is
-    int count_at;
+    int count_at, since; // since: statements from there on come later than what is looked at; 0: there are none
     Map changed; // array -> where it is changed last
     Map skipped; // statements that belong to a sum
     Stmt *loop[DEEPEST];
@@ -185,6 +188,7 @@ static int cost_of(Grouper *z, Temp t) {
     if (!is_made(z, t) || s->kind == ST_FOR) return 0;
     if (z->budget-- <= 0 || (!is_pure(s) && (s->kind != ST_LOAD || !is_lasting(z, s)))) return CHEAP + 1;
     int cost = s->kind == ST_OP ? op_info[s->op].cost : s->kind == ST_LOAD;
+    if (cost >= DEAR && kind_is_float(kind_of(z, t))) return CHEAP + 1;
     for (int k = 0; k < s->nargs && cost <= CHEAP; k++) {
         int of = cost_of(z, s->args[k]);
         cost += of > CHEAP && z->part[s->args[k]] ? 1 : of;
@@ -213,7 +217,8 @@ static int find_bits(Grouper *z, Temp t, int n) {
     int all = 0;
     if (s->kind == ST_LOAD) {
         int own = level_of(z->loop, n, s->buf);
-        if (!own && map_get(&z->changed, s->buf)) return -1;
+        intptr_t last = (intptr_t)map_get(&z->changed, s->buf);
+        if (last && (!own || (z->since && last >= z->since))) return -1;
         all = levels(own);
     }
     for (int k = 0; k < s->nargs; k++) {
@@ -243,11 +248,13 @@ static bool is_long(const Grouper *z, Temp length) {
     return !is_made(z, length) && n && (z->always || n->kind != ST_LIT || n->u.num >= LEAST);
 }
 
-// Is the length of the loop over l, inside of loop j, known before the nest, or cut by j?
+static bool is_counted(const Stmt *s) { return s->kind == ST_FOR && s->nargs == 1 && !s->wishes; }
+
+// Is the length of loop k, inside of loop j, known before the nest, or cut by j?
 static bool find_length(const Grouper *z, const Stmt *k, const Stmt *j, Piece *p) {
+    if (!is_counted(k)) return false;
     Temp n = k->args[0];
-    if (k->kind != ST_FOR || k->nargs > 1 || k->wishes) return false;
-    p->k = (Stmt *)k, p->cut = is_made(z, n), p->plus = 0;
+    p->cut = is_made(z, n), p->plus = 0;
     if (!p->cut) return is_long(z, n);
     const Stmt *s = def_of(z, n);
     if (n == j->dst) return true;
@@ -282,6 +289,7 @@ static bool find_factors(Grouper *z, const Stmt *mul, int n, int first, int othe
 static bool find_sum(Grouper *z, const Block *b, int at, int depth, Piece *p) {
     const Stmt *k = b->stmts.data[at], *first = NULL, *get = NULL;
     if (depth < 2 || depth > 3 || !is_long(z, z->loop[depth - 1]->args[0]) || !find_length(z, k, z->loop[depth - 1], p)) return false;
+    p->k = (Stmt *)k;
     const Stmt *set = only_effect(k->body), *sum = set && set->kind == ST_SET ? is_op(z, set->args[0], OP_add) : NULL;
     if (!sum || !kind_is_float(kind_of(z, set->dst)) || count_uses(k->body, set->dst) != 1 || count_uses(k->body, set->args[0]) != 1) return false;
     int gets = 0, made = -1;
@@ -321,6 +329,36 @@ static void find_store(Grouper *z, const Block *b, int at, Piece *p) {
     }
 }
 
+// The statement before number `at` that accesses the array last.
+static Stmt *access_before(const Block *b, int at, const Buf *buf) {
+    while (at-- > 0)
+        if (accesses(b->stmts.data[at], buf, true)) return b->stmts.data[at];
+    return NULL;
+}
+
+// for l { for j { row[j] += x * y } }, where the row is new in each iteration of the innermost open loop.
+static bool find_row(Grouper *z, const Block *b, int at, int depth, Piece *p) {
+    Stmt *l = b->stmts.data[at], *j = is_counted(l) && l->body ? only_effect(l->body) : NULL;
+    if (!j || depth > 2 || !is_long(z, l->args[0]) || !find_length(z, j, l, p)) return false;
+    Stmt *to = only_effect(j->body);
+    if (!to || to->kind != ST_ADDTO || !kind_is_float(to->buf->kind) || level_of(z->loop, depth, to->buf) != depth) return false;
+    const Stmt *negation = is_op(z, to->args[0], OP_neg), *mul = is_op(z, negation ? negation->args[0] : to->args[0], OP_mul);
+    if (!mul) return false;
+    z->loop[depth] = j, z->inner = l->dst;
+    int place = bits_of_place(z, to, depth + 1);
+    bool along = false;
+    for (int k = 1; k < to->nargs; k++) along |= to->args[k] == j->dst;
+    bool found = along && place >= 0 && !(place & INNER) && find_factors(z, mul, depth + 1, 1, 1 << depth, INNER, p);
+    z->loop[depth] = z->nest, z->inner = -1;
+    if (!found) return false;
+    const Stmt *fill = access_before(b, at, to->buf), *zero = fill && fill->kind == ST_FILL ? def_of(z, fill->args[0]) : NULL;
+    p->k = l, p->to = to, p->rows = true, p->negative = negation, p->get = -1;
+    p->adds = !zero || zero->kind != ST_LIT || zero->u.real != 0;
+    bool whole = to->buf->rank == 1 && to->buf->extent[0] == (p->cut ? l->args[0] : j->args[0]) && (!p->cut || p->plus == 1);
+    if (!p->adds && whole) map_put(&z->skipped, fill, (void *)1);
+    return !(p->adds && p->cut);
+}
+
 // Is the array one from outside that the nest only adds to?
 static bool is_shared(const Grouper *z, const Buf *b) {
     return !(b->home && has_block(z->nest->body, b->home)) && !accesses(z->nest, b, false);
@@ -328,6 +366,7 @@ static bool is_shared(const Grouper *z, const Buf *b) {
 
 static bool find_product(Grouper *z, const Stmt *k, int depth, Piece *p) {
     if (depth < 2 || depth > 3 || !is_long(z, z->loop[depth - 1]->args[0]) || !find_length(z, k, z->loop[depth - 1], p)) return false;
+    p->k = (Stmt *)k;
     Stmt *to = only_effect(k->body);
     if (!to || to->kind != ST_ADDTO || !kind_is_float(to->buf->kind) || !is_shared(z, to->buf)) return false;
     const Stmt *negation = is_op(z, to->args[0], OP_neg), *mul = is_op(z, negation ? negation->args[0] : to->args[0], OP_mul);
@@ -343,15 +382,27 @@ static bool find_addition(Grouper *z, const Stmt *s, int depth) {
     return s->kind == ST_ADDTO && depth > 1 && is_shared(z, s->buf) && bits_of_place(z, s, depth) == (levels(depth) & ~1);
 }
 
+static bool mentions(const Stmt *s, Temp cell);
+
+// Does the statement set a cell that the nest has made before?
+static bool sets_other(const Grouper *z, const Stmt *s, int since) {
+    if (s->kind == ST_SET && is_made(z, s->dst) && z->at[s->dst] < since) return true;
+    const Block *in[] = {s->body, s->other};
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; in[k] && i < in[k]->stmts.len; i++)
+            if (sets_other(z, in[k]->stmts.data[i], since)) return true;
+    return false;
+}
+
 static bool may_open(Grouper *z, Stmt *s, int depth) {
-    if (s->kind != ST_FOR || s->nargs > 1 || s->wishes || depth == DEEPEST || is_made(z, s->args[0])) return false;
+    if (!is_counted(s) || depth == DEEPEST || is_made(z, s->args[0])) return false;
     bool apart = iter_look(&z->it, s, false);
     iter_forget(&z->it);
     return apart;
 }
 
-static Piece *add_part(Grouper *z, Piece p, int depth, const Block *b) {
-    p.depth = depth, p.block = b;
+static Piece *add_part(Grouper *z, Piece p, int depth, int open, const Block *b) {
+    p.depth = depth, p.open = open, p.block = b;
     memcpy(p.loop, z->loop, sizeof *p.loop * (size_t)depth);
     vec_push(&z->parts, p);
     return &vec_last(&z->parts);
@@ -372,7 +423,7 @@ static bool collect(Grouper *z, const Block *b, int depth);
 static bool open_loop(Grouper *z, Stmt *s, int depth) {
     int before = z->parts.len;
     bool pays = false;
-    if (!may_open(z, s, depth)) return false;
+    if (!may_open(z, s, depth) || sets_other(z, s, z->at[s->dst])) return false;
     z->loop[depth] = s;
     bool good = collect(z, s->body, depth + 1);
     for (int i = before; i < z->parts.len; i++) pays |= z->parts.data[i].kind != PART_LIGHT;
@@ -382,6 +433,32 @@ static bool open_loop(Grouper *z, Stmt *s, int depth) {
     z->parts.len = before;
     forget(z, s->body);
     return false;
+}
+
+// Sums in a loop that is not opened, and in loops inside of it: they come before it, where what they need is there by then.
+static void find_sums(Grouper *z, Stmt *s, int depth, int open) {
+    if (depth > 2 || !may_open(z, s, depth)) return;
+    z->loop[depth] = s;
+    for (int i = 0; i < s->body->stmts.len; i++) {
+        Piece p = {.kind = PART_SUM, .get = -1};
+        if (s->body->stmts.data[i]->kind != ST_FOR) continue;
+        if (find_sum(z, s->body, i, depth + 1, &p)) {
+            add_part(z, p, depth + 1, open, s->body);
+            map_put(&z->skipped, p.k, (void *)1);
+            z->part[p.get] = z->parts.len, z->level[p.get] = depth + 1;
+        } else {
+            find_sums(z, s->body->stmts.data[i], depth + 1, open);
+        }
+    }
+    z->loop[depth] = z->nest;
+}
+
+// Puts a statement into the last part, if that is light and of this block, or a new one.
+static void add_light(Grouper *z, Stmt *s, int depth, const Block *b) {
+    bool joins = z->parts.len && vec_last(&z->parts).kind == PART_LIGHT && vec_last(&z->parts).block == b;
+    Piece *last = joins ? &vec_last(&z->parts) : add_part(z, (Piece){.kind = PART_LIGHT, .get = -1}, depth, depth, b);
+    vec_push(&last->stmts, s);
+    if (s->dst >= 0 && s->kind != ST_SET && s->kind != ST_FOR) z->part[s->dst] = z->parts.len, z->level[s->dst] = depth;
 }
 
 static bool collect(Grouper *z, const Block *b, int depth) {
@@ -394,26 +471,28 @@ static bool collect(Grouper *z, const Block *b, int depth) {
                 if (is_made(z, s->buf->extent[k])) return false;
             continue;
         }
-        bool sum = false;
-        for (int k = i + 1; k < b->stmts.len && s->kind == ST_CELL && !sum; k++) { // a cell that is but a part of a sum
-            const Stmt *set = b->stmts.data[k]->kind == ST_FOR ? only_effect(b->stmts.data[k]->body) : NULL;
-            sum = set && set->kind == ST_SET && set->dst == s->dst && find_sum(z, b, k, depth, &p);
-        }
-        if (sum) continue;
+        if (s->kind == ST_CELL) continue; // others are made where they are needed first
         if (s->kind == ST_FOR && find_sum(z, b, i, depth, &p)) {
             p.kind = PART_SUM;
-            Piece *added = add_part(z, p, depth, b);
+            Piece *added = add_part(z, p, depth, depth, b);
             z->part[p.get] = z->parts.len, z->level[p.get] = depth;
             find_store(z, b, i, added);
+        } else if (s->kind == ST_FOR && find_row(z, b, i, depth, &p)) {
+            p.kind = PART_SUM, z->loop[depth] = only_effect(s->body);
+            add_part(z, p, depth + 1, depth, b);
+            z->loop[depth] = z->nest;
         } else if (s->kind == ST_FOR && find_product(z, s, depth, &p)) {
-            p.kind = PART_PRODUCT, add_part(z, p, depth, b);
+            p.kind = PART_PRODUCT, add_part(z, p, depth, depth, b);
         } else if (find_addition(z, s, depth)) {
-            p.kind = PART_ADD, p.to = s, add_part(z, p, depth, b);
+            p.kind = PART_ADD, p.to = s, add_part(z, p, depth, depth, b);
         } else if (!open_loop(z, s, depth)) {
-            bool joins = z->parts.len && vec_last(&z->parts).kind == PART_LIGHT && vec_last(&z->parts).block == b;
-            Piece *last = joins ? &vec_last(&z->parts) : add_part(z, (Piece){.kind = PART_LIGHT, .get = -1}, depth, b);
-            vec_push(&last->stmts, s);
-            if (s->dst >= 0 && s->kind != ST_SET && s->kind != ST_FOR) z->part[s->dst] = z->parts.len, z->level[s->dst] = depth;
+            if (s->kind == ST_FOR) z->since = z->at[s->dst], find_sums(z, s, depth, depth);
+            z->since = 0;
+            for (int k = 0; k < i; k++) {
+                Stmt *cell = b->stmts.data[k];
+                if (cell->kind == ST_CELL && !z->part[cell->dst] && mentions(s, cell->dst) && !map_get(&z->skipped, cell)) add_light(z, cell, depth, b);
+            }
+            add_light(z, s, depth, b);
         }
     }
     return true;
@@ -487,6 +566,9 @@ static bool need_all(Grouper *z, int part, const Map *made, const Stmt *s) {
     return true;
 }
 
+// Of two loops of which one may be cut by the other: the length of that, and the other's lengths.
+static Temp bound_of(const Piece *p) { return p->rows ? p->loop[p->depth - 1]->args[0] : p->k->args[0]; }
+
 static bool find_needs(Grouper *z, int part) {
     const Piece *p = &z->parts.data[part];
     bool good = true;
@@ -495,8 +577,8 @@ static bool find_needs(Grouper *z, int part) {
     for (int k = 0; k < p->stmts.len; k++) note_made(&made, p->stmts.data[k]);
     for (int k = 0; k < p->stmts.len; k++) good &= need_all(z, part, &made, p->stmts.data[k]);
     map_free(&made);
-    for (int k = p->kind == PART_SUM; p->to && k < p->to->nargs && p->kind != PART_LIGHT; k++) good &= need(z, part, p->to->args[k]);
-    if (p->k) good &= need(z, part, p->f[0]) && need(z, part, p->f[1]) && need(z, part, p->k->args[0]);
+    for (int k = p->kind == PART_SUM; p->to && k < p->to->nargs; k++) good &= need(z, part, p->to->args[k]);
+    if (p->k) good &= need(z, part, p->f[0]) && need(z, part, p->f[1]) && need(z, part, bound_of(p));
     if (p->kind == PART_SUM && !p->to) z->kept[p->get] = true;
     return good;
 }
@@ -507,7 +589,7 @@ static bool find_arrays(Grouper *z) {
         const Buf *b = z->tree->bufs.data[i];
         int depth = 0;
         if (!b->home || !has_block(z->nest->body, b->home)) continue;
-        for (int k = 0; k < z->parts.len && !depth; k++) depth = level_of(z->parts.data[k].loop, z->parts.data[k].depth, b);
+        for (int k = 0; k < z->parts.len && !depth; k++) depth = level_of(z->parts.data[k].loop, z->parts.data[k].open, b);
         if (!depth) continue;
         if (b->rank + depth > RANK_MAX) return false;
         for (int k = 0; k < b->rank; k++)
@@ -542,6 +624,10 @@ static Temp put_literal(Grouper *z, Block *to, Kind kind, int64_t value) {
     Stmt *s = put(z, to, ST_LIT, fresh(z, (TempInfo){.kind = kind}), 0, NULL);
     if (!kind_is_float(kind)) s->u.num = value;
     return s->dst;
+}
+
+static Temp put_quotient_up(Grouper *z, Block *b, Temp x, Temp y) {
+    return put_int(z, b, OP_idiv, put_int(z, b, OP_sub, put_int(z, b, OP_add, x, y), put_literal(z, b, KIND_INT, 1)), y);
 }
 
 static Stmt *put_block(Grouper *z, Block *to, StmtKind kind, Temp dst, Temp arg) {
@@ -655,6 +741,16 @@ static Temp value_in(const Emit *e, Block *b, Temp t) { // what it needs is in b
     return is;
 }
 
+static Temp extent_at(const Grouper *z, const Piece *p, int of) {
+    return of < 0 ? p->most : !of ? z->size : p->k && of == p->depth - 1 ? p->across : p->loop[of]->args[0];
+}
+
+// Is there the term that the indices say?
+static Temp put_inside(Emit *e) {
+    const Piece *p = e->p;
+    return put_op(e->z, e->b, KIND_BOOL, OP_lt, p->rows ? e->is[p->depth - 1] : e->l, value(e, bound_of(p)));
+}
+
 // Loops over these of the open ones around the part, in this order, and the innermost block; -1: over l.
 static Emit nest_of(Grouper *z, const Piece *p, Block *b, int n, const int *order) {
     Emit e = {.z = z, .p = p, .i = -1, .l = -1};
@@ -662,7 +758,7 @@ static Emit nest_of(Grouper *z, const Piece *p, Block *b, int n, const int *orde
     for (int k = 0; k < n; k++) {
         int of = order[k];
         const Stmt *like = of < 0 ? p->k : p->loop[of];
-        Stmt *loop = put_loop(z, b, like->dst, of < 0 ? p->most : of ? like->args[0] : z->count);
+        Stmt *loop = put_loop(z, b, like->dst, of ? extent_at(z, p, of) : z->count);
         b = loop->body;
         if (of < 0) e.l = loop->dst;
         else e.is[of] = loop->dst;
@@ -671,8 +767,6 @@ static Emit nest_of(Grouper *z, const Piece *p, Block *b, int n, const int *orde
     e.b = b;
     return e;
 }
-
-static Temp extent_at(const Grouper *z, const Piece *p, int of) { return of < 0 ? p->most : of ? p->loop[of]->args[0] : z->size; }
 
 // ---- factors
 
@@ -687,7 +781,7 @@ static void put_factor(Grouper *z, const Piece *p, const Factor *f, Block *to, b
     Temp index[DEEPEST + 1], is;
     for (int k = 0; k < f->n; k++) index[k] = f->order[k] < 0 ? e.l : e.is[f->order[k]];
     if (cut) { // zeros where the sum has no term
-        Temp cell = put_cell(z, e.b, f->all->kind), inside = put_op(z, e.b, KIND_BOOL, OP_lt, e.l, value(&e, p->k->args[0]));
+        Temp cell = put_cell(z, e.b, f->all->kind), inside = put_inside(&e);
         Stmt *branch = put_block(z, e.b, ST_IF, -1, inside);
         Temp there = value_in(&e, branch->body, f->t);
         put(z, branch->body, ST_SET, cell, 1, &there);
@@ -727,16 +821,24 @@ static Temp put_product(Emit *e, const Factor *x, const Factor *y) {
 
 // ---- parts as loops
 
-static void put_result(Emit *e, Temp sum) {
-    Grouper *z = e->z;
+// Where the sum is.
+static Buf *place_of_sum(Emit *e, Temp index[RANK_MAX], int *n) {
     const Piece *p = e->p;
     if (!p->to) {
-        put_store(z, e->b, ST_STORE, z->array[p->get], sum, p->depth, e->is);
-        return;
+        memcpy(index, e->is, sizeof *index * (size_t)p->depth);
+        return *n = p->depth, e->z->array[p->get];
     }
+    *n = p->to->nargs - 1;
+    for (int k = 0; k < *n; k++) index[k] = value(e, p->to->args[k + 1]);
+    return p->to->buf;
+}
+
+static void put_result(Emit *e, Temp sum) {
     Temp index[RANK_MAX];
-    for (int k = 1; k < p->to->nargs; k++) index[k - 1] = value(e, p->to->args[k]);
-    widen(e, put_store(z, e->b, ST_STORE, p->to->buf, sum, p->to->nargs - 1, index));
+    int n;
+    Buf *to = place_of_sum(e, index, &n);
+    if (e->p->negative) sum = put_op(e->z, e->b, to->kind, OP_neg, sum, -1);
+    widen(e, put_store(e->z, e->b, e->p->adds ? ST_ADDTO : ST_STORE, to, sum, n, index));
 }
 
 // The order of loops in products: those that both factors have in common, then one of each.
@@ -753,27 +855,26 @@ static void put_repair(Grouper *z, const Piece *p, const Factor *x) {
     int order[DEEPEST];
     for (int k = 0; k < p->depth; k++) order[k] = k;
     Emit e = nest_of(z, p, z->group, p->depth, order);
-    Temp sum, index[RANK_MAX];
-    if (p->to) {
-        for (int k = 1; k < p->to->nargs; k++) index[k - 1] = value(&e, p->to->args[k]);
-        sum = put_load(z, e.b, p->to->buf, p->to->nargs - 1, index);
-        widen(&e, vec_last(&e.b->stmts));
-    } else {
-        sum = put_load(z, e.b, z->array[p->get], p->depth, e.is);
-    }
-    Temp length = value(&e, p->k->args[0]);
+    Temp index[RANK_MAX];
+    int n;
+    Buf *at = place_of_sum(&e, index, &n);
+    Temp sum = put_load(z, e.b, at, n, index);
+    widen(&e, vec_last(&e.b->stmts));
     Stmt *branch = put_block(z, e.b, ST_IF, -1, put_op(z, e.b, KIND_BOOL, OP_ne, sum, sum));
-    Emit in = e;
-    in.known = (Map){0}, in.b = branch->body;
-    Temp cell = put_cell(z, in.b, kind_of(z, sum));
-    Stmt *l = put_loop(z, in.b, p->k->dst, length);
-    in.b = l->body, in.l = l->dst;
+    forget_values(&e);
+    e.b = branch->body;
+    Temp cell = put_cell(z, e.b, at->kind);
+    Stmt *l = put_loop(z, e.b, p->k->dst, p->most);
+    e.b = l->body, e.l = l->dst;
+    Stmt *inside = put_block(z, l->body, ST_IF, -1, put_inside(&e));
+    forget_values(&e);
+    e.b = inside->body;
     Factor y = {.t = p->f[1]};
-    put_sum(z, in.b, cell, put_product(&in, x, &y));
-    forget_values(&in);
-    in.b = branch->body;
-    put_result(&in, put_get(z, in.b, cell));
-    forget_values(&in), forget_values(&e);
+    put_sum(z, e.b, cell, put_product(&e, x, &y));
+    forget_values(&e);
+    e.b = branch->body;
+    put_result(&e, put_get(z, e.b, cell));
+    forget_values(&e);
 }
 
 static void emit_sum(Grouper *z, const Piece *p) {
@@ -781,7 +882,7 @@ static void emit_sum(Grouper *z, const Piece *p) {
     int order[DEEPEST];
     Emit e = nest_of(z, p, z->group, product_order(p, order, p->depth - 1), order);
     Block *outer = e.b;
-    Temp cell = put_cell(z, outer, kind_of(z, p->get));
+    Temp cell = put_cell(z, outer, p->to ? p->to->buf->kind : kind_of(z, p->get));
     Stmt *l = put_loop(z, outer, p->k->dst, p->most);
     e.b = l->body, e.l = l->dst;
     put_sum(z, e.b, cell, put_product(&e, &x, &y));
@@ -820,7 +921,7 @@ static void emit_product(Grouper *z, Piece *p) {
     put_store(z, outer, ST_ADDTO, p->all, put_get(z, outer, cell), n, index);
     // After all groups: what is asked for of it.
     e = nest_of(z, p, &z->after, n - 1, all);
-    Stmt *l = put_loop(z, e.b, p->k->dst, value(&e, p->k->args[0]));
+    Stmt *l = put_loop(z, e.b, p->k->dst, value(&e, bound_of(p)));
     forget_values(&e);
     e.b = l->body, e.l = l->dst;
     for (int k = 0; k < n; k++) index[k] = all[k] < 0 ? e.l : e.is[all[k]];
@@ -831,16 +932,30 @@ static void emit_product(Grouper *z, Piece *p) {
     forget_values(&e);
 }
 
+// Sums over some of the iterations, in as many threads as there are elements, then over these: neighbours add up neighbouring values.
 static void emit_addition(Grouper *z, const Piece *p) {
     int order[DEEPEST];
-    Temp index[RANK_MAX];
-    for (int k = 1; k < p->depth; k++) order[k - 1] = k;
-    Emit e = nest_of(z, p, z->group, p->depth - 1, order);
+    Temp index[RANK_MAX], extent[DEEPEST], many = put_literal(z, &z->before, KIND_INT, CHUNKS);
+    extent[0] = many;
+    for (int k = 1; k < p->depth; k++) order[k - 1] = k, extent[k] = p->loop[k]->args[0];
+    Buf *sums = put_array(z, p->to->buf->kind, p->depth, extent);
+    Temp size = put_quotient_up(z, z->group, z->count, many);
+    Stmt *chunk = put_loop(z, z->group, z->nest->dst, many);
+    Temp first = put_int(z, chunk->body, OP_mul, chunk->dst, size), rest = put_int(z, chunk->body, OP_sub, z->count, first);
+    Temp length = put_int(z, chunk->body, OP_min, rest, size);
+    Emit e = nest_of(z, p, chunk->body, p->depth - 1, order);
     Block *outer = e.b;
-    Temp cell = begin_sum(&e, p->to->buf->kind);
+    Temp cell = put_cell(z, outer, sums->kind);
+    Stmt *i = put_loop(z, outer, z->nest->dst, length);
+    e.b = i->body, e.is[0] = put_int(z, e.b, OP_add, first, i->dst), e.i = put_int(z, e.b, OP_add, z->base, e.is[0]);
     put_sum(z, e.b, cell, value(&e, p->to->args[0]));
     forget_values(&e);
-    e.b = outer;
+    e.is[0] = chunk->dst;
+    put_store(z, outer, ST_STORE, sums, put_get(z, outer, cell), p->depth, e.is);
+    e = nest_of(z, p, z->group, p->depth - 1, order);
+    cell = put_cell(z, outer = e.b, sums->kind);
+    e.is[0] = (chunk = put_loop(z, e.b, z->nest->dst, many))->dst;
+    put_sum(z, chunk->body, cell, put_load(z, chunk->body, sums, p->depth, e.is));
     for (int k = 1; k < p->to->nargs; k++) index[k - 1] = value(&e, p->to->args[k]);
     put_store(z, outer, ST_ADDTO, p->to->buf, put_get(z, outer, cell), p->to->nargs - 1, index);
     forget_values(&e);
@@ -916,9 +1031,29 @@ static void set_homes(Grouper *z, const Block *block, const Block *copy, const M
     }
 }
 
-static bool has_effect(const Piece *p) {
+// Takes out of a copy what has become parts; sums are loaded.
+static void drop_sums(Emit *e, const Block *block, Block *copy) {
+    Grouper *z = e->z;
+    int n = 0;
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        Stmt *c = copy->stmts.data[i];
+        drop_sums(e, s->body, c->body), drop_sums(e, s->other, c->other);
+        if (map_get(&z->skipped, s)) {
+            if (s->kind != ST_GET) continue;
+            const Piece *p = &z->parts.data[z->part[s->dst] - 1];
+            Temp index[DEEPEST];
+            for (int d = 0; d < p->depth; d++) index[d] = d < e->p->depth ? e->is[d] : (Temp)((intptr_t)map_get(&e->known, (void *)((intptr_t)p->loop[d]->dst + 1)) - 1);
+            c->kind = ST_LOAD, c->buf = z->array[s->dst], c->nargs = p->depth, c->args = arena_copy(z->arena, index, sizeof index);
+        }
+        copy->stmts.data[n++] = c;
+    }
+    if (copy) copy->stmts.len = n;
+}
+
+static bool has_effect(const Grouper *z, const Piece *p) {
     for (int i = 0; i < p->stmts.len; i++)
-        if (!is_plain(p->stmts.data[i]) && p->stmts.data[i]->kind != ST_CELL) return true;
+        if (!is_plain(p->stmts.data[i]) && p->stmts.data[i]->kind != ST_CELL && !map_get(&z->skipped, p->stmts.data[i])) return true;
     return false;
 }
 
@@ -927,7 +1062,7 @@ static void emit_light(Grouper *z, int part) {
     int order[DEEPEST];
     bool keeps = false;
     for (Temp t = 0; t < z->known; t++) keeps |= z->kept[t] && z->part[t] == part + 1;
-    if (!keeps && !has_effect(p)) return;
+    if (!keeps && !has_effect(z, p)) return;
     for (int k = 0; k < p->depth; k++) order[k] = k;
     Emit e = nest_of(z, p, z->group, p->depth, order);
     Map made = {0}, bufs = {0};
@@ -938,11 +1073,13 @@ static void emit_light(Grouper *z, int part) {
     int first = e.b->stmts.len;
     for (int k = 0; k < p->stmts.len; k++) {
         const Stmt *s = p->stmts.data[k];
+        if (map_get(&z->skipped, s)) continue;
         if (s->body) own_arrays(z, s->body, &bufs);
         if (s->other) own_arrays(z, s->other, &bufs);
         Stmt *copy = tree_clone_with(z->arena, z->tree, s, &e.known, &bufs);
         if (s->body) set_homes(z, s->body, copy->body, &bufs);
         if (s->other) set_homes(z, s->other, copy->other, &bufs);
+        drop_sums(&e, s->body, copy->body), drop_sums(&e, s->other, copy->other);
         vec_push(&e.b->stmts, copy);
     }
     Block copies = {.stmts = {.data = e.b->stmts.data + first, .len = e.b->stmts.len - first}};
@@ -963,7 +1100,7 @@ static void put_arrays(Grouper *z) {
     for (int k = 0; k < z->wide.len; k++) {
         Widened *w = &z->wide.data[k];
         for (int i = 0; i < z->parts.len; i++)
-            if (level_of(z->parts.data[i].loop, z->parts.data[i].depth, w->from))
+            if (level_of(z->parts.data[i].loop, z->parts.data[i].open, w->from))
                 for (int d = 0; d < w->depth; d++) extent[d] = extent_at(z, &z->parts.data[i], d);
         memcpy(extent + w->depth, w->from->extent, sizeof *extent * (size_t)w->from->rank);
         w->to = put_array(z, w->from->kind, w->depth + w->from->rank, extent);
@@ -975,10 +1112,6 @@ static void put_arrays(Grouper *z) {
         for (int d = 0; d < p->depth; d++) extent[d] = extent_at(z, p, d);
         z->array[t] = put_array(z, kind_of(z, t), p->depth, extent);
     }
-}
-
-static Temp put_quotient_up(Grouper *z, Block *b, Temp x, Temp y) {
-    return put_int(z, b, OP_idiv, put_int(z, b, OP_sub, put_int(z, b, OP_add, x, y), put_literal(z, b, KIND_INT, 1)), y);
 }
 
 // In b: how many iterations there are in a group, z->size; how many groups. They are about equal.
@@ -995,9 +1128,9 @@ static Temp put_size(Grouper *z, Block *b) {
         Temp all = put_literal(z, b, KIND_INT, GROUP_BYTES);
         most = put_int(z, b, OP_max, put_int(z, b, OP_idiv, all, put_int(z, b, OP_max, bytes, one)), one);
     }
-    Temp groups = put_quotient_up(z, b, n, most), size = put_quotient_up(z, b, n, groups);
+    Temp groups = put_quotient_up(z, b, n, most);
+    put_quotient_up(z, b, n, groups);
     vec_last(&b->stmts)->dst = z->size; // which arrays have as their extent
-    (void)size;
     return groups;
 }
 
@@ -1027,11 +1160,11 @@ static Temp put_lengths(Grouper *z, Block *b) {
         Piece *p = &z->parts.data[i];
         if (!p->k) continue;
         const Stmt *j = p->loop[p->depth - 1];
-        p->most = p->k->args[0];
-        if (p->cut && p->plus == 1) p->most = j->args[0];
-        else if (p->cut) p->most = put_int(z, b, OP_add, j->args[0], put_literal(z, b, KIND_INT, p->plus - 1));
+        Temp *cut = p->rows ? &p->across : &p->most, by = p->rows ? p->k->args[0] : j->args[0];
+        p->most = p->k->args[0], p->across = j->args[0];
+        if (p->cut) *cut = p->plus == 1 ? by : put_int(z, b, OP_add, by, put_literal(z, b, KIND_INT, p->plus - 1));
         holds = put_least(z, b, holds, z->nest->args[0], least);
-        holds = put_least(z, b, holds, j->args[0], least);
+        holds = put_least(z, b, holds, p->across, least);
         holds = put_least(z, b, holds, p->most, least);
         for (int k = 1; k + 1 < p->depth; k++) holds = put_least(z, b, holds, p->loop[k]->args[0], 1);
     }

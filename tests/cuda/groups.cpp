@@ -5,6 +5,10 @@
 #include <cstdio>
 #include <vector>
 
+#ifdef GPU
+#include "fsmc/cuda.h"
+#endif
+
 using Numbers = std::vector<double>;
 
 static double size_of(const Numbers &v) {
@@ -34,6 +38,12 @@ int main() {
         const Numbers alphas = numbers(k, 1), m = numbers(k * d, 2), p = numbers(k * t, 3), q = numbers(k * d * d, 4), x = numbers(n * d, 5), dy = numbers(n * k * d, 6);
         const Numbers big = numbers(k * e * d, 7), w = numbers(e * d, 8), b = numbers(e, 9), v = numbers(d * e, 10);
         Numbers da(k), dm(k * d), dp(k * t), dq(k * d * d), dx(n * d), dbig(k * e * d), dw(e * d), db(e), dv(d * e), value(1);
+#ifdef GPU // what it asks of CUDA
+        fsm::shim::counts() = {};
+        mixture_grad(ctx, k, d, n, alphas.data(), m.data(), p.data(), x.data(), 0.5, 1, da.data(), dm.data(), dp.data());
+        const fsm::shim::Counts c = fsm::shim::counts();
+        std::fprintf(stderr, "%lld points: %lld launches, %lld waits\n", (long long)n, (long long)c.launches, (long long)c.waits);
+#endif
         print("mixture_grad", mixture_grad(ctx, k, d, n, alphas.data(), m.data(), p.data(), x.data(), 0.5, 1, da.data(), dm.data(), dp.data()), da, dm, dp);
         print("posterior_grad", posterior_grad(ctx, k, d, n, m.data(), p.data(), x.data(), dm.data(), dp.data(), dx.data()), dm, dp, dx);
         print("strict_grad", strict_grad(ctx, k, d, n, m.data(), q.data(), x.data(), dm.data(), dq.data(), dx.data()), dm, dq, dx);
