@@ -255,7 +255,7 @@ static inline double operations_lstm(const int64_t *s) { return 6 * double(s[0])
 // Sizes of gmm, kmeans and lstm are those of published measurements, of ba and hand ADBench's, of xs XSBench's.
 static std::vector<Program> programs() {
     std::vector<Program> all = {
-        {"gmm", make_gmm, call_gmm, operations_gmm, {{7, 3, 4}, {300, 8, 5}},
+        {"gmm", make_gmm, call_gmm, operations_gmm, {{7, 3, 4}, {300, 8, 5}, {40, 17, 3}},
          {{1000, 64, 200}, {1000, 128, 200}, {10000, 32, 200}, {10000, 64, 25}, {10000, 128, 25}, {10000, 128, 200}}},
         {"kmeans", make_kmeans, call_kmeans, operations_kmeans, {{3, 70, 5}, {6, 30, 4}}, {{1024, 10000, 256}, {5, 494019, 35}}},
         {"lstm", make_lstm, call_lstm, operations_lstm, {{5, 4, 3, 6}, {1, 7, 5, 8}}, {{1024, 20, 300, 192}, {1024, 300, 80, 256}}},
