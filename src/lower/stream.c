@@ -21,11 +21,14 @@ static bool is_stream(const Stmt *loop, const Stmt *s, const int *names) {
     return b->where == BUF_OUTPUT && b->kind == KIND_DOUBLE && b->rank == 1 && s->args[1] == loop->dst && names[b->id] == 1;
 }
 
-// What an iteration takes of arrays, in bytes; 0 if memory does not limit it, or it is not simple.
+// What an iteration takes of arrays, in bytes; 0 if memory does not limit it, or it is not simple. (A long one may also be divided into
+// functions, which vectors are not.)
 static int64_t bytes_of(const Stmt *loop, const int *names) {
+    enum { LONG = 64 };
     const Block *body = loop->body;
     int64_t sum = 0;
     bool streams = false;
+    if (body->stmts.len > LONG) return 0;
     for (int i = 0; i < body->stmts.len; i++) {
         const Stmt *s = body->stmts.data[i];
         bool again = false;
