@@ -645,8 +645,10 @@ static void lanes_check(Body *p, const Stmt *s) {
     body_go_on(p, rest);
 }
 
-// Is it as good to run a branch as to ask whether any lane takes it?
+// Is it as good to run a branch as to ask whether any lane takes it? With AVX2, one element loaded lane by lane is: a mask that is
+// needed in another block of instructions would be packed and unpacked again.
 static bool is_cheap(const Body *p, const Block *block) {
+    int apart = p->e->native == 4 ? 1 : 0; // loads lane by lane
     if (!block) return true;
     if (block->stmts.len > FEW) return false;
     for (int i = 0; i < block->stmts.len; i++) {
@@ -657,7 +659,7 @@ static bool is_cheap(const Body *p, const Block *block) {
             if (op_info[s->op].cost > 8) return false;
             break;
         case ST_LOAD: // by a masked load, which reads nothing if no lane is at work
-            if (lanes_own(s->buf) || layout(p, s->buf, s->args) != LIE_TOGETHER) return false;
+            if (lanes_own(s->buf) || (layout(p, s->buf, s->args) != LIE_TOGETHER && apart-- <= 0)) return false;
             break;
         default: return false;
         }
