@@ -15,6 +15,7 @@ typedef struct Blocks {
     Builder *b;
     Contraction *c;
     int rows, columns, over, panels;    // of panels: rows and columns; k and panels of columns at a time
+    int lanes;                          // of the loop over a panel's columns (Stmt.lanes)
     Temp of_rows, of_columns;           // the same as temps
     Temp n[VARS], last[2];              // extents; the last row and column
     Temp first, count, is_first;        // k of this time: the first, how many, and whether this is the first time
@@ -41,7 +42,8 @@ static void choose_sizes(Blocks *z, const LaneOptions *opt) {
     const Contraction *c = z->c;
     int size = (int)kind_size(kind_of(z)), registers = opt->machine->registers ? (int)opt->machine->registers : opt->registers;
     int taken = VECTORS * (c->n[COLUMN] + (c->ops > 1)) + c->n[ROW];
-    z->columns = VECTORS * opt->width;
+    z->lanes = VECTORS * (int)kind_size(KIND_DOUBLE) / size;
+    z->columns = z->lanes * opt->width;
     z->rows = (registers - taken) / VECTORS;
     if (z->rows > MOST_ROWS) z->rows = MOST_ROWS;
     if (z->rows < 1) z->rows = 1;
@@ -156,7 +158,7 @@ static void put_sums(Blocks *z, Block *to, Temp panel) {
     Kind kind = kind_of(z);
     Temp cell[MOST_ROWS], sum[MOST_ROWS], number[MOST_ROWS], value[2][MOST_LEAVES];
     Stmt *lanes = build_loop_named(b, to, NULL, z->of_columns);
-    lanes->lanes = VECTORS;
+    lanes->lanes = z->lanes;
     Temp none = build_literal(b, lanes->body, kind, 0);
     for (int r = 0; r < z->rows; r++) number[r] = put_number(z, lanes->body, r);
     for (int r = 0; r < z->rows; r++) build_stmt(b, lanes->body, ST_CELL, cell[r] = build_temp(b, (TempInfo){.kind = kind, .cell = true}), 1, &none);
