@@ -356,13 +356,21 @@ static bool is_made_in(const Block *block, const Buf *b) {
     return false;
 }
 
+static bool is_used_in(const Block *block, const Buf *b) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->buf == b || s->src == b || is_used_in(s->body, b) || is_used_in(s->other, b)) return true;
+    }
+    return false;
+}
+
 // What is new in each iteration, but comes into being outside of the loop: each chunk has its own.
 static void own_buffers(Threads *z, const Stmt *loop) {
     Map blocks = {0};
     note_blocks(&blocks, loop->body);
     for (int i = 0, n = z->tree->bufs.len; i < n; i++) {
         Buf *b = z->tree->bufs.data[i];
-        if (!b->home || !map_get(&blocks, b->home) || is_made_in(loop->body, b)) continue;
+        if (!b->home || !map_get(&blocks, b->home) || is_made_in(loop->body, b) || !is_used_in(loop->body, b)) continue;
         copy_buf(z, b);
         put(z, ST_NEW, -1, 0, NULL)->buf = buf_in(z, b);
     }
