@@ -56,10 +56,12 @@ Temp build_load(Builder *z, Block *to, Buf *from, const Temp *index) {
     return s->dst;
 }
 
-void build_store(Builder *z, Block *to, StmtKind kind, Buf *buf, Temp value, const Temp *index) {
+Stmt *build_store(Builder *z, Block *to, StmtKind kind, Buf *buf, Temp value, const Temp *index) {
     Temp args[RANK_MAX + 1] = {value};
     memcpy(args + 1, index, sizeof *index * (size_t)buf->rank);
-    build_stmt(z, to, kind, -1, buf->rank + 1, args)->buf = buf;
+    Stmt *s = build_stmt(z, to, kind, -1, buf->rank + 1, args);
+    s->buf = buf;
+    return s;
 }
 
 Buf *build_buf(Builder *z, Block *to, const Block *home, Kind kind, int rank, const Temp *extent) {

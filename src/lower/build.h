@@ -25,7 +25,7 @@ Stmt *build_loop_named(Builder *z, Block *to, const char *name, Temp count);
 Stmt *build_if(Builder *z, Block *to, Temp cond, bool other);
 Temp build_load(Builder *z, Block *to, Buf *from, const Temp *index);
 // kind: ST_STORE or ST_ADDTO
-void build_store(Builder *z, Block *to, StmtKind kind, Buf *buf, Temp value, const Temp *index);
+Stmt *build_store(Builder *z, Block *to, StmtKind kind, Buf *buf, Temp value, const Temp *index);
 // An array that comes into being in a block, and is new in each run of `home`.
 Buf *build_buf(Builder *z, Block *to, const Block *home, Kind kind, int rank, const Temp *extent);
 

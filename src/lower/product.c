@@ -230,25 +230,15 @@ static bool is_long(const Splitter *z, const Stmt *s) {
     return n && (n->kind != ST_LIT || n->u.num >= LEAST);
 }
 
-static int count_uses(const Block *b, Temp t) {
-    int n = 0;
-    for (int i = 0; b && i < b->stmts.len; i++) {
-        const Stmt *s = b->stmts.data[i];
-        for (int k = 0; k < s->nargs; k++) n += s->args[k] == t;
-        n += count_uses(s->body, t) + count_uses(s->other, t);
-    }
-    return n;
-}
-
 // Does the statement of the loop add x * y to a cell, of which one depends on i and k, and the other on j and k? f: x first.
 static bool sum_of_products(Splitter *z, const Stmt *loop, const Stmt *set, Temp *cell, Temp f[2]) {
     if (set->kind != ST_SET || !is_float(z, set->dst) || !is_op(z, set->args[0], OP_add)) return false;
-    if (count_uses(loop->body, set->dst) != 1 || count_uses(loop->body, set->args[0]) != 1) return false; // else each sum so far is used
+    if (block_uses(loop->body, set->dst) != 1 || block_uses(loop->body, set->args[0]) != 1) return false; // else each sum so far is used
     const Stmt *sum = z->def[set->args[0]];
     for (int k = 0; k < 2; k++) {
         const Stmt *get = z->def[sum->args[k]];
         if (!get || get->kind != ST_GET || get->args[0] != set->dst || !is_op(z, sum->args[1 - k], OP_mul)) continue;
-        if (count_uses(loop->body, get->dst) != 1) return false;
+        if (block_uses(loop->body, get->dst) != 1) return false;
         const Stmt *mul = z->def[sum->args[1 - k]];
         int x = depends_on(z, mul->args[0]), y = depends_on(z, mul->args[1]);
         bool turned = x == (1 << J | 1 << K);

@@ -39,6 +39,16 @@ void tree_definitions(const Block *block, Stmt **def) {
     }
 }
 
+int block_uses(const Block *block, Temp t) {
+    int n = 0;
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        for (int k = 0; k < s->nargs; k++) n += s->args[k] == t;
+        n += block_uses(s->body, t) + block_uses(s->other, t);
+    }
+    return n;
+}
+
 bool block_has_for(const Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];

@@ -128,6 +128,7 @@ static inline Wish *stmt_wish(const Stmt *s, WishKind k) { return s->wishes ? s-
 Stmt *tree_stmt(Arena *arena, StmtKind kind, Temp dst, int n, const Temp *args, Span span);
 void block_insert(Block *block, int at, Stmt *s);
 void block_rename(Block *block, Temp from, Temp to); // what needs one temp needs the other
+int block_uses(const Block *block, Temp t); // how many arguments of what is in it, at any depth, are t
 bool block_has_for(const Block *block); // in it, or inside of what is in it
 void block_free(Block *block); // what is not in the arena, of blocks inside, too; NULL is allowed
 // By temp: the statement of the block, or inside it, that makes it. (tree.c)
