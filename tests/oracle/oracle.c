@@ -499,7 +499,8 @@ static int64_t work_of(Oracle *x, const Batch *p, Tree *const *trees, int i, int
 // are left out for that reason.
 enum { CALL_COST = 16 };
 
-static void check_costs(Oracle *x, const Batch *p, Tree *const *trees, int value) {
+// forced: the trees have blocks where these do not pay. Those that users get count, if there are any that cost too much.
+static void check_costs(Oracle *x, const Batch *p, Tree *const *trees, int value, bool forced) {
     Entry *e = p->entry[value];
     const Func *f = p->funcs.f[value];
     int bound = x->o->cost_bound ? x->o->cost_bound : 4 + loop_depth(f);
@@ -514,6 +515,13 @@ static void check_costs(Oracle *x, const Batch *p, Tree *const *trees, int value
             if (p->entry[i] != e || (form != FORM_TANGENT && form != FORM_ADJOINT)) continue;
             int64_t work = work_of(x, p, trees, i, t, ARENA_ARRAY(x->arena, Tensor, g->noutputs + 1));
             double ratio = (double)work / base;
+            if (ratio > bound && forced) {
+                x->opt.lanes_always = false;
+                Tree **usual = compile_trees(x->c, p->funcs);
+                x->opt.lanes_always = true;
+                check_costs(x, p, usual, value, false);
+                return;
+            }
             if (x->o->print_costs) printf("# %5.2f %s, %s, trial %d: %lld for %.0f\n", ratio, e->name, form_names[form], t, (long long)work, base);
             if (x->o->cost && ratio / bound > x->o->cost->ratio / (x->o->cost->bound + 1e-9)) {
                 x->o->cost->ratio = ratio, x->o->cost->bound = bound;
@@ -642,7 +650,7 @@ static bool run_pipeline(Oracle *x) {
     Tree **trees = compile_trees(x->c, p.funcs);
     run_trees(x, &p, trees, "loop tree");
     for (int i = 0; i < p.funcs.n; i++)
-        if (p.form[i] == FORM_VALUE && x->o->groups > 1 && !x->o->rules_off) check_costs(x, &p, trees, i);
+        if (p.form[i] == FORM_VALUE && x->o->groups > 1 && !x->o->rules_off) check_costs(x, &p, trees, i, x->opt.lanes_always);
     for (int level = 1; level <= 2; level++) run_compiled(x, &p, trees, level);
     if (!(x->o->levels >> 3 & 1)) return true;
     x->opt.level = 3, x->opt.threads = 2, x->opt.threads_always = true;
