@@ -135,13 +135,20 @@ static bool waits_in_turn(Planner *p, const Block *block) {
     return most > 2;
 }
 
-// Has it roots or quotients, of which the unit may do those of one vector while others are approximated?
+// Has it roots or quotients, of which the unit may do those of one vector while others are approximated, and which are not little beside
+// the rest? In multiplications.
 static bool shares_unit(Planner *p, const Block *block) {
+    enum { ROOT_UNIT = 18, QUOTIENT_UNIT = 10, CALL = 16, LITTLE = 2 };
+    double unit = 0, rest = 0;
     for (int i = 0; p->m.shared && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
-        if (wait_for(p, s) == 1 && (s->op == OP_sqrt || iter_varies(&p->m.it, s->args[1]))) return true;
+        int wait = wait_for(p, s);
+        bool float_op = s->kind == ST_OP && iter_varies(&p->m.it, s->dst) && kind_is_float(iter_info(&p->m.it, s->dst)->kind);
+        if (wait == 1 && s->op == OP_sqrt) unit += ROOT_UNIT;
+        else if (wait == 1 && iter_varies(&p->m.it, s->args[1])) unit += QUOTIENT_UNIT;
+        else if (float_op) rest += wait == 2 ? CALL : 1;
     }
-    return false;
+    return LITTLE * unit > rest;
 }
 
 // Are all floating values that differ between lanes Floats? Twice as many of them are in a vector.
