@@ -6,6 +6,7 @@
 // Of the vectors that a loop does at a time, so many are taken from the unit, of each root and quotient, that the time is least: the
 // greater of that of the unit and of the arithmetic besides. With AVX-512 these are all, or none.
 #include "cpu/lanes.h"
+#include "lower/lower.h"
 
 #include <string.h>
 
@@ -17,8 +18,7 @@ typedef struct Costs {
     double root, quotient, approximate_root, approximate_quotient;
 } Costs;
 
-static const Costs with_4 = {18, 10, 14, 12}, with_8 = {16, 9, 7, 1000};
-enum { CALL = 16 };
+static const Costs with_4 = {UNIT_ROOT, UNIT_QUOTIENT, 14, 12}, with_8 = {16, 9, 7, 1000};
 
 static const TempInfo *info(const Body *p, Temp t) { return &p->tree->temps.data[t]; }
 
@@ -57,7 +57,7 @@ static void collect(Planner *z, const Block *block) {
         if (operation(z->p, s->dst, OP_sqrt)) vec_push(&z->roots, s);
         else if (s->op == OP_div) vec_push(&z->rest, s);
         else if (s->op == OP_mul) z->other += 1;
-        else if (op_info[s->op].cost >= op_info[OP_exp].cost) z->other += CALL;
+        else if (op_info[s->op].cost >= op_info[OP_exp].cost) z->other += VECTOR_CALL;
         else z->other += 0.5; // half of the additions become one with a product
     }
 }

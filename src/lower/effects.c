@@ -136,6 +136,29 @@ Stmt *nest_inner(const Stmt *loop) {
     return last;
 }
 
+bool stmt_is_plain(const Stmt *s) {
+    switch (s->kind) {
+    case ST_LIT: case ST_ARG: case ST_OP: case ST_CONV: case ST_SELECT: case ST_LOAD: case ST_GET: case ST_FETCH: return true;
+    default: return false;
+    }
+}
+
+bool block_has_effect(const Block *block) {
+    for (int i = 0; i < block->stmts.len; i++)
+        if (!stmt_is_plain(block->stmts.data[i])) return true;
+    return false;
+}
+
+Stmt *block_only_effect(const Block *block) {
+    Stmt *one = NULL;
+    for (int i = 0; i < block->stmts.len; i++) {
+        if (stmt_is_plain(block->stmts.data[i])) continue;
+        if (one) return NULL;
+        one = block->stmts.data[i];
+    }
+    return one;
+}
+
 bool nest_is_plain(const Stmt *s) { return s->kind == ST_FOR && s->nargs == 1 && !s->wishes && !s->lanes && !s->threads; }
 
 // Has the block a cell from outside set to anything but a sum, or least or greatest, of what it was?

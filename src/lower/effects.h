@@ -30,6 +30,11 @@ bool effects_conflict(const Stmt *s, const Effects *of_s, const Stmt *t, const E
 // them writes?
 bool effects_apart(const Effects *a, Temp i, const Effects *b, Temp j);
 
+// Does the statement only compute, or read, a scalar?
+bool stmt_is_plain(const Stmt *s);
+bool block_has_effect(const Block *block);     // has it others?
+Stmt *block_only_effect(const Block *block);   // the only other one; NULL: there are more, or none
+
 // Is the block scalar work alone?
 bool nest_is_flat(const Block *block);
 // Does it call functions of libm and the like?

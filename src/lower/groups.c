@@ -57,16 +57,6 @@ static bool accesses(const Stmt *s, const Buf *b, bool additions) { // but for i
     return false;
 }
 
-static Stmt *only_effect(const Block *b) { // the only statement that is not plain
-    Stmt *one = NULL;
-    for (int i = 0; i < b->stmts.len; i++) {
-        if (is_plain(b->stmts.data[i])) continue;
-        if (one) return NULL;
-        one = b->stmts.data[i];
-    }
-    return one;
-}
-
 static bool has_block(const Block *b, const Block *in) { // in the block, or inside of it
     if (b == in) return true;
     for (int i = 0; b && i < b->stmts.len; i++)
@@ -206,7 +196,7 @@ static bool find_sum(Grouper *z, const Block *b, int at, int depth, Piece *p) {
     const Stmt *k = b->stmts.data[at], *first = NULL, *get = NULL;
     if (depth < 2 || depth > 3 || !is_long(z, z->loop[depth - 1]->args[0]) || !find_length(z, k, z->loop[depth - 1], p)) return false;
     p->k = (Stmt *)k;
-    const Stmt *set = only_effect(k->body), *sum = set && set->kind == ST_SET ? is_op(z, set->args[0], OP_add) : NULL;
+    const Stmt *set = block_only_effect(k->body), *sum = set && set->kind == ST_SET ? is_op(z, set->args[0], OP_add) : NULL;
     if (!sum || !kind_is_float(kind_of(z, set->dst)) || block_uses(k->body, set->dst) != 1 || block_uses(k->body, set->args[0]) != 1) return false;
     int gets = 0, made = -1;
     for (int i = 0; i < b->stmts.len; i++) {
@@ -254,9 +244,9 @@ static Stmt *access_before(const Block *b, int at, const Buf *buf) {
 
 // for l { for j { row[j] += x * y } }, where the row is new in each iteration of the innermost open loop.
 static bool find_row(Grouper *z, const Block *b, int at, int depth, Piece *p) {
-    Stmt *l = b->stmts.data[at], *j = is_counted(l) && l->body ? only_effect(l->body) : NULL;
+    Stmt *l = b->stmts.data[at], *j = is_counted(l) && l->body ? block_only_effect(l->body) : NULL;
     if (!j || depth > 2 || !is_long(z, l->args[0]) || !find_length(z, j, l, p)) return false;
-    Stmt *to = only_effect(j->body);
+    Stmt *to = block_only_effect(j->body);
     if (!to || to->kind != ST_ADDTO || !kind_is_float(to->buf->kind) || groups_level(z->loop, depth, to->buf) != depth) return false;
     const Stmt *negation = is_op(z, to->args[0], OP_neg), *mul = is_op(z, negation ? negation->args[0] : to->args[0], OP_mul);
     if (!mul) return false;
@@ -283,7 +273,7 @@ static bool is_shared(const Grouper *z, const Buf *b) {
 static bool find_product(Grouper *z, const Stmt *k, int depth, Piece *p) {
     if (depth < 2 || depth > 3 || !is_long(z, z->loop[depth - 1]->args[0]) || !find_length(z, k, z->loop[depth - 1], p)) return false;
     p->k = (Stmt *)k;
-    Stmt *to = only_effect(k->body);
+    Stmt *to = block_only_effect(k->body);
     if (!to || to->kind != ST_ADDTO || !kind_is_float(to->buf->kind) || !is_shared(z, to->buf)) return false;
     const Stmt *negation = is_op(z, to->args[0], OP_neg), *mul = is_op(z, negation ? negation->args[0] : to->args[0], OP_mul);
     if (!mul) return false;
@@ -394,7 +384,7 @@ static bool collect(Grouper *z, const Block *b, int depth) {
             z->part[p.get] = z->parts.len, z->level[p.get] = depth;
             find_store(z, b, i, added);
         } else if (s->kind == ST_FOR && find_row(z, b, i, depth, &p)) {
-            p.kind = PART_SUM, z->loop[depth] = only_effect(s->body);
+            p.kind = PART_SUM, z->loop[depth] = block_only_effect(s->body);
             add_part(z, p, depth + 1, depth, b);
             z->loop[depth] = z->nest;
         } else if (s->kind == ST_FOR && find_product(z, s, depth, &p)) {

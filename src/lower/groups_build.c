@@ -407,7 +407,7 @@ static void drop_sums(Emit *e, const Block *block, Block *copy) {
 
 static bool has_effect(const Grouper *z, const Piece *p) {
     for (int i = 0; i < p->stmts.len; i++)
-        if (!is_plain(p->stmts.data[i]) && p->stmts.data[i]->kind != ST_CELL && !map_get(&z->skipped, p->stmts.data[i])) return true;
+        if (!stmt_is_plain(p->stmts.data[i]) && p->stmts.data[i]->kind != ST_CELL && !map_get(&z->skipped, p->stmts.data[i])) return true;
     return false;
 }
 

@@ -3,6 +3,7 @@
 #define LOWER_GROUPS_INTERNAL_H
 
 #include "lower/build.h"
+#include "lower/effects.h"
 #include "lower/independent.h"
 #include "lower/internal.h"
 
@@ -81,7 +82,6 @@ static inline Kind kind_of(const Grouper *z, Temp t) { return z->tree->temps.dat
 static inline Temp bound_of(const Piece *p) { return p->rows ? p->loop[p->depth - 1]->args[0] : p->k->args[0]; }
 
 static inline bool is_pure(const Stmt *s) { return s->kind == ST_LIT || s->kind == ST_ARG || s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT; }
-static inline bool is_plain(const Stmt *s) { return is_pure(s) || s->kind == ST_GET || s->kind == ST_LOAD || s->kind == ST_FETCH; }
 
 static inline bool is_in(const Map *made, Temp t) { return map_get(made, (void *)((intptr_t)t + 1)); }
 

@@ -138,15 +138,15 @@ static bool waits_in_turn(Planner *p, const Block *block) {
 // Has it roots or quotients, of which the unit may do those of one vector while others are approximated, and which are not little beside
 // the rest? In multiplications.
 static bool shares_unit(Planner *p, const Block *block) {
-    enum { ROOT_UNIT = 18, QUOTIENT_UNIT = 10, CALL = 16, LITTLE = 2 };
+    enum { LITTLE = 2 };
     double unit = 0, rest = 0;
     for (int i = 0; p->m.shared && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
         int wait = wait_for(p, s);
         bool float_op = s->kind == ST_OP && iter_varies(&p->m.it, s->dst) && kind_is_float(iter_info(&p->m.it, s->dst)->kind);
-        if (wait == 1 && s->op == OP_sqrt) unit += ROOT_UNIT;
-        else if (wait == 1 && iter_varies(&p->m.it, s->args[1])) unit += QUOTIENT_UNIT;
-        else if (float_op) rest += wait == 2 ? CALL : 1;
+        if (wait == 1 && s->op == OP_sqrt) unit += UNIT_ROOT;
+        else if (wait == 1 && iter_varies(&p->m.it, s->args[1])) unit += UNIT_QUOTIENT;
+        else if (float_op) rest += wait == 2 ? VECTOR_CALL : 1;
     }
     return LITTLE * unit > rest;
 }
@@ -183,7 +183,7 @@ static int vectors(Planner *p, const Stmt *loop) {
         for (int n = 2; n <= VECTORS; n *= 2)
             if (has_room(p, n, needed, wait)) best = n;
     }
-    if (single && best == 1 && !wish) return 2;
+    if (single && best == 1 && !wish) best = 2;
     if (best == 1 && !wish && shares_unit(p, loop->body)) best = has_room(p, 2, needed, true) ? 2 : 1;
     if (wish || best > 1) explain_block(p, loop, needed, wait, best, wish);
     return best;

@@ -16,6 +16,8 @@ Tree *lower_func(Arena *arena, const Func *f, const Func *positive);
 
 // Vectors of so many lanes have masks: what is left over of a loop is one more vector.
 enum { LANES_MASKED = 4 };
+// Times for a vector of four, in multiplications: of the unit for divisions and roots, and of a function.
+enum { UNIT_ROOT = 18, UNIT_QUOTIENT = 10, VECTOR_CALL = 16 };
 
 typedef struct LaneOptions {
     bool precise;  // sums keep their order

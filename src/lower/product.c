@@ -20,6 +20,7 @@
 // arrays for all iterations between them: for b { N; R } becomes for b { N } for b { R }.
 #include "lower/product.h"
 
+#include "lower/effects.h"
 #include "lower/groups.h"
 #include "lower/independent.h"
 
@@ -195,30 +196,6 @@ static Stmt *product_nest(Splitter *z, Block *b, const Stmt *const *loops, int r
 
 // ---- sums inside
 
-static bool is_plain(const Stmt *s) {
-    switch (s->kind) {
-    case ST_LIT: case ST_ARG: case ST_OP: case ST_CONV: case ST_SELECT: case ST_LOAD: case ST_GET: case ST_FETCH: return true;
-    default: return false;
-    }
-}
-
-// The only statement of the body that is not plain.
-static Stmt *only_effect(const Block *b) {
-    Stmt *one = NULL;
-    for (int i = 0; i < b->stmts.len; i++) {
-        if (is_plain(b->stmts.data[i])) continue;
-        if (one) return NULL;
-        one = b->stmts.data[i];
-    }
-    return one;
-}
-
-static bool has_effect(const Block *b) {
-    for (int i = 0; i < b->stmts.len; i++)
-        if (!is_plain(b->stmts.data[i])) return true;
-    return false;
-}
-
 static bool is_float(const Splitter *z, Temp t) { return kind_is_float(z->tree->temps.data[t].kind); }
 
 static bool is_op(const Splitter *z, Temp t, Op op) { return z->def[t] && z->def[t]->kind == ST_OP && z->def[t]->op == op && is_made(z, t); }
@@ -277,8 +254,8 @@ static bool is_alone(const Splitter *z, const Stmt *j, Temp cell) {
     int effects = 0;
     const Stmt *last = NULL;
     for (int i = 0; i < j->body->stmts.len; i++)
-        if (!is_plain(j->body->stmts.data[i])) effects++, last = j->body->stmts.data[i];
-    if (effects != 3 || only_effect(z->nest->body) != j || (last->kind != ST_STORE && last->kind != ST_ADDTO)) return false;
+        if (!stmt_is_plain(j->body->stmts.data[i])) effects++, last = j->body->stmts.data[i];
+    if (effects != 3 || block_only_effect(z->nest->body) != j || (last->kind != ST_STORE && last->kind != ST_ADDTO)) return false;
     const Stmt *value = z->def[last->args[0]];
     return value && value->kind == ST_GET && value->args[0] == cell;
 }
@@ -291,7 +268,7 @@ static int find_stmt(const Block *b, const Stmt *s) {
 
 // Takes the effect out of the loop, and the loop out of the block if it has no other.
 static void take_effect(Block *b, Stmt *loop, const Stmt *effect) {
-    if (only_effect(loop->body)) take_out(b, find_stmt(b, loop));
+    if (block_only_effect(loop->body)) take_out(b, find_stmt(b, loop));
     else take_out(loop->body, find_stmt(loop->body, effect));
 }
 
@@ -506,9 +483,9 @@ static bool split_effects(Splitter *z, Stmt *j, int at, Stmt *k) {
     for (int i = 0; i < k->body->stmts.len; i++)
         if (split_row(z, j, k, k->body->stmts.data[i])) return true;
     for (int i = 0; i < k->body->stmts.len; i++)
-        if (!is_plain(k->body->stmts.data[i]) && split_addition(z, j, at, k, k->body->stmts.data[i], -1)) return true;
+        if (!stmt_is_plain(k->body->stmts.data[i]) && split_addition(z, j, at, k, k->body->stmts.data[i], -1)) return true;
     for (int i = 0; i < k->body->stmts.len; i++)
-        if (!is_plain(k->body->stmts.data[i]) && split_sum(z, j, at, k->body->stmts.data[i])) return true;
+        if (!stmt_is_plain(k->body->stmts.data[i]) && split_sum(z, j, at, k->body->stmts.data[i])) return true;
     return false;
 }
 
@@ -519,8 +496,8 @@ static void split_inside(Splitter *z, Stmt *j) {
         bool done = false;
         if (s->kind == ST_FOR) done = split_effects(z, j, at, s);
         else if (s->kind == ST_IF && (!s->other || !s->other->stmts.len) && s->body) {
-            Stmt *k = only_effect(s->body);
-            Stmt *to = k && k->kind == ST_FOR ? only_effect(k->body) : NULL;
+            Stmt *k = block_only_effect(s->body);
+            Stmt *to = k && k->kind == ST_FOR ? block_only_effect(k->body) : NULL;
             done = to && split_addition(z, j, at, k, to, s->args[0]);
         }
         if (done) at = -1; // statements have moved
@@ -547,7 +524,7 @@ static bool split_nest(Splitter *z, Block *around, Stmt *nest) {
         if (!is_long(z, j)) continue;
         split_inside(z, j);
         i = find_stmt(nest->body, j); // what was before it may be gone
-        if (z->before.stmts.len + z->after.stmts.len && !has_effect(j->body)) take_out(nest->body, i--);
+        if (z->before.stmts.len + z->after.stmts.len && !block_has_effect(j->body)) take_out(nest->body, i--);
     }
     map_free(&z->made), map_free(&z->written), map_free(&z->inside);
     int at = find_stmt(around, nest), found = z->before.stmts.len + z->after.stmts.len;
@@ -789,7 +766,7 @@ static int affine_indices(const Finder *z, const Stmt *s) {
 static bool effects(const Block *b, int n, Stmt **out) {
     int k = 0;
     for (int i = 0; i < b->stmts.len; i++) {
-        if (is_plain(b->stmts.data[i])) continue;
+        if (stmt_is_plain(b->stmts.data[i])) continue;
         if (k == n) return false;
         out[k++] = b->stmts.data[i];
     }

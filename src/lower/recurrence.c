@@ -3,6 +3,7 @@
 #include "lower/recurrence.h"
 
 #include "lower/independent.h"
+#include "lower/effects.h"
 #include "lower/internal.h"
 
 enum { LEAST = 32 }; // a loop known to have fewer iterations is left as it is
@@ -225,24 +226,11 @@ static Buf *array_of(Splitter *z, const Stmt *loop, Value v, Kind kind) {
     return b;
 }
 
-static bool is_plain(const Stmt *s) {
-    switch (s->kind) {
-    case ST_LIT: case ST_ARG: case ST_OP: case ST_CONV: case ST_SELECT: case ST_GET: case ST_LOAD: case ST_FETCH: return true;
-    default: return false;
-    }
-}
-
-static bool has_effect(const Block *b) {
-    for (int i = 0; i < b->stmts.len; i++)
-        if (!is_plain(b->stmts.data[i])) return true;
-    return false;
-}
-
 // What nothing uses any more. Ints may be extents.
 static void drop_unused(Splitter *z, Block *b) {
     for (int i = b->stmts.len; i-- > 0;) {
         const Stmt *s = b->stmts.data[i];
-        if (is_plain(s) && s->dst >= 0 && kind_is_float(z->tree->temps.data[s->dst].kind) && !count_uses(b, s->dst, false)) take_out(b, s);
+        if (stmt_is_plain(s) && s->dst >= 0 && kind_is_float(z->tree->temps.data[s->dst].kind) && !count_uses(b, s->dst, false)) take_out(b, s);
     }
 }
 
@@ -270,7 +258,7 @@ static bool split_cell(Splitter *z, Stmt *set) {
     take_out(z->loop->body, set);
     drop_unused(z, z->loop->body);
     if (place_of(z->loop->body, get) >= 0) r.before = add_array(z, kind);
-    if (has_effect(first->body)) vec_push(&z->before.stmts, first);
+    if (block_has_effect(first->body)) vec_push(&z->before.stmts, first);
     map_free(&z->known);
     add_recurrence(z, r);
     if (r.before) get->kind = ST_LOAD, get->buf = r.before, get->args = arena_copy(z->arena, &z->loop->dst, sizeof z->loop->dst);
@@ -308,7 +296,7 @@ static bool split_loop(Splitter *z, Block *around, int at) {
         around->stmts.data[at] = loop;
         z->tree->temps.len = temps, z->tree->bufs.len = bufs;
     }
-    if (apart && !has_effect(z->loop->body)) take_out(around, z->loop);
+    if (apart && !block_has_effect(z->loop->body)) take_out(around, z->loop);
     for (int i = 0; i < z->before.stmts.len && apart; i++) block_insert(around, at + i, z->before.stmts.data[i]);
     vec_free(&z->before.stmts);
     return apart;
