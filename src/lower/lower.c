@@ -63,9 +63,32 @@ static Temp emit_lit(Lower *l, Kind kind, double real, int64_t num) {
     return t;
 }
 
+// Is it 0 <= a && 0 < n - a? Sets n.
+static bool is_in_range(Lower *l, const Node *e, Node **n) {
+    const Node *low = e->args[0], *high = e->nargs > 1 ? e->args[1] : NULL;
+    if (e->op != OP_and || low->op != OP_le || high->op != OP_lt || !ir_is_lit(low->args[0], 0) || !ir_is_lit(high->args[0], 0)) return false;
+    if (low->args[1]->kind != KIND_INT || high->args[1]->kind != KIND_INT || lower_known_value(l, e->args[1]) >= 0) return false;
+    Poly rest = poly_of(l->ir, high->args[1]), sum = poly_add(l->ir, rest, poly_of(l->ir, low->args[1]));
+    if (sum.n >= rest.n) return false;
+    *n = poly_node(l->ir, sum);
+    return true;
+}
+
+// Where a is not negative, 0 < n - a if a < n, in which nothing wraps around. LLVM makes one comparison of that and 0 <= a.
+static void put_range(Lower *l, const Node *e, Node *n, Temp *args) {
+    Node *sides[2] = {e->args[0]->args[1], n};
+    Temp t[2];
+    args[0] = lower_value(l, e->args[0]);
+    lower_values(l, 2, sides, t);
+    args[1] = lower_temp(l, KIND_BOOL, NULL);
+    lower_stmt(l, ST_OP, args[1], 2, t)->op = OP_lt;
+}
+
 static Temp emit_op(Lower *l, Node *e) {
     Temp args[2];
-    lower_values(l, e->nargs, e->args, args);
+    Node *n;
+    if (is_in_range(l, e, &n)) put_range(l, e, n, args);
+    else lower_values(l, e->nargs, e->args, args);
     if ((e->op == OP_idiv || e->op == OP_irem) && e->partial) check_divisor(l, e, e->args[1]);
     Temp t = lower_temp(l, e->kind, NULL);
     lower_stmt(l, ST_OP, t, e->nargs, args)->op = e->op;
