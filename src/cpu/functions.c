@@ -1,5 +1,6 @@
 // Functions of vectors that are written here since that is faster than a call of libmvec, and more exact: for vectors of 8
-// doubles, by instructions of AVX-512, and of 4, by those of AVX2.
+// doubles, by instructions of AVX-512, and of 4, by those of AVX2. Of a block of vectors each step is done for all of them before the
+// next one, and one branch asks whether any of their numbers is out of the ordinary range.
 #include "cpu/lanes.h"
 
 #include <math.h>
@@ -8,19 +9,22 @@
 typedef struct Maker {
     Body *p;
     Emitter *e;
-    int lanes;        // 8, or 4
+    int lanes;        // of the machine's vectors: 8, or 4
+    int width;        // of these here: of one vector, or of some that are computed side by side
     LLVMTypeRef type; // so many doubles, and as many integers
     LLVMTypeRef ints;
 } Maker;
 
+enum { WIDEST = 32 };
+
 static LLVMValueRef of_lanes(LLVMValueRef x, int lanes) {
-    LLVMValueRef v[8];
+    LLVMValueRef v[WIDEST];
     for (int l = 0; l < lanes; l++) v[l] = x;
     return LLVMConstVector(v, (unsigned)lanes);
 }
 
-static LLVMValueRef constant(const Maker *z, double x) { return of_lanes(LLVMConstReal(z->e->type_double, x), z->lanes); }
-static LLVMValueRef integer(const Maker *z, uint64_t x) { return of_lanes(LLVMConstInt(z->e->type_i64, x, false), z->lanes); }
+static LLVMValueRef constant(const Maker *z, double x) { return of_lanes(LLVMConstReal(z->e->type_double, x), z->width); }
+static LLVMValueRef integer(const Maker *z, uint64_t x) { return of_lanes(LLVMConstInt(z->e->type_i64, x, false), z->width); }
 static LLVMValueRef to_bits(const Maker *z, LLVMValueRef x) { return LLVMBuildBitCast(z->e->builder, x, z->ints, ""); }
 static LLVMValueRef of_bits(const Maker *z, LLVMValueRef x) { return LLVMBuildBitCast(z->e->builder, x, z->type, ""); }
 
@@ -28,6 +32,19 @@ static LLVMValueRef fma_of(const Maker *z, LLVMValueRef x, LLVMValueRef y, LLVMV
     LLVMTypeRef type = z->type;
     LLVMValueRef args[] = {x, y, w};
     return emit_intrinsic(z->e, "llvm.fma", 1, &type, 3, args);
+}
+
+// An instruction for the machine's vectors, of each in turn: n arguments, of which vectors like the last one are taken apart.
+static LLVMValueRef in_parts(const Maker *z, const char *name, int n, LLVMValueRef *args, LLVMTypeRef type) {
+    LLVMValueRef part[WIDEST], one[5];
+    int parts = z->width / z->lanes, size = (int)LLVMGetVectorSize(type) / parts;
+    for (int i = 0; i < parts; i++) {
+        for (int k = 0; k < n; k++) one[k] = LLVMTypeOf(args[k]) == type ? lanes_part(z->p, args[k], i * size, size) : args[k];
+        part[i] = emit_intrinsic(z->e, name, 0, NULL, n, one);
+    }
+    for (; parts > 1; parts /= 2)
+        for (int i = 0; i < parts / 2; i++) part[i] = lanes_joined(z->p, part[2 * i], part[2 * i + 1]);
+    return part[0];
 }
 
 // x, but not beyond the limit; NaN stays.
@@ -92,7 +109,7 @@ static LLVMValueRef look_up(const Maker *z, const double *table, const Reduced *
     LLVMValueRef entries[8];
     for (int l = 0; l < 8; l++) entries[l] = LLVMConstReal(z->e->type_double, table[l]);
     LLVMValueRef args[] = {LLVMConstVector(entries, 8), x->bits};
-    return emit_intrinsic(z->e, "llvm.x86.avx512.permvar.df.512", 0, NULL, 2, args);
+    return in_parts(z, "llvm.x86.avx512.permvar.df.512", 2, args, z->ints);
 }
 
 static LLVMValueRef all_of_8(const Maker *z) { return LLVMConstInt(z->e->type_i8, 255, false); }
@@ -102,7 +119,7 @@ static LLVMValueRef as_now(const Maker *z) { return LLVMConstInt(z->e->type_i32,
 static LLVMValueRef scaled(const Maker *z, LLVMValueRef v, const Reduced *x) {
     LLVMValueRef power = LLVMBuildFMul(z->e->builder, x->k, constant(z, 0.125), "");
     LLVMValueRef args[] = {v, power, LLVMGetPoison(z->type), all_of_8(z), as_now(z)};
-    return emit_intrinsic(z->e, "llvm.x86.avx512.mask.scalef.pd.512", 0, NULL, 5, args);
+    return in_parts(z, "llvm.x86.avx512.mask.scalef.pd.512", 5, args, z->type);
 }
 
 // x = 2^e m with m between sqrt(1/2) and sqrt(2); -infinity, infinity or NaN for e where x is 0, infinite, or has no logarithm.
@@ -110,8 +127,8 @@ static LLVMValueRef split(const Maker *z, LLVMValueRef x, LLVMValueRef *m) {
     LLVMBuilderRef b = z->e->builder;
     LLVMValueRef exponent[] = {x, LLVMGetPoison(z->type), all_of_8(z), as_now(z)};
     LLVMValueRef mantissa[] = {x, LLVMConstInt(z->e->type_i32, 8, false), LLVMGetPoison(z->type), all_of_8(z), as_now(z)};
-    LLVMValueRef e = emit_intrinsic(z->e, "llvm.x86.avx512.mask.getexp.pd.512", 0, NULL, 4, exponent);
-    *m = emit_intrinsic(z->e, "llvm.x86.avx512.mask.getmant.pd.512", 0, NULL, 5, mantissa); // 1 … 2, NaN below 0
+    LLVMValueRef e = in_parts(z, "llvm.x86.avx512.mask.getexp.pd.512", 4, exponent, z->type);
+    *m = in_parts(z, "llvm.x86.avx512.mask.getmant.pd.512", 5, mantissa, z->type); // 1 … 2, NaN below 0
     LLVMValueRef big = LLVMBuildFCmp(b, LLVMRealOGT, *m, constant(z, 0x1.6a09e667f3bcdp+0), "");
     *m = LLVMBuildSelect(b, big, LLVMBuildFMul(b, *m, constant(z, 0.5), ""), *m, "");
     return LLVMBuildSelect(b, big, LLVMBuildFAdd(b, e, constant(z, 1.0), ""), e, "");
@@ -125,22 +142,23 @@ enum { EXPONENT = 52, BIAS = 1023 };
 // table lacks BIAS, and what these bits add to the fraction. (A zero becomes a number that is next to nothing.)
 static LLVMValueRef raised(const Maker *z, const double *table, const Reduced *x, LLVMValueRef power) {
     LLVMBuilderRef b = z->e->builder;
-    LLVMTypeRef halves = LLVMVectorType(z->e->type_i32, 8);
-    LLVMValueRef entries[4], second[8], both[8];
+    const unsigned n = 2 * (unsigned)z->width;
+    LLVMTypeRef table_type = LLVMVectorType(z->e->type_i32, 8), halves = LLVMVectorType(z->e->type_i32, n);
+    LLVMValueRef entries[4], second[2 * WIDEST], both[2 * WIDEST];
     for (unsigned j = 0; j < 4; j++) {
         uint64_t bits;
         memcpy(&bits, &table[2 * j], sizeof bits);
         entries[j] = LLVMConstInt(z->e->type_i64, bits - ((uint64_t)BIAS << EXPONENT) - ((uint64_t)j << (EXPONENT - 2)), false);
     }
-    for (unsigned h = 0; h < 8; h++) {
-        both[h] = LLVMConstInt(z->e->type_i32, h & 6, false);
+    for (unsigned h = 0; h < n; h++) {
+        both[h] = LLVMConstInt(z->e->type_i32, h & ~1u, false);
         second[h] = LLVMConstInt(z->e->type_i32, h & 1, false);
     }
     LLVMValueRef index = LLVMBuildBitCast(b, LLVMBuildAdd(b, x->bits, x->bits, ""), halves, "");
-    index = LLVMBuildShuffleVector(b, index, index, LLVMConstVector(both, 8), "");
-    index = LLVMBuildAdd(b, index, LLVMConstVector(second, 8), "");
-    LLVMValueRef args[] = {LLVMConstBitCast(LLVMConstVector(entries, 4), halves), index};
-    LLVMValueRef v = emit_intrinsic(z->e, "llvm.x86.avx2.permd", 0, NULL, 2, args);
+    index = LLVMBuildShuffleVector(b, index, index, LLVMConstVector(both, n), "");
+    index = LLVMBuildAdd(b, index, LLVMConstVector(second, n), "");
+    LLVMValueRef args[] = {LLVMConstBitCast(LLVMConstVector(entries, 4), table_type), index};
+    LLVMValueRef v = in_parts(z, "llvm.x86.avx2.permd", 2, args, halves);
     return of_bits(z, LLVMBuildAdd(b, LLVMBuildBitCast(b, v, z->ints, ""), power, ""));
 }
 
@@ -284,9 +302,9 @@ typedef struct Function {
 static const Function functions[] = {{OP_exp, make_exp}, {OP_tanh, make_tanh}, {OP_log, make_log}};
 
 LLVMValueRef lanes_function(Body *p, Op op, LLVMValueRef x) {
-    int lanes = lanes_of_vector(p);
-    Maker z = {p, p->e, lanes, LLVMVectorType(p->e->type_double, (unsigned)lanes), LLVMVectorType(p->e->type_i64, (unsigned)lanes)};
-    if (lanes < 4 || p->e->native != lanes || LLVMTypeOf(x) != z.type) return NULL;
+    int lanes = lanes_of_vector(p), width = (int)LLVMGetVectorSize(LLVMTypeOf(x));
+    Maker z = {p, p->e, lanes, width, LLVMVectorType(p->e->type_double, (unsigned)width), LLVMVectorType(p->e->type_i64, (unsigned)width)};
+    if (lanes < 4 || p->e->native != lanes || LLVMTypeOf(x) != z.type || width % lanes || width > WIDEST) return NULL;
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (functions[i].op == op) return functions[i].make(&z, x);
     return NULL;

@@ -388,10 +388,9 @@ static const char *vector_function(Body *p, Op op, Kind kind, int lanes) {
 
 static LLVMValueRef call_vector(Body *p, Op op, Kind kind, int n, LLVMValueRef *args) {
     int lanes = (int)LLVMGetVectorSize(LLVMTypeOf(args[0])), half = lanes / 2;
-    if (lanes <= most_in_call(p, kind)) {
-        LLVMValueRef here = lanes_function(p, op, args[0]);
-        return here ? here : emit_pure_call(p->e, vector_function(p, op, kind, lanes), LLVMTypeOf(args[0]), n, args);
-    }
+    LLVMValueRef here = lanes_function(p, op, args[0]);
+    if (here) return here;
+    if (lanes <= most_in_call(p, kind)) return emit_pure_call(p->e, vector_function(p, op, kind, lanes), LLVMTypeOf(args[0]), n, args);
     LLVMValueRef low[2], high[2];
     for (int i = 0; i < n; i++) low[i] = lanes_part(p, args[i], 0, half), high[i] = lanes_part(p, args[i], half, half);
     LLVMValueRef first = call_vector(p, op, kind, n, low);

@@ -44,7 +44,8 @@ typedef struct Rare {
 Rare lanes_begin_rare(Body *p, LLVMValueRef far);
 void lanes_end_rare(Body *p, const Rare *r, int n, LLVMValueRef *v, LLVMValueRef *other);
 
-// An operation of a vector of 8 doubles, or NULL if it is not written here. (functions.c)
+// A function of a vector of doubles, or of several side by side, so that operations of one go on while those of another wait; NULL if
+// it is not written here. (functions.c)
 LLVMValueRef lanes_function(Body *p, Op op, LLVMValueRef x);
 
 #endif

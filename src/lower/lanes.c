@@ -166,6 +166,27 @@ static bool is_single(const Planner *p, const Block *block, bool *some) {
     return true;
 }
 
+static bool has_written_out(const Planner *p, const Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->kind == ST_OP && lanes_written_out(s->op) && iter_info(&p->m.it, s->dst)->kind == KIND_DOUBLE && iter_varies(&p->m.it, s->dst)) return true;
+        if (has_written_out(p, s->body) || has_written_out(p, s->other)) return true;
+    }
+    return false;
+}
+
+// Of a simple loop with vectors of four: two of them for each time that it is asked whether to go on; four where functions are written
+// out, in which operations wait for each other.
+static int side_by_side(Planner *p, const Stmt *loop, int needed) {
+    bool calls = has_written_out(p, loop->body);
+    int64_t trips;
+    int n = calls ? 4 : 2;
+    if (p->width != LANES_MASKED) return 1;
+    while (n > 1 && !has_room(p, n, needed, calls)) n /= 2;
+    while (n > 1 && iter_literal(&p->m.it, loop->args[0], &trips) && trips < n * p->width) n /= 2;
+    return n;
+}
+
 // What lanes share, and the sums into what they share, is moved once for a block of several vectors, if they have room.
 static int vectors(Planner *p, const Stmt *loop) {
     Wish *wish = stmt_wish(loop, WISH_block);
@@ -183,6 +204,7 @@ static int vectors(Planner *p, const Stmt *loop) {
         for (int n = 2; n <= VECTORS; n *= 2)
             if (has_room(p, n, needed, wait)) best = n;
     }
+    if (best == 1 && !wish && many && !has_loop(p, loop->body)) best = side_by_side(p, loop, needed);
     if (single && best == 1 && !wish) best = 2;
     if (best == 1 && !wish && shares_unit(p, loop->body)) best = has_room(p, 2, needed, true) ? 2 : 1;
     if (wish || best > 1) explain_block(p, loop, needed, wait, best, wish);

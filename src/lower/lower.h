@@ -18,6 +18,8 @@ Tree *lower_func(Arena *arena, const Func *f, const Func *positive);
 enum { LANES_MASKED = 4 };
 // Times for a vector of four, in multiplications: of the unit for divisions and roots, and of a function.
 enum { UNIT_ROOT = 18, UNIT_QUOTIENT = 10, VECTOR_CALL = 16 };
+// Functions that are written out for vectors of doubles (cpu/functions.c), where that of another vector can go on beside.
+static inline bool lanes_written_out(Op op) { return op == OP_exp || op == OP_log || op == OP_tanh; }
 
 typedef struct LaneOptions {
     bool precise;  // sums keep their order

@@ -11,3 +11,5 @@ done
 [ "$(uname -m)" = x86_64 ] || exit 77
 echo "approximated in v3: $(for f in vrsqrtps vrcpps; do fsmc --target-cpu=x86-64-v3 --fp=fast --emit=asm functions.fsm -o - | grep -cw $f; done | xargs)"
 echo "calls of libmvec: $(for cpu in x86-64-v3 x86-64-v4; do fsmc --target-cpu=$cpu --emit=asm functions.fsm -o - | grep -c _ZGV; done | xargs)"
+echo "blocks of exponentials: $(for cpu in x86-64-v3 x86-64-v4; do fsmc --target-cpu=$cpu --entry=exps --emit=loops functions.fsm -o - | grep -c 'blocks of lanes'; done | xargs)"
+echo "branches to what is rare, of a block and of a vector: $(fsmc --target-cpu=x86-64-v3 --entry=exps --emit=llvm functions.fsm -o - | grep -c '^rare')"
