@@ -67,6 +67,7 @@ LLVMBasicBlockRef body_new_block(Body *p, const char *name);
 void body_go_on(Body *p, LLVMBasicBlockRef block); // further instructions go to the end of the block
 Kind body_kind(const Body *p, Temp t);
 LLVMValueRef body_value(Body *p, Temp t);
+LLVMValueRef body_function_of(Body *p, Op op, LLVMValueRef x); // of a scalar; NULL if it is not written here (functions.c)
 LLVMValueRef body_slot(Body *p, LLVMTypeRef type, const char *name); // a stack slot
 // Continues in a new block if `ok` holds; returns with the i32 made in the failing block if not. Leaves the builder there
 // and returns the other one.

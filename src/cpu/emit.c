@@ -543,7 +543,8 @@ static LLVMValueRef emit_operation(Body *p, const Stmt *s) {
     LLVMValueRef x = body_value(p, s->args[0]), y = s->nargs > 1 ? body_value(p, s->args[1]) : NULL;
     Kind kind = body_kind(p, s->dst);
     if (p->accumulation[s->dst]) return emit_accumulate(p->e, kind, x, y, s->op == OP_sub);
-    return emit_op(p->e, s->op, kind == KIND_BOOL ? body_kind(p, s->args[0]) : kind, x, y);
+    LLVMValueRef here = body_function_of(p, s->op, x);
+    return here ? here : emit_op(p->e, s->op, kind == KIND_BOOL ? body_kind(p, s->args[0]) : kind, x, y);
 }
 
 static void emit_addto(Body *p, const Stmt *s) {

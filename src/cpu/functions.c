@@ -10,12 +10,12 @@ typedef struct Maker {
     Body *p;
     Emitter *e;
     int lanes;        // of the machine's vectors: 8, or 4
-    int width;        // of these here: of one vector, or of some that are computed side by side
+    int width;        // of these here: of one vector, or of some that are computed side by side; 2 for a scalar
     LLVMTypeRef type; // so many doubles, and as many integers
     LLVMTypeRef ints;
 } Maker;
 
-enum { WIDEST = 32 };
+enum { WIDEST = 64 };
 
 static LLVMValueRef of_lanes(LLVMValueRef x, int lanes) {
     LLVMValueRef v[WIDEST];
@@ -186,7 +186,8 @@ Rare lanes_begin_rare(Body *p, LLVMValueRef far) {
                                  LLVMValueAsMetadata(LLVMConstInt(e->type_i32, 1, false)),
                                  LLVMValueAsMetadata(LLVMConstInt(e->type_i32, 2000, false))};
     LLVMMetadataRef node = LLVMMDNodeInContext2(e->context, weights, 3);
-    LLVMValueRef branch = LLVMBuildCondBr(e->builder, lanes_reduce(p, "llvm.vector.reduce.or", far), rare, rest);
+    if (LLVMTypeOf(far) != e->type_i1) far = lanes_reduce(p, "llvm.vector.reduce.or", far);
+    LLVMValueRef branch = LLVMBuildCondBr(e->builder, far, rare, rest);
     LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(e->context, "prof", 4), LLVMMetadataAsValue(e->context, node));
     body_go_on(p, rare);
     return (Rare){from, rest};
@@ -294,18 +295,87 @@ static LLVMValueRef make_log(const Maker *z, LLVMValueRef x) {
     return unless_far(z, far, y, log_of_any, x);
 }
 
+// The sine of x, or the cosine: of what is left of |x| beside k quarters of a turn, one of the two polynomials, as k is even or odd.
+// Multiples of the first part of pi / 2 leave a number that is exact; the third part is for what lies next to one. |x| must be below FAR. The error is not above
+// 1.5 units in the last place.
+static const double FAR = 0x1p30;
+
+static LLVMValueRef turned(const Maker *z, LLVMValueRef x, LLVMValueRef size, bool is_sine) {
+    static const double of_sine[] = {0x1.5d8772f3f7aaep-33, -0x1.ae5e4c556246ep-26, 0x1.71de356f70264p-19, -0x1.a01a019c30b61p-13,
+                                     0x1.111111110fb50p-7,  -0x1.555555555554dp-3};
+    static const double of_cosine[] = {-0x1.8ff9dc80ba21ep-37, 0x1.1eea895ccf00bp-29,  -0x1.27e4f9040b42ep-22,
+                                       0x1.a01a019e24ef4p-16,  -0x1.6c16c16c16134p-10, 0x1.5555555555553p-5};
+    enum { TERMS = sizeof of_sine / sizeof *of_sine };
+    LLVMBuilderRef b = z->e->builder;
+    LLVMValueRef to_int = constant(z, 0x1.8p52), zero = integer(z, 0), t = fma_of(z, size, constant(z, 0x1.45f306dc9c883p-1), to_int);
+    LLVMValueRef k = LLVMBuildFSub(b, t, to_int, ""), bits = to_bits(z, t), r;
+    r = fma_of(z, k, constant(z, -0x1.921fb54442d18p+0), size);
+    r = fma_of(z, k, constant(z, -0x1.1a62633145c07p-54), r);
+    LLVMValueRef r2 = LLVMBuildFMul(b, r, r, ""), r3 = LLVMBuildFMul(b, r, r2, ""), r4 = LLVMBuildFMul(b, r2, r2, "");
+    LLVMValueRef sine = polynomial(z, r2, r4, TERMS, of_sine), cosine = polynomial(z, r2, r4, TERMS, of_cosine);
+    sine = fma_of(z, r3, sine, fma_of(z, k, constant(z, 0x1.f1976b7ed8fbcp-110), r));
+    cosine = fma_of(z, r2, fma_of(z, r2, cosine, constant(z, -0.5)), constant(z, 1.0));
+    LLVMValueRef odd = LLVMBuildICmp(b, LLVMIntSLT, shifted(z, bits, 63), zero, "");
+    LLVMValueRef y = LLVMBuildSelect(b, odd, is_sine ? cosine : sine, is_sine ? sine : cosine, "");
+    LLVMValueRef sign = shifted(z, is_sine ? bits : LLVMBuildAdd(b, bits, integer(z, 1), ""), 62);
+    if (is_sine) sign = LLVMBuildXor(b, sign, to_bits(z, x), "");
+    sign = LLVMBuildAnd(b, sign, integer(z, (uint64_t)1 << 63), "");
+    return of_bits(z, LLVMBuildXor(b, to_bits(z, y), sign, ""));
+}
+
+// A function of one number, as that of a vector of two of which one does not matter.
+static LLVMValueRef first_of(const Maker *z, LLVMValueRef v) {
+    return LLVMBuildExtractElement(z->e->builder, v, LLVMConstInt(z->e->type_i32, 0, false), "");
+}
+
+static LLVMValueRef turned_any(const Maker *z, LLVMValueRef x, Op op) {
+    if (LLVMTypeOf(x) == z->e->type_double) return emit_op(z->e, op, KIND_DOUBLE, x, NULL);
+    return lanes_call(z->p, op, KIND_DOUBLE, 1, &x);
+}
+
+static LLVMValueRef sine_of_any(const Maker *z, LLVMValueRef x) { return turned_any(z, x, OP_sin); }
+static LLVMValueRef cosine_of_any(const Maker *z, LLVMValueRef x) { return turned_any(z, x, OP_cos); }
+
+static LLVMValueRef make_turned(const Maker *z, LLVMValueRef x, bool is_sine) {
+    LLVMTypeRef type = z->type;
+    bool scalar = LLVMTypeOf(x) == z->e->type_double;
+    LLVMValueRef v = x, size;
+    if (scalar) v = LLVMBuildInsertElement(z->e->builder, LLVMGetPoison(type), x, LLVMConstInt(z->e->type_i32, 0, false), "");
+    size = emit_intrinsic(z->e, "llvm.fabs", 1, &type, 1, &v);
+    LLVMValueRef far = LLVMBuildFCmp(z->e->builder, LLVMRealUGE, size, constant(z, FAR), ""), y = turned(z, v, size, is_sine);
+    if (scalar) far = first_of(z, far), y = first_of(z, y);
+    return unless_far(z, far, y, is_sine ? sine_of_any : cosine_of_any, x);
+}
+
+static LLVMValueRef make_sine(const Maker *z, LLVMValueRef x) { return make_turned(z, x, true); }
+static LLVMValueRef make_cosine(const Maker *z, LLVMValueRef x) { return make_turned(z, x, false); }
+
 typedef struct Function {
     Op op;
     LLVMValueRef (*make)(const Maker *, LLVMValueRef);
 } Function;
 
-static const Function functions[] = {{OP_exp, make_exp}, {OP_tanh, make_tanh}, {OP_log, make_log}};
+static const Function functions[] = {{OP_exp, make_exp}, {OP_tanh, make_tanh}, {OP_log, make_log}, {OP_sin, make_sine}, {OP_cos, make_cosine}};
+
+static Maker maker(Body *p, int lanes, int width) {
+    return (Maker){p, p->e, lanes, width, LLVMVectorType(p->e->type_double, (unsigned)width), LLVMVectorType(p->e->type_i64, (unsigned)width)};
+}
+
+static LLVMValueRef make(const Maker *z, Op op, LLVMValueRef x) {
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (functions[i].op == op) return functions[i].make(z, x);
+    return NULL;
+}
 
 LLVMValueRef lanes_function(Body *p, Op op, LLVMValueRef x) {
     int lanes = lanes_of_vector(p), width = (int)LLVMGetVectorSize(LLVMTypeOf(x));
-    Maker z = {p, p->e, lanes, width, LLVMVectorType(p->e->type_double, (unsigned)width), LLVMVectorType(p->e->type_i64, (unsigned)width)};
+    Maker z = maker(p, lanes, width);
     if (lanes < 4 || p->e->native != lanes || LLVMTypeOf(x) != z.type || width % lanes || width > WIDEST) return NULL;
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-        if (functions[i].op == op) return functions[i].make(&z, x);
-    return NULL;
+    return make(&z, op, x);
+}
+
+LLVMValueRef body_function_of(Body *p, Op op, LLVMValueRef x) {
+    Maker z = maker(p, p->e->native, 2);
+    if ((op != OP_sin && op != OP_cos) || p->e->native < 4 || p->e->opt->fp != CPU_FP_FAST || LLVMTypeOf(x) != p->e->type_double) return NULL;
+    return make(&z, op, x);
 }

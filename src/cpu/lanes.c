@@ -386,15 +386,13 @@ static const char *vector_function(Body *p, Op op, Kind kind, int lanes) {
 #endif
 }
 
-static LLVMValueRef call_vector(Body *p, Op op, Kind kind, int n, LLVMValueRef *args) {
+LLVMValueRef lanes_call(Body *p, Op op, Kind kind, int n, LLVMValueRef *args) {
     int lanes = (int)LLVMGetVectorSize(LLVMTypeOf(args[0])), half = lanes / 2;
-    LLVMValueRef here = lanes_function(p, op, args[0]);
-    if (here) return here;
     if (lanes <= most_in_call(p, kind)) return emit_pure_call(p->e, vector_function(p, op, kind, lanes), LLVMTypeOf(args[0]), n, args);
     LLVMValueRef low[2], high[2];
     for (int i = 0; i < n; i++) low[i] = lanes_part(p, args[i], 0, half), high[i] = lanes_part(p, args[i], half, half);
-    LLVMValueRef first = call_vector(p, op, kind, n, low);
-    return lanes_joined(p, first, call_vector(p, op, kind, n, high));
+    LLVMValueRef first = lanes_call(p, op, kind, n, low);
+    return lanes_joined(p, first, lanes_call(p, op, kind, n, high));
 }
 
 // A function that knows no vectors, of each lane.
@@ -413,6 +411,17 @@ static LLVMValueRef lane_by_lane(Body *p, const Stmt *s) {
     return v;
 }
 
+// Is the sine needed of which s is the cosine, or the other way round?
+static bool has_pair(const Block *block, const Stmt *s) {
+    const Op other = s->op == OP_sin ? OP_cos : OP_sin;
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *t = block->stmts.data[i];
+        if (t->kind == ST_OP && t->op == other && t->args[0] == s->args[0]) return true;
+        if (has_pair(t->body, s) || has_pair(t->other, s)) return true;
+    }
+    return false;
+}
+
 static LLVMValueRef lanes_operation(Body *p, const Stmt *s) {
     Emitter *e = p->e;
     Kind kind = body_kind(p, s->dst), of = kind == KIND_BOOL ? body_kind(p, s->args[0]) : kind;
@@ -420,7 +429,11 @@ static LLVMValueRef lanes_operation(Body *p, const Stmt *s) {
     if (root) return root;
     LLVMValueRef args[2] = {lanes_value(p, s->args[0]), s->nargs > 1 ? lanes_value(p, s->args[1]) : NULL};
     int most = most_in_call(p, kind);
-    if (vector_function(p, s->op, kind, p->lanes < most ? p->lanes : most)) return call_vector(p, s->op, kind, s->nargs, args);
+    if (vector_function(p, s->op, kind, p->lanes < most ? p->lanes : most)) {
+        bool turn = s->op == OP_sin || s->op == OP_cos;
+        LLVMValueRef here = turn && !has_pair(p->loop->body, s) ? NULL : lanes_function(p, s->op, args[0]);
+        return here ? here : lanes_call(p, s->op, kind, s->nargs, args);
+    }
     bool literal_power = s->op == OP_powi && p->def[s->args[1]] && p->def[s->args[1]]->kind == ST_LIT;
     if (!literal_power && !emit_op_takes_vectors(s->op)) return lane_by_lane(p, s);
     if (literal_power && !emit_powi_inline(of, p->def[s->args[1]]->u.num)) return lane_by_lane(p, s);

@@ -47,5 +47,6 @@ void lanes_end_rare(Body *p, const Rare *r, int n, LLVMValueRef *v, LLVMValueRef
 // A function of a vector of doubles, or of several side by side, so that operations of one go on while those of another wait; NULL if
 // it is not written here. (functions.c)
 LLVMValueRef lanes_function(Body *p, Op op, LLVMValueRef x);
+LLVMValueRef lanes_call(Body *p, Op op, Kind kind, int n, LLVMValueRef *args); // libmvec's function, of a vector or of its parts
 
 #endif

@@ -10,6 +10,8 @@ for cpu in native $v3; do
 done
 [ "$(uname -m)" = x86_64 ] || exit 77
 echo "approximated in v3: $(for f in vrsqrtps vrcpps; do fsmc --target-cpu=x86-64-v3 --fp=fast --emit=asm functions.fsm -o - | grep -cw $f; done | xargs)"
-echo "calls of libmvec: $(for cpu in x86-64-v3 x86-64-v4; do fsmc --target-cpu=$cpu --emit=asm functions.fsm -o - | grep -c _ZGV; done | xargs)"
+echo "calls of libmvec: $(for cpu in x86-64-v3 x86-64-v4; do fsmc --target-cpu=$cpu --emit=asm functions.fsm -o - | grep _ZGV | grep -vc 'sin@\|cos@'; done | xargs)"
 echo "blocks of exponentials: $(for cpu in x86-64-v3 x86-64-v4; do fsmc --target-cpu=$cpu --entry=exps --emit=loops functions.fsm -o - | grep -c 'blocks of lanes'; done | xargs)"
 echo "branches to what is rare, of a block and of a vector: $(fsmc --target-cpu=x86-64-v3 --entry=exps --emit=llvm functions.fsm -o - | grep -c '^rare')"
+rare() { fsmc --target-cpu=x86-64-v3 --entry="$1" --fp="$2" --emit=llvm functions.fsm -o - | grep -c '^rare'; }
+echo "sines written here: with cosines $(rare turns fast), alone $(rare lone fast), of scalars $(rare sine fast) $(rare sine contract)"
