@@ -544,7 +544,9 @@ static LLVMValueRef emit_operation(Body *p, const Stmt *s) {
     Kind kind = body_kind(p, s->dst);
     if (p->accumulation[s->dst]) return emit_accumulate(p->e, kind, x, y, s->op == OP_sub);
     LLVMValueRef here = body_function_of(p, s->op, x);
-    return here ? here : emit_op(p->e, s->op, kind == KIND_BOOL ? body_kind(p, s->args[0]) : kind, x, y);
+    LLVMValueRef v = here ? here : emit_op(p->e, s->op, kind == KIND_BOOL ? body_kind(p, s->args[0]) : kind, x, y);
+    LLVMTypeRef type = LLVMTypeOf(v);
+    return s->kept ? emit_intrinsic(p->e, "llvm.arithmetic.fence", 1, &type, 1, &v) : v;
 }
 
 static void emit_addto(Body *p, const Stmt *s) {

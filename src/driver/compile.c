@@ -249,6 +249,7 @@ static const char *target_cpu(const Options *o) { return o->cpu ? o->cpu : o->co
 static void schedule(Compilation *c, Tree *t, const LaneOptions *lanes) {
     const Options *o = c->opt;
     if (o->lanes) lanes_choose(c->arena, t, lanes);
+    if (o->fp == CPU_FP_FAST) lower_heights(c->arena, t);
     if (o->threads >= 0) threads_cut(c->arena, t, lanes, o->threads_always);
 }
 

@@ -39,6 +39,9 @@ void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt);
 // few iterations, for tests. (threads.c)
 void threads_cut(Arena *arena, Tree *tree, const LaneOptions *opt, bool always);
 
+// Turns products in loops without lanes whose iterations wait for each other, as --fp=fast allows. (height.c)
+void lower_heights(Arena *arena, Tree *tree);
+
 // The function with f's inputs that gives the extents of its outputs, as Int scalars in order; NULL if there are none.
 Func *lower_size_query(Arena *arena, const Func *f);
 

@@ -88,6 +88,7 @@ struct Stmt {
     bool shifted; // ST_FOR: only the first statement of the body, j = low + dst, uses dst (lower/shift.c)
     int64_t streams; // ST_FOR: not 0: what it stores of outputs, which nothing else accesses, goes past the caches if these have at
                      // least so many elements (lower/stream.c)
+    bool kept; // ST_OP: a product that is not to be taken in another order with what it is a factor of (lower/height.c)
     bool once; // ST_STORE: each time that its loops run, no other statement or iteration writes to the same elements (lower/cover.c)
     bool rows; // ST_FOR in one with lanes: copies neighbouring elements of each lane's row (lower/stage.c)
     bool together; // ST_FOR in one with lanes, shifted: the lanes run over j together
