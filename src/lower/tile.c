@@ -7,7 +7,7 @@
 //     for t { for p { x[p] }; for c < k { for p { … z[c,p] } }; for p { y[p] }; for c < k { for p { … u[j,p] }; for j, l { … } } }
 //
 // so that each matrix is read once for a tile, by the lanes p; and products that are added to a matrix, of numbers of the
-// iteration, are sums over the tile, which registers hold: g[c,j,l] += sum over p of u[j,p] * x[l,p].
+// iteration, are sums over the tile, whose lanes are columns l: g[c,j,l] += sum over p of u[j,p] * x[l,p] (tile_products.c).
 #include "lower/tile.h"
 
 #include <string.h>
@@ -15,8 +15,6 @@
 // Iterations of a tile: whole blocks of lanes (the vectors of 8 numbers are those of machines with many registers, and blocks long),
 // and no power of 2 of lines, so that rows of a tile do not meet in the same places of a cache. More if little waits for each.
 enum { TILE = 48, TILE_OF_LONG = 32, LONG = 8, MORE = 2, LEAST = 255 };
-// Of sums over a tile that registers hold: rows, as there are registers for.
-enum { ROWS = 2, MANY_REGISTERS = 32 };
 
 enum { FREE = -1, GONE = -2 };
 
@@ -261,7 +259,7 @@ void tile_access_wide(Tiler *z, Block *b, Temp p, int n, Stmt **around, bool hea
             const Widened *w = &z->wide.data[k];
             int at, values = s->kind == ST_LOAD ? 0 : 1, m = values;
             bool row = w->at >= 0;
-            if (s->buf != w->from || (row && !(heavy && is_row(z, s, n, around, &at) && at == w->at))) continue;
+            if (s->buf != w->from || s->kind == ST_NEW || (row && !(heavy && is_row(z, s, n, around, &at) && at == w->at))) continue;
             Temp *args = ARENA_ARRAY(z->b.arena, Temp, w->to->rank + 1);
             if (values) args[0] = s->args[0];
             for (int d = 0; d < w->from->rank; d++)
@@ -352,7 +350,6 @@ static void put_heavy(Tiler *z, Stmt *c) {
 static void put_rows(Tiler *z, const Widened *w) {
     Temp index[RANK_MAX], to[RANK_MAX];
     int n = 0;
-    tile_zeros(z, z->tile, 1, (Buf *[]){w->to});
     Stmt *p = build_loop(&z->b, z->tile, z->loop->dst, z->count);
     Block *body = p->body;
     Temp i = build_int(&z->b, body, OP_add, z->base, p->dst);
@@ -501,12 +498,11 @@ static bool tile_all(Tiler *z, Block *block) {
 
 void lanes_tile(Arena *arena, Tree *tree, const LaneOptions *opt) {
     Map seen = {0};
-    int registers = opt->machine->registers ? (int)opt->machine->registers : opt->registers;
     bool any = false;
     for (bool more = !opt->precise; more;) {
         Tiler z = {.b = {.arena = arena, .tree = tree}, .known = tree->temps.len, .seen = seen};
         z.m = (Model){.machine = opt->machine, .roots = opt->roots, .shared = opt->shared, .masks = opt->width >= LANES_MASKED, .silent = true, .always = opt->always};
-        z.rows = registers >= MANY_REGISTERS ? MOST_ROWS : ROWS, z.most = opt->width < LONG ? TILE : TILE_OF_LONG;
+        z.width = opt->width, z.most = opt->width < LONG ? TILE : TILE_OF_LONG;
         z.cache = (int64_t)opt->machine->cache;
         iter_init(&z.m.it, arena, tree, false);
         model_find_windows(&z.m);

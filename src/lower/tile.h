@@ -7,7 +7,7 @@
 #include "lower/effects.h"
 #include "lower/internal.h"
 
-enum { MOST_INSIDE = 8, MOST_ROWS = 4 };
+enum { MOST_INSIDE = 8 };
 
 typedef struct Widened { // an array of an iteration, or of rows of one from outside, and that of all iterations of a tile
     const Buf *from;
@@ -24,7 +24,7 @@ typedef struct Tiler {
     Builder b;
     Model m;
     int known;    // so many temps have a definition
-    int rows;     // that share a loop over a tile
+    int width;    // lanes of a vector
     int most;     // iterations of a tile where much waits for each
     int64_t cache; // its bytes
     // Of the loop that is looked at:
@@ -53,11 +53,10 @@ const Stmt *tile_def(const Tiler *z, Temp t); // what makes it, if that was ther
 bool tile_has_whole(const Block *block, const Buf *b);
 // Accesses to arrays of an iteration become those to arrays of a tile. (tile.c)
 void tile_access_wide(Tiler *z, Block *b, Temp p, int n, Stmt **around, bool heavy);
-// Zeros for the iterations that the last tile lacks, before what comes next in the block. (tile_products.c)
-void tile_zeros(Tiler *z, Block *to, int n, Buf *const *bufs);
 // The product of the extents of an array, but for one (-1: of all); *known: that, or -1 if it is not known here. (tile_products.c)
 Temp tile_count(Tiler *z, Block *to, const Buf *b, int but, int64_t *known);
-// In the loop c over matrices, with the loop p over a tile inside: products that are added to matrices become sums over the tile. (tile_products.c)
+// In the loop c over matrices, with the loop p over a tile inside: products that are added to matrices, and
+// numbers that are added to rows, become sums over the tile. (tile_products.c)
 void tile_split_products(Tiler *z, Stmt *c, Stmt *p);
 
 #endif
