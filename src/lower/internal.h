@@ -148,6 +148,8 @@ void lanes_contract(Arena *arena, Tree *tree, const LaneOptions *opt);
 void lanes_peel(Arena *arena, Tree *tree, bool precise);
 // Loops over a few independent things around loops over data go inside of these. (turn.c)
 void lanes_turn(Arena *arena, Tree *tree, bool precise);
+// Loops over directions skip those in which all is zero. (narrow.c)
+void lanes_narrow(Arena *arena, Tree *tree, const LaneOptions *opt);
 // Makes loops over what starts elsewhere say so: Stmt.shifted. (shift.c)
 void lanes_shift(Arena *arena, Tree *tree);
 // Gives a loop with lanes, which is in the block, copies of the rows that pay; def: what makes each of the first `known` temps.

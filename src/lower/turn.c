@@ -162,10 +162,10 @@ static bool made_inside(const Effects *e, Temp cell) {
     return false;
 }
 
-// Is it a loop over data in each iteration of which the loop around it looks up the same? All cells that it uses are its own.
-static bool should_turn(const Turner *z, const Stmt *s, const Effects *e) {
+// Is it a loop over data in each iteration of which the loop around it computes the same? All cells that it uses are its own. *looks: and looks
+// it up, at places that are known then.
+static bool should_turn(const Turner *z, const Stmt *s, const Effects *e, bool *looks) {
     int shared = 0;
-    bool looks = false;
     if (!nest_is_plain(s) || s->few || s->shifted || varies(z, s->args[0])) return false;
     for (int k = 0; k < e->gets.len; k++)
         if (!made_inside(e, e->gets.data[k])) return false;
@@ -176,10 +176,10 @@ static bool should_turn(const Turner *z, const Stmt *s, const Effects *e) {
     find_same(z, s->body, of, same);
     for (int i = 0; i < s->body->stmts.len; i++) {
         shared += same[i] && s->body->stmts.data[i]->kind != ST_LIT;
-        looks |= !same[i] && looks_up(z, s->body->stmts.data[i]);
+        *looks |= !same[i] && looks_up(z, s->body->stmts.data[i]);
     }
     free_effects(of, s->body->stmts.len);
-    return looks && shared >= LEAST_SHARED;
+    return shared >= LEAST_SHARED;
 }
 
 // Whether the array is written once, before the loop or in the loops that are turned.
@@ -198,17 +198,17 @@ static bool is_settled(const Turner *z, const Buf *b) {
     return true;
 }
 
-// Whether there is a loop to be turned.
+// Whether there is a loop to be turned, one of which looks something up.
 static bool find_parts(Turner *z) {
     const Block *body = z->loop->body;
     bool *same = ARENA_ARRAY(z->arena, bool, z->n + 1), any = false;
     int now = 0;
     find_same(z, body, z->of, same);
     for (int i = 0; i < z->n; i++) {
-        bool turned = !same[i] && should_turn(z, body->stmts.data[i], &z->of[i]);
+        bool looks = false, turned = !same[i] && should_turn(z, body->stmts.data[i], &z->of[i], &looks);
         if (!same[i]) now += now % 2 ? 1 + turned : turned;
         z->part[i] = same[i] ? BEFORE : now;
-        any |= turned;
+        any |= turned && looks;
     }
     return any;
 }
