@@ -50,6 +50,7 @@ typedef struct Body {
     const Stmt *loop;        // it
     LLVMValueRef mask;       // which of them are at work, as a vector of Bool; NULL: all
     LLVMValueRef in_range;   // the mask of a vector at the end of a loop, some lanes of which are at work in nothing
+    LLVMValueRef left;       // how many of its lanes are at work, or more than there are
     const Stmt *given;       // the statement whose value a loop inside has given
     LLVMValueRef zero, dump; // where the others read and store, if they must
     LLVMValueRef *sums;      // by buffer: the lanes' private copies, or NULL

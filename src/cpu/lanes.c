@@ -191,6 +191,37 @@ static void go_past_caches(Body *p, LLVMValueRef store) {
     LLVMSetAlignment(store, (unsigned)p->lanes * (unsigned)sizeof(double));
 }
 
+enum { MASKED_STORES = 8 }; // how many lanes have the processors whose stores take masks of AVX-512
+
+// The first p->left lanes of a vector, or all. AMD's processors take a dozen cycles and more for a store with a mask that is not one of
+// AVX-512, and a load does not get from it what is still on the way: halves of the vector are stored by themselves.
+static void store_left(Body *p, unsigned align, LLVMValueRef at, LLVMValueRef v) {
+    LLVMBuilderRef b = p->e->builder;
+    LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(v));
+    LLVMBasicBlockRef all = body_new_block(p, "all"), some = body_new_block(p, "some"), done = body_new_block(p, "done");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSGE, p->left, emit_int(p->e, p->lanes), ""), all, some);
+    body_go_on(p, all);
+    LLVMSetAlignment(LLVMBuildStore(b, v, at), align);
+    LLVMBuildBr(b, done);
+    body_go_on(p, some);
+    for (int h = p->lanes / 2; h > 0; h /= 2) {
+        LLVMValueRef low = lanes_part(p, v, 0, h), high = lanes_part(p, v, h, h), step = emit_int(p->e, h), from_at = at;
+        LLVMBasicBlockRef from = LLVMGetInsertBlock(b), store = body_new_block(p, "store"), rest = h > 1 ? body_new_block(p, "rest") : done;
+        LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, LLVMBuildAnd(b, p->left, step, ""), emit_int(p->e, 0), ""), store, rest);
+        body_go_on(p, store);
+        LLVMSetAlignment(LLVMBuildStore(b, low, at), align);
+        LLVMValueRef next = LLVMBuildInBoundsGEP2(b, element, at, &step, 1, "");
+        LLVMBuildBr(b, rest);
+        body_go_on(p, rest);
+        if (h == 1) break;
+        LLVMBasicBlockRef froms[] = {from, store};
+        v = LLVMBuildPhi(b, LLVMTypeOf(low), "");
+        LLVMAddIncoming(v, (LLVMValueRef[]){low, high}, froms, 2);
+        at = LLVMBuildPhi(b, p->e->type_ptr, "");
+        LLVMAddIncoming(at, (LLVMValueRef[]){from_at, next}, froms, 2);
+    }
+}
+
 // What is the lanes' own may be written in all of them, too: with what was there. So it can be in registers, and need not wait for a
 // masked store.
 static void store_together(Body *p, const Buf *b, LLVMValueRef at, LLVMValueRef v) {
@@ -201,6 +232,10 @@ static void store_together(Body *p, const Buf *b, LLVMValueRef at, LLVMValueRef 
         LLVMValueRef store = LLVMBuildStore(p->e->builder, v, at);
         LLVMSetAlignment(store, align);
         if (p->streams) go_past_caches(p, store);
+        return;
+    }
+    if (p->mask == p->in_range && p->e->native < MASKED_STORES) {
+        store_left(p, body_alignment(b->kind), at, v);
         return;
     }
     LLVMTypeRef types[] = {LLVMTypeOf(v), p->e->type_ptr};
@@ -939,6 +974,7 @@ static LLVMValueRef run(LaneLoop *z, const Stmt *s, LLVMValueRef first, LLVMValu
     p->temp[s->dst] = c.index;
     p->loop = s;
     if (masked) p->in_range = p->mask = LLVMBuildICmp(b, LLVMIntSLT, lanes_value(p, s->dst), splat(p, n), "");
+    if (masked) p->left = LLVMBuildNSWSub(b, n, c.index, "");
     if (!p->depth || body_is_long(p, s->body)) body_poll(p); // an innermost loop of a nest is done soon
     LLVMValueRef inner = body_allocates(p, s->body, false) ? body_mark(p) : NULL;
     p->depth++;
