@@ -170,7 +170,8 @@ bool model_adds(const Block *block) {
 static bool is_llvms(const Block *block) { return model_adds(block) != has_neighbours(block); }
 
 // Is a simple loop inside of others better left to LLVM, too? It makes several vectors of short ones at a time, and then does what
-// is left one by one, but one vector of long ones. Sums, and additions to arrays, are its own to arrange (jam.c).
+// is left one by one, but one vector of long ones. Sums, and additions to arrays, are its own to arrange (jam.c). Not so of a loop that
+// iterations of the one around cannot share: with masks, what is left is one vector, and it may be all there is.
 static bool is_short(const Block *block) {
     int n = 0;
     for (int i = 0; i < block->stmts.len; i++) {
@@ -288,14 +289,14 @@ static void explain_choice(Model *p, Stmt *loop, double plain, double laned, con
 double model_best(Model *p, Stmt *loop, bool *lanes) {
     bool outermost = p->depth++ == 0, wished = model_wished(p, loop), simple = !wished && is_plain(p, loop->body, loop->dst);
     const char *attribute = wished || has_wished(p, loop->body) ? "lane" : stmt_wish(loop, WISH_sequential) ? "sequential" : NULL;
-    bool silent = p->silent;
-    p->silent = true;
+    bool silent = p->silent, chained = p->chained && p->masks;
+    p->silent = true, p->chained = false;
     double n = trips(p, loop, outermost), each = 1 + plain_cost(p, loop->body), laned = DBL_MAX;
     bool far = outermost || map_get(&p->rests, (void *)((intptr_t)loop->args[0] + 1));
     double plain = n * each / (!simple ? 1 : far ? p->machine->plain_long : p->machine->plain_short);
     p->silent = silent;
     p->depth--;
-    bool alone = simple && (outermost ? is_llvms(loop->body) : is_short(loop->body));
+    bool alone = simple && (outermost ? is_llvms(loop->body) : !chained && is_short(loop->body));
     if (wished || (!attribute && (p->always || !alone))) laned = with_lanes(p, loop, n, each);
     *lanes = p->always || wished ? laned < DBL_MAX : laned * p->machine->worth < plain;
     if (!alone || attribute) explain_choice(p, loop, plain, laned, attribute, *lanes);

@@ -22,6 +22,7 @@ typedef struct Model {
     Run *run, *load;   // of the loop that is looked at (runs.c)
     int runs, loads;
     int depth;         // of loops around it
+    bool chained;      // the iterations of the loop around it run one after the other
 } Model;
 
 // Finds the sizes by which extents of loops are less than others, as those of windows: they are short, and the others long.

@@ -254,19 +254,31 @@ static void hear(Planner *p, const Block *block, bool inside) {
     }
 }
 
-static void choose(Planner *p, Block *block) {
+static void choose(Planner *p, Block *block, bool chained);
+
+static void choose_inside(Planner *p, Stmt *s) {
+    bool chained = s->kind == ST_LOOP;
+    if (s->kind == ST_FOR) chained = !iter_look(&p->m.it, s, false), iter_forget(&p->m.it);
+    p->m.depth++;
+    choose(p, s->body, chained);
+    p->m.depth--;
+}
+
+// chained: the iterations of the loop around run one after the other.
+static void choose(Planner *p, Block *block, bool chained) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
         bool lanes = s->lanes; // of a tile
+        p->m.chained = chained;
         if (s->kind == ST_FOR && !lanes) model_best(&p->m, s, &lanes);
         if (lanes) {
             settle(p, s);
             vec_push(&p->chosen, ((Chosen){block, s}));
+        } else if (s->kind == ST_FOR || s->kind == ST_LOOP) {
+            choose_inside(p, s);
         } else {
-            p->m.depth += s->kind == ST_FOR || s->kind == ST_LOOP;
-            choose(p, s->body);
-            choose(p, s->other);
-            p->m.depth -= s->kind == ST_FOR || s->kind == ST_LOOP;
+            choose(p, s->body, chained);
+            choose(p, s->other, chained);
         }
     }
 }
@@ -289,7 +301,7 @@ void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     if (lanes_split(&p.m)) iter_free(&p.m.it), iter_init(&p.m.it, arena, tree, opt->precise), p.m.it.fast = opt->fast;
     p.last = ARENA_ARRAY(arena, int, tree->temps.len + 1);
     p.calls = ARENA_ARRAY(arena, int, tree->temps.len + 1);
-    choose(&p, tree->body);
+    choose(&p, tree->body, false);
     if (opt->width >= LANES_MASKED && !opt->precise) lanes_stream(&p.m);
     int known = tree->temps.len;
     for (int i = 0; i < p.chosen.len; i++) {
