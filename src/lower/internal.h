@@ -182,6 +182,9 @@ void block_sweep(Block *block); // … this, from all blocks inside, too
 // Removes what nothing needs any more: values, arrays that are not loaded, and loops and branches without anything in them.
 void lower_remove_dead(Arena *arena, Tree *tree);
 
+// Makes arrays where they would be copied or added to, without zeros first where these are not needed, and lets steps of sequential
+// loops work on their state instead of a copy. strict: sums keep their order. (copies.c)
+void lower_spare_copies(Arena *arena, Tree *tree, bool strict);
 // Writes out short loops where that decides conditions on their index or brings loops inside of them together, and turns fills
 // and copies into loops that may become one with others: these are noted in `opened`, each with what it was. strict: sums keep
 // their order. (unfold.c)
