@@ -35,8 +35,6 @@ static void make_buf(Cloner *z, const Buf *b) {
     Buf *copy = arena_copy(z->arena, b, sizeof *b);
     copy->id = z->tree->bufs.len;
     copy->extent = clone_temps(z, b->rank, b->extent);
-    Block *home = b->home ? map_get(&z->blocks, b->home) : NULL;
-    if (home) copy->home = home;
     vec_push(&z->tree->bufs, copy);
     map_put(z->bufs, b, copy);
 }
@@ -68,7 +66,13 @@ static Block *clone_block(Cloner *z, const Block *block) {
 
 Stmt *tree_clone_with(Arena *arena, Tree *tree, const Stmt *s, Map *temps, Map *bufs) {
     Cloner z = {.arena = arena, .tree = tree, .temps = temps, .bufs = bufs};
+    const int first = tree->bufs.len;
     Stmt *copy = clone_stmt(&z, s);
+    for (int i = first; i < tree->bufs.len; i++) { // an array may come into being before its home
+        Buf *b = tree->bufs.data[i];
+        Block *home = b->home ? map_get(&z.blocks, b->home) : NULL;
+        if (home) b->home = home;
+    }
     map_free(&z.blocks);
     return copy;
 }
@@ -91,11 +95,12 @@ static bool has_new(const Block *block, const Buf *b) {
     return false;
 }
 
-// from -> to: Map of arrays.
-static void note_homes(Cloner *z, Block *to, const Block *block, const Block *copy) {
+// The arrays of a block in `all` that come into being before that: others for the copy. They may have been moved out of the block, too, but
+// not out of `all`.
+static void note_homes(Cloner *z, Block *to, const Block *all, const Block *block, const Block *copy) {
     for (int i = 0, n = z->tree->bufs.len; i < n; i++) {
         const Buf *b = z->tree->bufs.data[i];
-        if (b->home != block || has_new(block, b)) continue;
+        if (b->home != block || has_new(all, b)) continue;
         Buf *other = arena_copy(z->arena, b, sizeof *b);
         other->id = z->tree->bufs.len, other->home = copy;
         vec_push(&z->tree->bufs, other);
@@ -105,8 +110,8 @@ static void note_homes(Cloner *z, Block *to, const Block *block, const Block *co
     }
     for (int i = 0; i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i], *c = copy->stmts.data[i];
-        if (s->body) note_homes(z, to, s->body, c->body);
-        if (s->other) note_homes(z, to, s->other, c->other);
+        if (s->body) note_homes(z, to, all, s->body, c->body);
+        if (s->other) note_homes(z, to, all, s->other, c->other);
     }
 }
 
@@ -125,7 +130,7 @@ Stmt *tree_clone_apart(Arena *arena, Tree *tree, const Stmt *loop, Block *to) {
     Map bufs = {0};
     Cloner z = {.arena = arena, .tree = tree, .bufs = &bufs};
     Stmt *copy = tree_clone(arena, tree, loop);
-    note_homes(&z, to, loop->body, copy->body);
+    note_homes(&z, to, loop->body, loop->body, copy->body);
     use_others(copy->body, &bufs);
     map_free(&bufs);
     return copy;
