@@ -295,11 +295,11 @@ static LLVMValueRef make_log(const Maker *z, LLVMValueRef x) {
     return unless_far(z, far, y, log_of_any, x);
 }
 
-// The sine of x, or the cosine: of what is left of |x| beside k quarters of a turn, one of the two polynomials, as k is even or odd.
-// Multiples of the first part of pi / 2 leave a number that is exact; the third part is for what lies next to one. |x| must be below FAR. The error is not above
-// 1.5 units in the last place.
 static const double FAR = 0x1p30;
 
+// The sine of x, or the cosine: of what is left of |x| beside k quarters of a turn, one of the two polynomials, as k is even or odd.
+// Multiples of the first part of pi / 2 leave a number that is exact; the third part is for what lies next to one. |x|, which is `size`,
+// must be below FAR. The error is not above 1.5 units in the last place.
 static LLVMValueRef turned(const Maker *z, LLVMValueRef x, LLVMValueRef size, bool is_sine) {
     static const double of_sine[] = {0x1.5d8772f3f7aaep-33, -0x1.ae5e4c556246ep-26, 0x1.71de356f70264p-19, -0x1.a01a019c30b61p-13,
                                      0x1.111111110fb50p-7,  -0x1.555555555554dp-3};

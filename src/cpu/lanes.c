@@ -1,7 +1,8 @@
 // Loops with lanes as vector instructions. Of what varies between lanes (TempInfo.varies), Body.temp holds a vector; of
 // an Int with a fixed step from lane to lane, its value in the first lane; of what all lanes share, the value. Where lanes
 // disagree on a condition, both branches run, each with the mask of the lanes that take it, unless there are none. Buffers
-// that are new in each iteration hold the elements of all lanes side by side: element i of lane l is at i * lanes + l.
+// that are new in each iteration hold the elements of all lanes side by side: element i of lane l is at i * lanes + l. The loop
+// itself is lane_loop.c's.
 #include "cpu/lanes.h"
 
 #include "lower/independent.h"
@@ -9,14 +10,14 @@
 
 #include <string.h>
 
-enum { SHORT_RUN = 8, FEW = 12 };
+enum { FEW = 12 };
 
 static const TempInfo *info(const Body *p, Temp t) { return &p->tree->temps.data[t]; }
 static bool linear(const Body *p, Temp t) { return info(p, t)->varies && info(p, t)->step != STEP_ANY; }
 
 // ---- vectors
 
-static LLVMTypeRef vector_type(const Body *p, LLVMTypeRef of) { return LLVMVectorType(of, (unsigned)p->lanes); }
+LLVMTypeRef lanes_vector_type(const Body *p, LLVMTypeRef of) { return LLVMVectorType(of, (unsigned)p->lanes); }
 
 LLVMValueRef lanes_index(const Body *p, int lane) { return LLVMConstInt(p->e->type_i32, (unsigned)lane, false); }
 
@@ -26,14 +27,14 @@ static LLVMValueRef constant_lanes(const Body *p, int64_t first, int64_t step) {
     return LLVMConstVector(v, (unsigned)p->lanes);
 }
 
-static LLVMValueRef splat(Body *p, LLVMValueRef x) {
-    LLVMTypeRef type = vector_type(p, LLVMTypeOf(x));
+LLVMValueRef lanes_splat(Body *p, LLVMValueRef x) {
+    LLVMTypeRef type = lanes_vector_type(p, LLVMTypeOf(x));
     LLVMValueRef one = LLVMBuildInsertElement(p->e->builder, LLVMGetPoison(type), x, lanes_index(p, 0), "");
-    LLVMValueRef mask = LLVMConstNull(vector_type(p, p->e->type_i32));
+    LLVMValueRef mask = LLVMConstNull(lanes_vector_type(p, p->e->type_i32));
     return LLVMBuildShuffleVector(p->e->builder, one, LLVMGetPoison(type), mask, "");
 }
 
-static LLVMValueRef extract(Body *p, LLVMValueRef v, int lane) {
+LLVMValueRef lanes_extract(Body *p, LLVMValueRef v, int lane) {
     return LLVMBuildExtractElement(p->e->builder, v, lanes_index(p, lane), "");
 }
 
@@ -45,7 +46,7 @@ static LLVMValueRef insert(Body *p, LLVMValueRef v, LLVMValueRef x, int lane) {
 LLVMValueRef lanes_value(Body *p, Temp t) {
     LLVMValueRef v = body_value(p, t);
     if (info(p, t)->varies && info(p, t)->step == STEP_ANY) return v;
-    LLVMValueRef all = splat(p, v);
+    LLVMValueRef all = lanes_splat(p, v);
     return linear(p, t) ? LLVMBuildNSWAdd(p->e->builder, all, constant_lanes(p, 0, info(p, t)->step), "") : all;
 }
 
@@ -127,11 +128,11 @@ LLVMValueRef lanes_numbers(Body *p, const Buf *b, const Temp *index) {
     LLVMValueRef at = NULL;
     for (int k = 0; k < b->rank; k++) {
         LLVMValueRef i = lanes_value(p, index[k]);
-        if (at) i = LLVMBuildNSWAdd(build, LLVMBuildNSWMul(build, at, splat(p, body_value(p, b->extent[k])), ""), i, "");
+        if (at) i = LLVMBuildNSWAdd(build, LLVMBuildNSWMul(build, at, lanes_splat(p, body_value(p, b->extent[k])), ""), i, "");
         at = i;
     }
     if (!lanes_own(b)) return at;
-    at = LLVMBuildNSWMul(build, at, splat(p, emit_int(p->e, p->lanes)), "");
+    at = LLVMBuildNSWMul(build, at, lanes_splat(p, emit_int(p->e, p->lanes)), "");
     return LLVMBuildNSWAdd(build, at, constant_lanes(p, 0, 1), "");
 }
 
@@ -161,13 +162,13 @@ static LLVMValueRef from_memory(Body *p, Kind kind, LLVMValueRef v) {
 }
 
 static LLVMValueRef to_memory(Body *p, Kind kind, LLVMValueRef v) {
-    return kind == KIND_BOOL ? LLVMBuildZExt(p->e->builder, v, vector_type(p, p->e->type_i8), "") : v;
+    return kind == KIND_BOOL ? LLVMBuildZExt(p->e->builder, v, lanes_vector_type(p, p->e->type_i8), "") : v;
 }
 
 static LLVMValueRef alignment_arg(Body *p, unsigned bytes) { return LLVMConstInt(p->e->type_i32, bytes, false); }
 
 static LLVMValueRef load_together(Body *p, const Buf *b, LLVMValueRef at) {
-    LLVMTypeRef type = vector_type(p, emit_memory_type(p->e, b->kind));
+    LLVMTypeRef type = lanes_vector_type(p, emit_memory_type(p->e, b->kind));
     unsigned align = vector_alignment(b, p->lanes);
     LLVMValueRef v;
     if (p->mask && !lanes_own(b)) {
@@ -284,7 +285,7 @@ static Places places(Body *p, const Buf *b, const Temp *index) {
 
 static LLVMValueRef place_of(Body *p, const Buf *b, const Places *at, int lane) {
     LLVMBuilderRef build = p->e->builder;
-    if (at->all) return lanes_address(p, b, extract(p, at->all, lane));
+    if (at->all) return lanes_address(p, b, lanes_extract(p, at->all, lane));
     LLVMValueRef off = LLVMBuildNSWMul(build, at->stride, emit_int(p->e, lane), "");
     return lanes_address(p, b, LLVMBuildNSWAdd(build, at->first, off, ""));
 }
@@ -293,8 +294,8 @@ static LLVMValueRef pointers(Body *p, const Buf *b, const Places *at) {
     LLVMBuilderRef build = p->e->builder;
     LLVMValueRef n = at->all;
     if (!n) {
-        n = LLVMBuildNSWMul(build, splat(p, at->stride), constant_lanes(p, 0, 1), "");
-        n = LLVMBuildNSWAdd(build, splat(p, at->first), n, "");
+        n = LLVMBuildNSWMul(build, lanes_splat(p, at->stride), constant_lanes(p, 0, 1), "");
+        n = LLVMBuildNSWAdd(build, lanes_splat(p, at->first), n, "");
     }
     return LLVMBuildInBoundsGEP2(build, emit_memory_type(p->e, b->kind), body_buffer(p, b), &n, 1, "");
 }
@@ -315,7 +316,7 @@ static LLVMValueRef nowhere(Body *p, LLVMValueRef *slot) {
 // The lanes' addresses where they have a mask: one by one this is faster than gathers and scatters of many processors.
 static LLVMValueRef at_work(Body *p, const Buf *b, const Places *at, LLVMValueRef *slot) {
     if (!p->mask) return NULL;
-    return LLVMBuildSelect(p->e->builder, p->mask, pointers(p, b, at), splat(p, nowhere(p, slot)), "");
+    return LLVMBuildSelect(p->e->builder, p->mask, pointers(p, b, at), lanes_splat(p, nowhere(p, slot)), "");
 }
 
 static LLVMValueRef gather(Body *p, const Buf *b, const Temp *index) {
@@ -323,9 +324,9 @@ static LLVMValueRef gather(Body *p, const Buf *b, const Temp *index) {
     if (lanes_load_apart(p, b, index, &near)) return from_memory(p, b->kind, near);
     LLVMTypeRef type = emit_memory_type(p->e, b->kind);
     Places at = places(p, b, index);
-    LLVMValueRef v = LLVMGetPoison(vector_type(p, type)), all = at_work(p, b, &at, &p->zero);
+    LLVMValueRef v = LLVMGetPoison(lanes_vector_type(p, type)), all = at_work(p, b, &at, &p->zero);
     for (int l = 0; l < p->lanes; l++) {
-        LLVMValueRef x = LLVMBuildLoad2(p->e->builder, type, all ? extract(p, all, l) : place_of(p, b, &at, l), "");
+        LLVMValueRef x = LLVMBuildLoad2(p->e->builder, type, all ? lanes_extract(p, all, l) : place_of(p, b, &at, l), "");
         LLVMSetAlignment(x, body_alignment(b->kind));
         v = insert(p, v, x, l);
     }
@@ -335,7 +336,7 @@ static LLVMValueRef gather(Body *p, const Buf *b, const Temp *index) {
 static void scatter(Body *p, const Buf *b, const Temp *index, LLVMValueRef v) {
     Places at = places(p, b, index);
     LLVMValueRef all = at_work(p, b, &at, &p->dump);
-    for (int l = 0; l < p->lanes; l++) body_store(p, b->kind, extract(p, v, l), all ? extract(p, all, l) : place_of(p, b, &at, l));
+    for (int l = 0; l < p->lanes; l++) body_store(p, b->kind, lanes_extract(p, v, l), all ? lanes_extract(p, all, l) : place_of(p, b, &at, l));
 }
 
 static LLVMValueRef lanes_load(Body *p, const Stmt *s) {
@@ -360,11 +361,11 @@ static void add_one_by_one(Body *p, const Buf *b, const Places *at, LLVMValueRef
         if (p->mask) {
             LLVMBasicBlockRef add = body_new_block(p, "add");
             rest = body_new_block(p, "next");
-            LLVMBuildCondBr(build, extract(p, p->mask, l), add, rest);
+            LLVMBuildCondBr(build, lanes_extract(p, p->mask, l), add, rest);
             body_go_on(p, add);
         }
         LLVMValueRef place = place_of(p, b, at, l);
-        LLVMValueRef sum = emit_accumulate(p->e, b->kind, body_load(p, b->kind, place), extract(p, v, l), false);
+        LLVMValueRef sum = emit_accumulate(p->e, b->kind, body_load(p, b->kind, place), lanes_extract(p, v, l), false);
         body_store(p, b->kind, sum, place);
         if (rest) LLVMBuildBr(build, rest), body_go_on(p, rest);
     }
@@ -397,7 +398,7 @@ static void fill(Body *p, const Buf *b, LLVMValueRef v, const Buf *src) {
     Counted c = body_begin_for(p, emit_int(e, 0), body_count(p, b), 1, "fill");
     LLVMValueRef n = LLVMBuildNSWMul(e->builder, c.index, emit_int(e, p->lanes), "");
     if (src && lanes_own(src)) v = load_together(p, src, lanes_address(p, src, n));
-    else if (src) v = splat(p, body_load(p, src->kind, lanes_address(p, src, c.index)));
+    else if (src) v = lanes_splat(p, body_load(p, src->kind, lanes_address(p, src, c.index)));
     store_together(p, b, lanes_address(p, b, n), v);
     body_end_for(p, &c);
 }
@@ -436,9 +437,9 @@ static LLVMValueRef lane_by_lane(Body *p, const Stmt *s) {
     Kind kind = body_kind(p, s->dst), of = kind == KIND_BOOL ? body_kind(p, s->args[0]) : kind;
     LLVMValueRef *args = ARENA_ARRAY(e->arena, LLVMValueRef, s->nargs + 1), *lane = ARENA_ARRAY(e->arena, LLVMValueRef, s->nargs + 2);
     for (int k = 0; k < s->nargs; k++) args[k] = lanes_value(p, s->args[k]);
-    LLVMValueRef v = LLVMGetPoison(vector_type(p, emit_type(e, kind)));
+    LLVMValueRef v = LLVMGetPoison(lanes_vector_type(p, emit_type(e, kind)));
     for (int l = 0; l < p->lanes; l++) {
-        for (int k = 0; k < s->nargs; k++) lane[k] = extract(p, args[k], l);
+        for (int k = 0; k < s->nargs; k++) lane[k] = lanes_extract(p, args[k], l);
         LLVMValueRef x = s->kind == ST_EXTERN ? emit_extern(e, s->u.name, emit_memory_type(e, kind), s->nin, lane, false)
                                               : emit_op(e, s->op, of, lane[0], s->nargs > 1 ? lane[1] : NULL);
         v = insert(p, v, x, l);
@@ -510,7 +511,7 @@ static LLVMValueRef of_first_group(Body *p, LLVMValueRef v, int of, LLVMValueRef
 }
 
 // Is it the end of a step of a prefix sum, or of a recurrence?
-static bool sets_scan(const Body *p, const Stmt *set) {
+bool lanes_sets_scan(const Body *p, const Stmt *set) {
     const Stmt *get = iter_scan_get(p->loop->body, set->dst);
     return get && info(p, get->dst)->scanned;
 }
@@ -527,8 +528,8 @@ typedef struct Step {
     LLVMValueRef factor, term;
 } Step;
 
-static LLVMValueRef ones(Body *p, Kind kind) { return splat(p, LLVMConstReal(emit_type(p->e, kind), 1)); }
-static LLVMValueRef zeros(Body *p, Kind kind) { return LLVMConstNull(vector_type(p, emit_type(p->e, kind))); }
+static LLVMValueRef ones(Body *p, Kind kind) { return lanes_splat(p, LLVMConstReal(emit_type(p->e, kind), 1)); }
+static LLVMValueRef zeros(Body *p, Kind kind) { return LLVMConstNull(lanes_vector_type(p, emit_type(p->e, kind))); }
 
 static LLVMValueRef combined(Body *p, Op op, Kind kind, LLVMValueRef x, LLVMValueRef y) {
     p->e->lanes = p->lanes;
@@ -583,7 +584,7 @@ static LLVMValueRef step_in_order(Body *p, LLVMValueRef x, LLVMValueRef y, LLVMV
     return v;
 }
 
-static LLVMValueRef splat_lane(Body *p, LLVMValueRef v, int lane) { return splat(p, extract(p, v, lane)); }
+static LLVMValueRef splat_lane(Body *p, LLVMValueRef v, int lane) { return lanes_splat(p, lanes_extract(p, v, lane)); }
 
 // A cell that holds a prefix sum: what it is in each lane before the term is added, and p->temp after that. In all lanes the cell has
 // the same, the sum before the vector.
@@ -642,7 +643,7 @@ static LLVMValueRef lanes_scan(Body *p, const Stmt *get) {
 static LLVMValueRef lanes_definition(Body *p, const Stmt *s) {
     Emitter *e = p->e;
     if (linear(p, s->dst)) return body_definition(p, s); // in the first lane
-    LLVMTypeRef type = vector_type(p, emit_type(e, body_kind(p, s->dst)));
+    LLVMTypeRef type = lanes_vector_type(p, emit_type(e, body_kind(p, s->dst)));
     switch (s->kind) {
     case ST_OP: return lanes_operation(p, s);
     case ST_EXTERN: return lane_by_lane(p, s);
@@ -742,7 +743,7 @@ static void lanes_if(Body *p, const Stmt *s) {
 }
 
 static LLVMValueRef among(Body *p, const char *extreme, LLVMValueRef v, int64_t other) {
-    if (p->mask) v = LLVMBuildSelect(p->e->builder, p->mask, v, splat(p, emit_int(p->e, other)), "");
+    if (p->mask) v = LLVMBuildSelect(p->e->builder, p->mask, v, lanes_splat(p, emit_int(p->e, other)), "");
     return lanes_reduce(p, extreme, v);
 }
 
@@ -761,7 +762,7 @@ static void inner_for(Body *p, const Stmt *s) {
     if (low) from = among(p, "llvm.vector.reduce.smin", low, INT64_MAX);
     LLVMValueRef to = among(p, "llvm.vector.reduce.smax", end, low ? INT64_MIN : 0);
     Counted c = body_begin_for(p, from, to, 1, info(p, s->dst)->name);
-    LLVMValueRef at = splat(p, c.index), here = LLVMBuildICmp(b, LLVMIntSLT, at, end, "");
+    LLVMValueRef at = lanes_splat(p, c.index), here = LLVMBuildICmp(b, LLVMIntSLT, at, end, "");
     if (low) here = LLVMBuildAnd(b, here, LLVMBuildICmp(b, LLVMIntSGE, at, low, ""), "");
     if (first) p->given = first;
     p->temp[first ? first->dst : s->dst] = c.index;
@@ -778,7 +779,7 @@ bool lanes_stmt(Body *p, const Stmt *s) {
     if (s->dst >= 0 && s->kind != ST_SET && p->scan[s->dst]) return true;
     switch (s->kind) {
     case ST_SET:
-        if (sets_scan(p, s)) return true;
+        if (lanes_sets_scan(p, s)) return true;
         if (!info(p, s->dst)->varies && !p->sums_cell[s->dst]) return false;
         lanes_set(p, s);
         return true;
@@ -810,249 +811,4 @@ bool lanes_stmt(Body *p, const Stmt *s) {
         p->temp[s->dst] = lanes_definition(p, s);
         return true;
     }
-}
-
-// ---- the loop
-
-typedef struct Sum {
-    Temp cell;
-    LLVMValueRef outer; // its slot
-    Op by;              // OP_add, OP_min or OP_max
-    bool scanned;       // all lanes have the same
-} Sum;
-
-typedef struct LaneLoop {
-    Body *p;
-    VEC(Sum) sums;       // cells from outside
-    LLVMValueRef enough; // is there room for all lanes, and are there iterations enough?
-    char *seen;          // by buffer
-} LaneLoop;
-
-static bool listed(const LaneLoop *z, Temp cell) {
-    for (int i = 0; i < z->sums.len; i++)
-        if (z->sums.data[i].cell == cell) return true;
-    return false;
-}
-
-static void look_inside(LaneLoop *z, const Block *block) {
-    Body *p = z->p;
-    for (int i = 0; block && i < block->stmts.len; i++) {
-        const Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_SET && p->temp[s->dst] && !listed(z, s->dst)) {
-            const Stmt *by = p->def[s->args[0]];
-            bool extreme = by->kind == ST_OP && (by->op == OP_min || by->op == OP_max);
-            vec_push(&z->sums, ((Sum){s->dst, p->temp[s->dst], extreme ? by->op : OP_add, sets_scan(p, s)}));
-        }
-        const Buf *bufs[] = {s->buf, s->src};
-        for (int k = 0; k < 2; k++) {
-            if (!bufs[k] || !p->roomy[bufs[k]->id] || z->seen[bufs[k]->id]) continue;
-            z->seen[bufs[k]->id] = 1;
-            z->enough = LLVMBuildAnd(p->e->builder, z->enough, p->roomy[bufs[k]->id], "");
-        }
-        look_inside(z, s->body);
-        look_inside(z, s->other);
-    }
-}
-
-// The lanes' copies of the arrays that they add to: zeros. They pay if they stay in the cache, and the loop is long;
-// otherwise there are none.
-static void begin_sums(LaneLoop *z, const Stmt *s, LLVMValueRef n) {
-    Body *p = z->p;
-    LLVMBuilderRef b = p->e->builder;
-    LLVMValueRef *count = ARENA_ARRAY(p->e->arena, LLVMValueRef, s->nin + 1);
-    p->copied = LLVMBuildICmp(b, LLVMIntSGE, n, emit_int(p->e, SHORT_RUN * p->e->width), "");
-    p->copied = LLVMBuildAnd(b, p->copied, z->enough, "");
-    for (int i = 0; i < s->nin; i++) {
-        int64_t most = p->e->opt->cache / 2 / ((int64_t)kind_size(s->in[i]->kind) * lanes_of_vector(p));
-        count[i] = body_count(p, s->in[i]);
-        p->copied = LLVMBuildAnd(b, p->copied, LLVMBuildICmp(b, LLVMIntSLE, count[i], emit_int(p->e, most), ""), "");
-    }
-    for (int i = 0; i < s->nin; i++) {
-        const Buf *buf = s->in[i];
-        int64_t size = (int64_t)kind_size(buf->kind);
-        LLVMValueRef elements = LLVMBuildNSWMul(b, count[i], emit_int(p->e, lanes_of_vector(p)), "");
-        elements = LLVMBuildSelect(b, p->copied, elements, emit_int(p->e, 0), "");
-        p->sums[buf->id] = body_alloc(p, elements, size);
-        LLVMValueRef bytes = LLVMBuildNSWMul(b, elements, emit_int(p->e, size), "");
-        LLVMBuildMemSet(b, p->sums[buf->id], LLVMConstNull(p->e->type_i8), bytes, ALIGNMENT);
-    }
-}
-
-static void end_sums(LaneLoop *z, const Stmt *s) {
-    Body *p = z->p;
-    LLVMBuilderRef b = p->e->builder;
-    for (int i = 0; i < s->nin; i++) {
-        const Buf *buf = s->in[i];
-        LLVMTypeRef type = emit_memory_type(p->e, buf->kind);
-        LLVMValueRef n = LLVMBuildSelect(b, p->copied, body_count(p, buf), emit_int(p->e, 0), "");
-        Counted c = body_begin_for(p, emit_int(p->e, 0), n, 1, "sum");
-        LLVMValueRef k = LLVMBuildNSWMul(b, c.index, emit_int(p->e, lanes_of_vector(p)), "");
-        LLVMValueRef at = LLVMBuildInBoundsGEP2(b, type, p->sums[buf->id], &k, 1, "");
-        LLVMValueRef v = LLVMBuildLoad2(b, LLVMVectorType(type, (unsigned)lanes_of_vector(p)), at, ""), to = lanes_address(p, buf, c.index);
-        LLVMValueRef sum = emit_accumulate(p->e, buf->kind, body_load(p, buf->kind, to), lanes_sum(p, buf->kind, v), false);
-        body_store(p, buf->kind, sum, to);
-        body_end_for(p, &c);
-        p->sums[buf->id] = NULL;
-    }
-}
-
-static void begin_cells(LaneLoop *z) {
-    Body *p = z->p;
-    for (int i = 0; i < z->sums.len; i++) {
-        const Sum *s = &z->sums.data[i];
-        LLVMTypeRef one = emit_type(p->e, body_kind(p, s->cell)), type = vector_type(p, one);
-        LLVMValueRef before = LLVMBuildLoad2(p->e->builder, one, s->outer, "");
-        p->sums_cell[s->cell] = true;
-        p->temp[s->cell] = body_slot(p, type, info(p, s->cell)->name);
-        LLVMBuildStore(p->e->builder, s->by == OP_add && !s->scanned ? LLVMConstNull(type) : splat(p, before), p->temp[s->cell]);
-    }
-}
-
-// The least or the greatest of the lanes.
-static LLVMValueRef extreme_of(Body *p, Op op, Kind kind, LLVMValueRef v) {
-    Emitter *e = p->e;
-    for (int n = p->lanes / 2; n > 1; n /= 2) {
-        e->lanes = n;
-        v = emit_op(e, op, kind, lanes_part(p, v, 0, n), lanes_part(p, v, n, n));
-        e->lanes = 0;
-    }
-    return emit_op(e, op, kind, extract(p, v, 0), extract(p, v, 1));
-}
-
-// The sums among the cells: those of cells of one kind that follow one another are made at once.
-static void add_up_cells(LaneLoop *z, LLVMValueRef *v) {
-    Body *p = z->p;
-    for (int i = 0, n; i < z->sums.len; i += n) {
-        const Sum *s = &z->sums.data[i];
-        Kind kind = body_kind(p, s->cell);
-        for (n = 0; i + n < z->sums.len; n++) {
-            const Sum *o = s + n;
-            if (o->by != OP_add || o->scanned || body_kind(p, o->cell) != kind) break;
-        }
-        lanes_sum_each(p, kind, n, v + i);
-        n += !n;
-    }
-}
-
-static void end_cells(LaneLoop *z) {
-    Body *p = z->p;
-    LLVMValueRef *v = ARENA_ARRAY(p->e->arena, LLVMValueRef, z->sums.len + 1);
-    for (int i = 0; i < z->sums.len; i++) {
-        Temp cell = z->sums.data[i].cell;
-        v[i] = LLVMBuildLoad2(p->e->builder, vector_type(p, emit_type(p->e, body_kind(p, cell))), p->temp[cell], "");
-    }
-    add_up_cells(z, v);
-    for (int i = 0; i < z->sums.len; i++) {
-        const Sum *s = &z->sums.data[i];
-        Kind kind = body_kind(p, s->cell);
-        if (s->scanned) {
-            v[i] = extract(p, v[i], 0);
-        } else if (s->by == OP_add) {
-            LLVMValueRef old = LLVMBuildLoad2(p->e->builder, emit_type(p->e, kind), s->outer, "");
-            v[i] = emit_accumulate(p->e, kind, old, v[i], false);
-        } else {
-            v[i] = extreme_of(p, s->by, kind, v[i]);
-        }
-        LLVMBuildStore(p->e->builder, v[i], s->outer);
-        p->temp[s->cell] = s->outer;
-        p->sums_cell[s->cell] = false;
-    }
-}
-
-// Runs the iterations from `first` on as lanes, and says where it stopped: with a mask at the end, without one where less
-// than all lanes are left.
-static LLVMValueRef run(LaneLoop *z, const Stmt *s, LLVMValueRef first, LLVMValueRef n, int lanes, bool masked) {
-    Body *p = z->p;
-    LLVMBuilderRef b = p->e->builder;
-    p->lanes = lanes;
-    begin_cells(z);
-    LLVMValueRef some = LLVMBuildICmp(b, LLVMIntSGT, n, first, "");
-    LLVMValueRef end = n; // whole vectors
-    if (!masked) end = LLVMBuildAdd(b, first, LLVMBuildAnd(b, LLVMBuildSub(b, n, first, ""), emit_int(p->e, -lanes), ""), "");
-    end = LLVMBuildSelect(b, LLVMBuildAnd(b, some, z->enough, ""), end, first, "");
-    Counted c = body_begin_for(p, first, end, lanes, info(p, s->dst)->name);
-    p->temp[s->dst] = c.index;
-    p->loop = s;
-    if (masked) p->in_range = p->mask = LLVMBuildICmp(b, LLVMIntSLT, lanes_value(p, s->dst), splat(p, n), "");
-    if (masked) p->left = LLVMBuildNSWSub(b, n, c.index, "");
-    if (!p->depth || body_is_long(p, s->body)) body_poll(p); // an innermost loop of a nest is done soon
-    LLVMValueRef inner = body_allocates(p, s->body, false) ? body_mark(p) : NULL;
-    p->depth++;
-    body_emit(p, s->body);
-    p->depth--;
-    if (inner) body_release(p, inner);
-    p->in_range = p->mask = NULL;
-    body_end_for(p, &c);
-    end_cells(z);
-    p->lanes = 0;
-    return end;
-}
-
-// Is the array so large that the loop's stores go past the caches, and does each array that it stores to have as many elements before
-// the next whole vector as the others, from `first` on? How many these are.
-static LLVMValueRef streams(Body *p, const Stmt *s, LLVMValueRef first, int lanes, LLVMValueRef *before) {
-    LLVMBuilderRef b = p->e->builder;
-    LLVMValueRef large = NULL;
-    for (int i = 0; i < s->body->stmts.len; i++) {
-        const Stmt *store = s->body->stmts.data[i];
-        if (store->kind != ST_STORE) continue;
-        LLVMValueRef at = LLVMBuildPtrToInt(b, lanes_address(p, store->buf, first), p->e->type_i64, "");
-        LLVMValueRef missing = LLVMBuildAnd(b, LLVMBuildLShr(b, LLVMBuildNeg(b, at, ""), emit_int(p->e, 3), ""), emit_int(p->e, lanes - 1), "");
-        if (large) {
-            large = LLVMBuildAnd(b, large, LLVMBuildICmp(b, LLVMIntEQ, missing, *before, ""), "");
-        } else {
-            *before = missing;
-            large = LLVMBuildICmp(b, LLVMIntSGE, body_count(p, store->buf), emit_int(p->e, s->streams), "");
-        }
-    }
-    return large;
-}
-
-LLVMValueRef lanes_streams(Body *p, const Stmt *s) {
-    LLVMBuilderRef b = p->e->builder;
-    if (p->e->native < LANES_MASKED) return body_first(p, s);
-    LaneLoop z = {.p = p, .enough = LLVMConstInt(p->e->type_i1, 1, false)};
-    const int lanes = lanes_of_vector(p);
-    LLVMValueRef n = body_value(p, s->args[0]), first = body_first(p, s), before = NULL, large = streams(p, s, first, lanes, &before);
-    LLVMBasicBlockRef from = LLVMGetInsertBlock(b), stream = body_new_block(p, "stream"), rest = body_new_block(p, "rest");
-    LLVMBuildCondBr(b, large, stream, rest);
-    body_go_on(p, stream);
-    LLVMValueRef start = LLVMBuildNSWAdd(b, first, before, ""), few = LLVMBuildICmp(b, LLVMIntSLT, n, start, "");
-    start = run(&z, s, first, LLVMBuildSelect(b, few, n, start, ""), lanes, true);
-    p->streams = true;
-    LLVMValueRef done = run(&z, s, start, n, lanes, false);
-    p->streams = false;
-    emit_intrinsic(p->e, "llvm.x86.sse.sfence", 0, NULL, 0, NULL);
-    stream = LLVMGetInsertBlock(b);
-    LLVMBuildBr(b, rest);
-    body_go_on(p, rest);
-    LLVMValueRef phi = LLVMBuildPhi(b, p->e->type_i64, "");
-    LLVMAddIncoming(phi, &first, &from, 1);
-    LLVMAddIncoming(phi, &done, &stream, 1);
-    return phi;
-}
-
-static int64_t left(LLVMValueRef n, LLVMValueRef done) { return LLVMConstIntGetSExtValue(n) - LLVMConstIntGetSExtValue(done); }
-
-// Machines with masks take what is left over as one vector, others one by one. A block of vectors leaves some whole ones.
-void lanes_for(Body *p, const Stmt *s) {
-    LaneLoop z = {.p = p, .enough = LLVMConstInt(p->e->type_i1, 1, false)};
-    z.seen = ARENA_ARRAY(p->e->arena, char, p->tree->bufs.len + 1);
-    LLVMValueRef n = body_value(p, s->args[0]), mark = s->nin ? body_mark(p) : NULL, done = body_first(p, s);
-    p->loop = s;
-    look_inside(&z, s->body);
-    lanes_plan_roots(p, s);
-    if (s->streams) done = lanes_streams(p, s);
-    begin_sums(&z, s, LLVMBuildSub(p->e->builder, n, done, ""));
-    const int width = p->e->width;
-    const bool masks = width >= LANES_MASKED;
-    done = run(&z, s, done, n, width * s->lanes, false);
-    bool known = LLVMIsConstant(n) && LLVMIsConstant(done) && !s->nin; // then it is known which of the following there are
-    for (int k = s->lanes / 2; known && masks && k > 0; k /= 2)
-        if (left(n, done) >= width * k) done = run(&z, s, done, n, width * k, false);
-    if ((masks || s->lanes > 1) && !(known && left(n, done) == 0)) done = run(&z, s, done, n, width, masks);
-    end_sums(&z, s);
-    vec_free(&z.sums);
-    if (mark) body_release(p, mark);
-    if (!masks || !LLVMIsConstant(z.enough)) body_emit_scalar_for(p, s, done);
 }

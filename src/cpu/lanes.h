@@ -1,4 +1,4 @@
-// Shared by the files that print loops with lanes: lanes.c and rows.c.
+// Shared by the files that print loops with lanes: lanes.c, lane_loop.c, rows.c, sums.c, roots.c and functions.c.
 #ifndef CPU_LANES_H
 #define CPU_LANES_H
 
@@ -8,6 +8,10 @@
 int lanes_of_vector(const Body *p);
 bool lanes_own(const Buf *b); // has each lane one of its own?
 LLVMValueRef lanes_index(const Body *p, int lane); // as an operand of vector instructions
+LLVMTypeRef lanes_vector_type(const Body *p, LLVMTypeRef of); // of all lanes
+LLVMValueRef lanes_splat(Body *p, LLVMValueRef x);            // x in all lanes
+LLVMValueRef lanes_extract(Body *p, LLVMValueRef v, int lane);
+bool lanes_sets_scan(const Body *p, const Stmt *set); // of a cell whose value in each iteration is a scan's (lower/scan.c)
 LLVMValueRef lanes_part(Body *p, LLVMValueRef v, int first, int n); // lanes first … first + n - 1 of a vector
 LLVMValueRef lanes_joined(Body *p, LLVMValueRef a, LLVMValueRef b); // two vectors one after the other
 LLVMValueRef lanes_first_number(Body *p, const Buf *b, const Temp *index); // of the element in the first lane (or in all)

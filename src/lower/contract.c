@@ -248,16 +248,6 @@ static void look_at(Contractor *z, const Stmt *nest) {
 
 // ---- zeros that sums are added to
 
-static bool accesses(const Stmt *s, const Buf *b) {
-    if (s->buf == b || s->src == b) return s->kind != ST_NEW;
-    for (int k = 0; k < 2; k++) {
-        const Block *inside = k ? s->other : s->body;
-        for (int i = 0; inside && i < inside->stmts.len; i++)
-            if (accesses(inside->stmts.data[i], b)) return true;
-    }
-    return false;
-}
-
 // Does s make all elements of a matrix 0, and nothing else?
 static bool makes_zero(const Contractor *z, const Stmt *s, const Buf *b) {
     const Stmt *set = s, *index[2] = {0};
@@ -276,7 +266,7 @@ static bool makes_zero(const Contractor *z, const Stmt *s, const Buf *b) {
 static int find_zeros(const Contractor *z, const Block *block, int at, const Buf *b) {
     while (at-- > 0) {
         if (makes_zero(z, block->stmts.data[at], b)) return at;
-        if (accesses(block->stmts.data[at], b)) return -1;
+        if (stmt_accesses(block->stmts.data[at], b)) return -1;
     }
     return -1;
 }
@@ -301,7 +291,7 @@ static void drop_zeros(Contractor *z, const Place *place, Contraction *c, int *a
         return;
     }
     for (int i = 0; i < *at; i++)
-        if (accesses(body->stmts.data[i], b)) return;
+        if (stmt_accesses(body->stmts.data[i], b)) return;
     zeros = find_zeros(z, place->block, place->at, b);
     if (zeros < 0) return;
     block_insert(place->branch->other, 0, place->block->stmts.data[zeros]);
@@ -400,27 +390,17 @@ static bool join_factors(Contractor *z, Contraction *c, const Contraction *o) {
 static bool find_maker(Contractor *z, Block *body, int at, const Buf *b, Contraction *c) {
     for (int i = 0; i < at; i++) {
         Stmt *s = body->stmts.data[i];
-        if (s->kind != ST_FOR || 1 + depth_of(s->body) != VARS || !accesses(s, b)) continue;
+        if (s->kind != ST_FOR || 1 + depth_of(s->body) != VARS || !stmt_accesses(s, b)) continue;
         look_at(z, s);
         return find(z, s, c) && c->to->buf == b && c->to->kind == ST_STORE && stmt_index(c->to)[0] == c->loop[ROW]->dst;
     }
     return false;
 }
 
-static int count_accesses(const Block *block, const Buf *b) {
-    int n = 0;
-    for (int i = 0; block && i < block->stmts.len; i++) {
-        const Stmt *s = block->stmts.data[i];
-        n += s->kind != ST_NEW && (s->buf == b || s->src == b);
-        n += count_accesses(s->body, b) + count_accesses(s->other, b);
-    }
-    return n;
-}
-
 // Is the matrix, which is new, loaded for one element at a time, that of both loops, and nowhere else?
 static bool is_term(const Contractor *z, const Block *body, const Stmt *load, const Stmt *i, const Stmt *j, int first_buf) {
     return load && load->kind == ST_LOAD && load->buf->id >= first_buf && load->buf->rank == 2 && load->args[0] == i->dst && load->args[1] == j->dst &&
-           count_accesses(body, load->buf) == 2 && z->b.tree->bufs.data[load->buf->id] == load->buf;
+           block_accesses(body, load->buf) == 2 && z->b.tree->bufs.data[load->buf->id] == load->buf;
 }
 
 // The first stores, or adds, to where `store` of loops i and j does; the second adds.
@@ -438,7 +418,7 @@ static bool is_ready(const Block *body, int first, int second) {
         Effects e = {0};
         bool ready = true;
         effects_add(&e, body->stmts.data[i]);
-        for (int k = 0; k < e.access.len; k++) ready &= !e.access.data[k].write || !accesses(body->stmts.data[second], e.access.data[k].buf);
+        for (int k = 0; k < e.access.len; k++) ready &= !e.access.data[k].write || !stmt_accesses(body->stmts.data[second], e.access.data[k].buf);
         effects_free(&e);
         if (!ready) return false;
     }
@@ -459,7 +439,7 @@ static bool join_sum(Contractor *z, Block *body, int at, int first_buf) {
     if (!is_term(z, body, p, i, j, first_buf) || !is_term(z, body, q, i, j, first_buf) || p->buf == q->buf) return false;
     Contraction c, o;
     for (int k = 0; k < at; k++)
-        if (accesses(body->stmts.data[k], store->buf)) return false;
+        if (stmt_accesses(body->stmts.data[k], store->buf)) return false;
     if (!find_maker(z, body, at, q->buf, &o) || !find_maker(z, body, at, p->buf, &c)) return false;
     if (place_of(body, o.nest) < place_of(body, c.nest)) { // what stores comes first
         Contraction first = o;

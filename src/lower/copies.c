@@ -167,20 +167,6 @@ static bool may_be_there(Copier *z, const Block *block, const Buf *to) {
 
 // ---- what statements access
 
-static int accesses(const Stmt *s, const Buf *b);
-
-static int accesses_in(const Block *block, const Buf *b) {
-    int n = 0;
-    for (int i = 0; block && i < block->stmts.len; i++) n += accesses(block->stmts.data[i], b);
-    return n;
-}
-
-static int accesses(const Stmt *s, const Buf *b) {
-    int n = (s->buf == b && s->kind != ST_NEW) + (s->src == b);
-    for (int k = 0; k < s->nin; k++) n += s->in[k] == b;
-    return n + accesses_in(s->body, b) + accesses_in(s->other, b);
-}
-
 static bool makes(const Stmt *s, const Buf *b) { return s->kind == ST_NEW && s->buf == b; }
 
 // Can it leave the block?
@@ -203,7 +189,7 @@ static bool defines(const Stmt *s, int n, const Temp *t) {
 // Would it be in the way of accesses of c->to from before it on, instead of those of c->from?
 static bool bars(const Stmt *s, const Copy *c) {
     const Buf *to = c->to;
-    return accesses(s, to) || makes(s, to) || leaves(s) || defines(s, c->n, c->prefix) || defines(s, to->rank, to->extent);
+    return stmt_accesses(s, to) || makes(s, to) || leaves(s) || defines(s, c->n, c->prefix) || defines(s, to->rank, to->extent);
 }
 
 // ---- an array in the place of another
@@ -280,11 +266,11 @@ static bool make_there(Copier *z, Block *block, int at, const Copy *c) {
     if (from->where != BUF_TEMP || from->home != block || from->kind != to->kind || z->passed[from->id]) return false;
     int first = at, n = 0, after = 0;
     for (int i = 0; i < at; i++) {
-        int k = accesses(block->stmts.data[i], from);
+        int k = stmt_accesses(block->stmts.data[i], from);
         if (k && first == at) first = i;
         n += k;
     }
-    for (int i = at + 1; i < block->stmts.len; i++) after += accesses(block->stmts.data[i], from);
+    for (int i = at + 1; i < block->stmts.len; i++) after += stmt_accesses(block->stmts.data[i], from);
     if (n + 1 + after != z->uses[from->id] || after || first == at) return false;
     for (int i = first; i < at; i++)
         if (bars(block->stmts.data[i], c)) return false;
@@ -315,7 +301,7 @@ static bool read_there(Copier *z, Block *block, int at, const Copy *c) {
     for (int i = at + 1; i < block->stmts.len && n < known; i++) {
         const Stmt *s = block->stmts.data[i];
         if (!only_loads(s, copy) || !only_loads(s, row) || makes(s, copy)) return false;
-        n += accesses(s, copy);
+        n += stmt_accesses(s, copy);
     }
     if (n != known || !may_be_there(z, block, row)) return false;
     stmt_drop(block->stmts.data[at]);
@@ -354,11 +340,11 @@ static bool work_there(Copier *z, Block *block, int at, const Copy *c) {
         Copy d;
         if (whole(z, block->stmts.data[i], &d, false) && d.from == work && d.to == state && !d.n) back = i;
         else if (leaves(block->stmts.data[i])) return false;
-        else n += accesses(block->stmts.data[i], work);
+        else n += stmt_accesses(block->stmts.data[i], work);
     }
     if (back < 0 || n != z->uses[work->id]) return false;
     for (int i = at + 1; i < back; i++) {
-        if (!accesses(block->stmts.data[i], state)) continue;
+        if (!stmt_accesses(block->stmts.data[i], state)) continue;
         if (!move_before(block, at, i)) return false;
         at++;
     }
@@ -398,7 +384,7 @@ static Stmt *once(const Copier *z, Stmt *nest, const Buf *b, StmtKind kind, Temp
         for (int i = 0; i < s->body->stmts.len; i++) {
             Stmt *t = s->body->stmts.data[i];
             if (t->kind == ST_BREAK) return NULL;
-            if (!accesses(t, b)) continue;
+            if (!stmt_accesses(t, b)) continue;
             if (inner) return NULL;
             inner = t;
         }
@@ -523,17 +509,17 @@ static bool add_there(Copier *z, Block *block, int at, const Rows *r) {
     if (z->strict || from->where != BUF_TEMP || from->home != block || from->kind != to->kind || z->passed[from->id]) return false;
     int by = -1;
     for (int i = 0; i < at; i++)
-        if (accesses(block->stmts.data[i], from)) by = i;
+        if (stmt_accesses(block->stmts.data[i], from)) by = i;
     const Stmt *loop = by < 0 ? NULL : block->stmts.data[by];
     if (!loop || !nest_is_plain(loop) || !same(z, loop->args[0], r->count) || !is_sequential(z, loop)) return false;
-    if (accesses(loop, from) + 1 != z->uses[from->id]) return false;
+    if (stmt_accesses(loop, from) + 1 != z->uses[from->id]) return false;
     for (int i = by; i < at; i++)
         if (bars(block->stmts.data[i], &r->c)) return false;
     Block *body = loop->body;
     Parts p = {.seen = 0};
     for (int i = 0; i < body->stmts.len; i++) {
         Stmt *s = body->stmts.data[i];
-        if (p.all ? !only_adds(s, from, loop->dst) : accesses(s, from) && !note_part(z, &p, s, from, ST_STORE, loop->dst)) return false;
+        if (p.all ? !only_adds(s, from, loop->dst) : stmt_accesses(s, from) && !note_part(z, &p, s, from, ST_STORE, loop->dst)) return false;
     }
     if (!p.all) return false;
     Temp row = loop->dst;
@@ -565,7 +551,7 @@ static bool store_first(Copier *z, Block *block, int at) {
     if (z->strict || !b->rank || !is_zero(z, fill->args[0]) || z->passed[b->id]) return false;
     for (int i = at + 1; i < block->stmts.len && !p.all; i++) {
         if (leaves(block->stmts.data[i])) return false;
-        if (accesses(block->stmts.data[i], b) && !note_part(z, &p, block->stmts.data[i], b, ST_ADDTO, -1)) return false;
+        if (stmt_accesses(block->stmts.data[i], b) && !note_part(z, &p, block->stmts.data[i], b, ST_ADDTO, -1)) return false;
     }
     if (!p.all) return false;
     for (int k = 0; k < p.seen; k++) p.s[k]->kind = ST_STORE;

@@ -595,11 +595,11 @@ static bool find(Narrower *z) {
     return any;
 }
 
-static int count_loads(const Block *block, const Buf *b) {
+int narrow_loads(const Block *block, const Buf *b) {
     int n = 0;
     for (int i = 0; block && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
-        n += (s->kind == ST_LOAD && s->buf == b) + count_loads(s->body, b) + count_loads(s->other, b);
+        n += (s->kind == ST_LOAD && s->buf == b) + narrow_loads(s->body, b) + narrow_loads(s->other, b);
     }
     return n;
 }
@@ -623,7 +623,7 @@ static bool is_exact(const Narrower *z, const Wide *a) {
         const Atom *only = is_narrow(w) && w->worth && w->hull.n == 1 ? &z->atoms.data[w->hull.atom[0]] : NULL;
         if (only && only->kind == AT_ROW && only->load->buf == a->buf) n += count_same(z, w->loop->body, only->load);
     }
-    return n == count_loads(z->b.tree->body, a->buf);
+    return n == narrow_loads(z->b.tree->body, a->buf);
 }
 
 static void ask(Narrower *z, Sweep *w);

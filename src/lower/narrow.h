@@ -95,6 +95,7 @@ Wide *narrow_wide(const Narrower *z, const Buf *b); // NULL: it is none
 // elements each time.
 bool narrow_is_row(const Narrower *z, const Wide *w, int k);
 bool narrow_stores_to(const Sweep *w, const Buf *b);
+int narrow_loads(const Block *block, const Buf *b); // how many there are of the array
 // The dimension in which an element is at the index; -1: there is none, or several.
 int narrow_dimension(const Stmt *s, Temp index);
 

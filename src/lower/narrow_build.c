@@ -220,16 +220,6 @@ static void store_zeros(Narrower *z, Block *to, const Block *from) {
     }
 }
 
-static int count_names(const Block *block, const Buf *b) {
-    int n = 0;
-    for (int i = 0; block && i < block->stmts.len; i++) {
-        const Stmt *s = block->stmts.data[i];
-        n += (s->buf == b || s->src == b) + count_names(s->body, b) + count_names(s->other, b);
-        for (int k = 0; k < s->nin; k++) n += s->in[k] == b;
-    }
-    return n;
-}
-
 // Zeros in a matrix of columns take long if each row stores its own. The array if the loop stores one only, where each
 // row is stored once, and by nothing else.
 static Buf *find_columns(const Narrower *z) {
@@ -241,7 +231,7 @@ static Buf *find_columns(const Narrower *z) {
         for (int k = 0; k < w->around.len; k++)
             if (w->around.data[k]->kind != ST_FOR || narrow_dimension(s, w->around.data[k]->dst) < 0) return NULL;
     }
-    return b->where == BUF_OUTPUT && w->stores.len == count_names(z->b.tree->body, b) ? b : NULL;
+    return b->where == BUF_OUTPUT && w->stores.len == block_accesses(z->b.tree->body, b) ? b : NULL;
 }
 
 // Where the array of columns fits the cache, it is zero before the loops around. Whether it is not.
@@ -288,14 +278,10 @@ static void build_zeros(Narrower *z, Block *to, Temp from, Temp end) {
     store_zeros(z, body, z->now->loop->body);
 }
 
-static int count_loads(const Narrower *z, const Block *block) {
-    int n = 0;
-    for (int i = 0; block && i < block->stmts.len; i++) {
-        const Stmt *s = block->stmts.data[i];
-        n += (s->kind == ST_LOAD && narrow_stores_to(z->now, s->buf)) + count_loads(z, s->body) +
-             count_loads(z, s->other);
-    }
-    return n;
+static bool reads_stored(const Sweep *w, const Block *body) {
+    for (int i = 0; i < w->stores.len; i++)
+        if (narrow_loads(body, w->stores.data[i]->buf)) return true;
+    return false;
 }
 
 // The loop over the blocks of the hull, in each of which the iterations are lanes, and zeros in the others: in all if
@@ -308,7 +294,7 @@ static void build_narrow(Narrower *z, Block *to, const Temp hull[2], Stmt *loop)
     for (int i = 0; i < w->stores.len; i++) zeros |= !is_exactly_read(z, w->stores.data[i]->buf);
     if (columns) {
         build_zeros(z, build_if(&z->b, to, fill_columns(z, columns), false)->body, zero, all);
-    } else if (zeros && !count_loads(z, loop->body)) {
+    } else if (zeros && !reads_stored(w, loop->body)) {
         build_zeros(z, to, zero, all);
     } else if (zeros) {
         build_zeros(z, to, zero, first);

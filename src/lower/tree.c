@@ -49,6 +49,18 @@ int block_uses(const Block *block, Temp t) {
     return n;
 }
 
+int stmt_accesses(const Stmt *s, const Buf *b) {
+    int n = (s->buf == b && s->kind != ST_NEW) + (s->src == b);
+    for (int k = 0; k < s->nin; k++) n += s->in[k] == b;
+    return n + block_accesses(s->body, b) + block_accesses(s->other, b);
+}
+
+int block_accesses(const Block *block, const Buf *b) {
+    int n = 0;
+    for (int i = 0; block && i < block->stmts.len; i++) n += stmt_accesses(block->stmts.data[i], b);
+    return n;
+}
+
 bool block_has_for(const Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];

@@ -130,6 +130,9 @@ Stmt *tree_stmt(Arena *arena, StmtKind kind, Temp dst, int n, const Temp *args, 
 void block_insert(Block *block, int at, Stmt *s);
 void block_rename(Block *block, Temp from, Temp to); // what needs one temp needs the other
 int block_uses(const Block *block, Temp t); // how many arguments of what is in it, at any depth, are t
+// How often the statement, or what is in the block, at any depth, names the array, but for its coming into being.
+int stmt_accesses(const Stmt *s, const Buf *b);
+int block_accesses(const Block *block, const Buf *b);
 bool block_has_for(const Block *block); // in it, or inside of what is in it
 void block_free(Block *block); // what is not in the arena, of blocks inside, too; NULL is allowed
 // By temp: the statement of the block, or inside it, that makes it. (tree.c)
