@@ -159,7 +159,7 @@ void lanes_stage(Arena *arena, Tree *tree, Stmt *const *def, int known, Block *b
 // of so many vectors, else (0) where attributes say so; def: what makes each of the first `known` temps. (jam.c)
 void lanes_jam(Arena *arena, Tree *tree, int known, Stmt *const *def, Block *block, int vectors, const LaneOptions *opt);
 // Lets innermost loops in a loop with blocks of lanes make several sums over the lanes at once, where arrays are large. (jam.c)
-void lanes_group(Arena *arena, Tree *tree, int known, Stmt *const *def, Stmt *loop);
+void lanes_group(Arena *arena, Tree *tree, int known, Stmt *const *def, Stmt *loop, const LaneOptions *opt);
 
 // A sum of multiples of temps, and a number.
 enum { LINEAR_TERMS = 6 };

@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-enum { MOST = 4, MOST_WISHED = 16, UNEQUAL = 2, MOST_STATEMENTS = 60, UNKNOWN = 1000, SUMS = 8, SMALL = 8192, LARGEST = 1 << 30 };
+enum { MOST = 4, MOST_WISHED = 16, UNEQUAL = 2, MOST_STATEMENTS = 60, UNKNOWN = 1000, SUMS = 8, SHORT_ROW = 32, LARGEST = 1 << 30 };
 // Of sums that LLVM makes of vectors: how many of them share a loop, statements around it, and iterations that are worth it.
 enum { SUMS_SHARE = 4, MOST_AROUND = 16, LEAST_SUM = 16 };
 
@@ -662,26 +662,30 @@ static bool has_sums(Jammer *z, Block *block) {
     return false;
 }
 
-// Is one of the arrays that all lanes add to large, so that the lanes have no copies of it? -1: all are known to be small.
-static Temp emit_large(Jammer *z, Block *to, const Stmt *lanes) {
+// Is one of the arrays that all lanes add to so large that the lanes have no copies of it (begin_sums of cpu/lane_loop.c), and are its
+// rows so long that little is left over of what is added to at once? -1: there is none.
+static Temp emit_large(Jammer *z, Block *to, const Stmt *lanes, int width) {
     Temp any = -1;
     for (int i = 0; i < lanes->nin; i++) {
         const Buf *b = lanes->in[i];
-        int64_t known;
-        Temp count = emit_count(z, to, b, &known);
-        if (count < 0 || (known >= 0 && known <= SMALL)) continue;
-        Temp large = emit_op(z, to, OP_lt, emit_literal(z, to, SMALL), count, (TempInfo){.kind = KIND_BOOL});
+        int64_t known, most = (int64_t)(z->machine->cache / 2 / (double)(kind_size(b->kind) * (size_t)width));
+        Temp count = emit_count(z, to, b, &known), row = count < 0 ? -1 : b->extent[b->rank - 1];
+        int64_t length = row < 0 ? -1 : trips(z, row);
+        if (count < 0 || (known >= 0 && known <= most) || (length >= 0 && length < SHORT_ROW)) continue;
+        Temp large = emit_op(z, to, OP_lt, emit_literal(z, to, most), count, (TempInfo){.kind = KIND_BOOL});
+        Temp is_long = emit_op(z, to, OP_lt, emit_literal(z, to, SHORT_ROW - 1), row, (TempInfo){.kind = KIND_BOOL});
+        large = emit_op(z, to, OP_and, large, is_long, (TempInfo){.kind = KIND_BOOL});
         any = any < 0 ? large : emit_op(z, to, OP_or, any, large, (TempInfo){.kind = KIND_BOOL});
     }
     return any;
 }
 
 // Loops in the loop with lanes that add up several sums at a time, or not, if the arrays are small.
-static void sums_of(Jammer *z, Stmt *lanes) {
+static void sums_of(Jammer *z, Stmt *lanes, int width) {
     Block *body = lanes->body, before = {0};
     z->loop = lanes;
     if (!lanes->nin) each_loop(z, body, adds_up); // the lanes have no copies
-    Temp large = emit_large(z, &before, lanes);
+    Temp large = emit_large(z, &before, lanes, width);
     for (int i = 0; large >= 0 && i < body->stmts.len; i++) {
         Stmt *s = body->stmts.data[i];
         Block one = {{&s, 1, 1}};
@@ -707,9 +711,9 @@ void lanes_jam(Arena *arena, Tree *tree, int known, Stmt *const *def, Block *blo
     vec_free(&z.changed);
 }
 
-void lanes_group(Arena *arena, Tree *tree, int known, Stmt *const *def, Stmt *loop) {
-    Jammer z = {.arena = arena, .tree = tree, .def = def, .known = known};
-    sums_of(&z, loop);
+void lanes_group(Arena *arena, Tree *tree, int known, Stmt *const *def, Stmt *loop, const LaneOptions *opt) {
+    Jammer z = {.arena = arena, .tree = tree, .machine = opt->machine, .def = def, .known = known};
+    sums_of(&z, loop, opt->width);
     map_free(&z.made), map_free(&z.number);
     vec_free(&z.changed);
 }

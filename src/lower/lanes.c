@@ -311,7 +311,7 @@ void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     }
     lanes_jam(arena, tree, known, p.m.it.def, tree->body, 0, opt);
     for (int i = 0; i < p.chosen.len; i++)
-        if (p.chosen.data[i].loop->lanes > 1 && opt->width > 2) lanes_group(arena, tree, known, p.m.it.def, p.chosen.data[i].loop);
+        if (p.chosen.data[i].loop->lanes > 1 && opt->width > 2) lanes_group(arena, tree, known, p.m.it.def, p.chosen.data[i].loop, opt);
     map_free(&p.m.wished), map_free(&p.m.windows), map_free(&p.m.rests);
     vec_free(&p.chosen);
     vec_free(&p.m.inner);
