@@ -12,19 +12,22 @@
 //     }
 //
 // Sizes of chunks depend on extents alone, so that results do not depend on the number of threads. Of nested loops the
-// outermost is cut whose iterations are independent (independent.c). Each chunk has its own copy of an array that all of them
+// outermost is cut whose iterations are independent (independent.c). If it has few, as one over the elements of a small array,
+// each of them a sum over data, and those inside have much to do, it runs as it was but for these, which are cut. Each chunk has its own copy of an array that all of them
 // add to, and of what is new in each iteration; what chunks cost is in the estimate from which `chunk` finds the size.
 #include "lower/independent.h"
 #include "lower/internal.h"
 
 #include "fsmc/runtime_internal.h"
 
+#include <math.h>
 #include <string.h>
 
 // What the estimate assumes besides machine.def: what LLVM's own vectors leave of the time, and how many times dearer a copy is if
-// each lane has one, too. A loop of less than LEAST_TRIPS iterations is not worth cutting.
-enum { LEAST_TRIPS = 8, COPIES = 3, BLOCK = 8, DEEP = 8, LARGEST_TREE = 100000 };
-static const double BY_ITSELF = 0.25;
+// each lane has one, too. A loop of less than LEAST_TRIPS iterations is not worth cutting; one of less than FEW_TRIPS need not share
+// them out evenly. Chunks are SMALL iterations where all loops are cut.
+enum { LEAST_TRIPS = 8, FEW_TRIPS = 32, SMALL = 2, COPIES = 3, BLOCK = 8, DEEP = 8, LARGEST_TREE = 100000 };
+static const double BY_ITSELF = 0.25, MOST_INSIDE = 0.8;
 
 typedef struct Sum { // a cell from outside
     Temp cell;
@@ -43,6 +46,8 @@ typedef struct Cut {
     Stmt *was;    // what is in the block
     VEC(Sum) sums;
     VEC(Copy) copies;
+    VEC(struct Cut *) inside; // of loops in it, where it has few iterations
+    bool inner;               // it is one of those
 } Cut;
 
 typedef struct Threads {
@@ -85,12 +90,13 @@ static bool keeps_order(const Threads *z, const Cut *c) {
 static void forget_cut(Cut *c) {
     vec_free(&c->sums);
     vec_free(&c->copies);
+    vec_free(&c->inside);
 }
 
-static bool find_cut(Threads *z, Block *block, Stmt *s) {
+static Cut *find_cut(Threads *z, Block *block, Stmt *s) {
     int64_t n;
-    if (s->few && !z->always) return false;
-    if (iter_literal(&z->it, s->args[0], &n) && n < (z->always ? 2 : LEAST_TRIPS)) return false;
+    if (s->few && !z->always) return NULL;
+    if (iter_literal(&z->it, s->args[0], &n) && n < (z->always ? 2 : LEAST_TRIPS)) return NULL;
     bool apart = iter_look(&z->it, s, false);
     Cut *c = apart ? cut_of(z, block, s) : NULL;
     iter_forget(&z->it);
@@ -99,26 +105,35 @@ static bool find_cut(Threads *z, Block *block, Stmt *s) {
     return c;
 }
 
-static void find(Threads *z, Block *block, bool in_loop) {
+// Has it, as far as is known, few iterations? Lanes run over more, or do not pay.
+static bool may_be_short(const Threads *z, const Stmt *loop) {
+    int64_t n;
+    return !loop->lanes && !(iter_literal(&z->it, loop->args[0], &n) && n >= FEW_TRIPS);
+}
+
+// around: the cut of a loop around the block, or NULL.
+static void find(Threads *z, Block *block, bool in_loop, Cut *around) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_FOR && !stmt_wish(s, WISH_sequential) && find_cut(z, block, s)) continue;
+        Cut *c = s->kind == ST_FOR && !stmt_wish(s, WISH_sequential) ? find_cut(z, block, s) : NULL;
+        if (c && around) vec_push(&around->inside, c), c->inner = true;
+        if (c && !may_be_short(z, s)) continue;
         if (!in_loop && (s->kind == ST_FILL || s->kind == ST_COPY) && s->buf->rank) {
-            Cut *c = ARENA_NEW(z->arena, Cut);
-            *c = (Cut){.block = block, .was = s};
-            vec_push(&z->cuts, c);
+            Cut *filled = ARENA_NEW(z->arena, Cut);
+            *filled = (Cut){.block = block, .was = s};
+            vec_push(&z->cuts, filled);
         }
         bool inside = in_loop || s->kind == ST_FOR || s->kind == ST_LOOP;
         if (s->lanes) continue; // what is inside runs in lanes
-        find(z, s->body, inside);
-        find(z, s->other, inside);
+        find(z, s->body, inside, c ? c : around);
+        find(z, s->other, inside, c ? c : around);
     }
 }
 
 // All of them; what varies between lanes stays as it was.
 static void find_all(Threads *z) {
     const TempInfo *before = arena_copy(z->arena, z->tree->temps.data, sizeof *before * (size_t)z->known);
-    find(z, z->tree->body, false);
+    find(z, z->tree->body, false, NULL);
     for (int i = 0; i < z->known; i++) z->tree->temps.data[i] = before[i];
 }
 
@@ -199,13 +214,17 @@ static Buf *new_buf(Threads *z, Kind kind, Temp first, const Buf *like) {
 
 typedef struct Cost {
     double lit;
-    Temp t; // a Double; -1: nothing
+    Temp t;      // a Double; -1: nothing
+    double most; // it is not more than this, which may be INFINITY
 } Cost;
+
+static Cost cost_of(double lit) { return (Cost){lit, -1, lit}; }
+static Cost cost_in(Temp t, double most) { return (Cost){0, t, most}; }
 
 static Cost plus(Threads *z, Cost a, Cost b) {
     if (a.t >= 0 && b.t >= 0) a.t = op(z, OP_add, a.t, b.t);
     else if (b.t >= 0) a.t = b.t;
-    a.lit += b.lit;
+    a.lit += b.lit, a.most += b.most;
     return a;
 }
 
@@ -216,16 +235,34 @@ static Temp temp_of(Threads *z, Cost a) {
 
 static Cost times(Threads *z, Cost a, Cost b) {
     if (b.t < 0 && a.t >= 0) return times(z, b, a);
-    if (b.t < 0) return (Cost){a.lit * b.lit, -1};
-    if (a.t < 0 && !a.lit) return (Cost){0, -1};
+    if (b.t < 0) return (Cost){a.lit * b.lit, -1, a.most * b.most};
+    if (a.t < 0 && !a.lit) return cost_of(0);
     if (a.t < 0 && a.lit == 1) return b;
-    return (Cost){0, op(z, OP_mul, temp_of(z, a), temp_of(z, b))};
+    return cost_in(op(z, OP_mul, temp_of(z, a), temp_of(z, b)), a.most * b.most);
 }
 
-static Cost cost_of(double lit) { return (Cost){lit, -1}; }
+// How many iterations it has of which nothing else is known.
+static Cost likely(const Threads *z) { return (Cost){z->machine->short_trips, -1, INFINITY}; }
+
+// What an Int, the extent of a tile for example, is at most.
+static double most_of(const Threads *z, Temp t, int depth) {
+    const Stmt *s = t < z->known && depth < DEEP ? z->it.def[t] : NULL;
+    if (!s || (s->kind != ST_OP && s->kind != ST_LIT && s->kind != ST_FOR)) return INFINITY;
+    if (s->kind == ST_LIT) return (double)s->u.num;
+    double a = most_of(z, s->args[0], depth + 1);
+    if (s->kind == ST_FOR) return a;
+    int64_t by;
+    switch (s->op) {
+    case OP_min: return fmin(a, most_of(z, s->args[1], depth + 1));
+    case OP_max: return fmax(a, most_of(z, s->args[1], depth + 1));
+    case OP_add: return a + most_of(z, s->args[1], depth + 1);
+    case OP_idiv: return iter_literal(&z->it, s->args[1], &by) && by > 0 ? a / (double)by : INFINITY;
+    default: return INFINITY;
+    }
+}
 
 // An Int: its value, or if it is made in the loop, what it is in the middle of all iterations.
-static Cost number(Threads *z, Temp t, int depth) {
+static Cost value_of(Threads *z, Temp t, int depth) {
     const Stmt *s = map_get(&z->inside, key_of(t));
     int64_t value;
     if (s && s->kind == ST_LIT) return cost_of((double)s->u.num);
@@ -233,24 +270,30 @@ static Cost number(Threads *z, Temp t, int depth) {
     if (!s) {
         Temp real = new_temp(z, KIND_DOUBLE, NULL);
         put(z, ST_CONV, real, 1, &t);
-        return (Cost){0, real};
+        return cost_in(real, INFINITY);
     }
-    if (depth == DEEP) return cost_of(z->machine->short_trips);
-    if (s->kind == ST_FOR) return times(z, cost_of(0.5), number(z, s->args[0], depth + 1));
-    if (s->kind != ST_OP || s->nargs != 2) return cost_of(z->machine->short_trips);
+    if (depth == DEEP) return likely(z);
+    if (s->kind == ST_FOR) return times(z, cost_of(0.5), value_of(z, s->args[0], depth + 1));
+    if (s->kind != ST_OP || s->nargs != 2) return likely(z);
     bool known = s->op == OP_add || s->op == OP_sub || s->op == OP_mul || s->op == OP_min || s->op == OP_max || s->op == OP_idiv;
-    if (!known) return cost_of(z->machine->short_trips);
-    Cost a = number(z, s->args[0], depth + 1), b = number(z, s->args[1], depth + 1);
-    if (s->op == OP_idiv) return b.t < 0 && b.lit > 0 ? times(z, cost_of(1 / b.lit), a) : cost_of(z->machine->short_trips);
+    if (!known) return likely(z);
+    Cost a = value_of(z, s->args[0], depth + 1), b = value_of(z, s->args[1], depth + 1);
+    if (s->op == OP_idiv) return b.t < 0 && b.lit > 0 ? times(z, cost_of(1 / b.lit), a) : likely(z);
     if (s->op == OP_add) return plus(z, a, b);
     if (s->op == OP_sub) return plus(z, a, times(z, cost_of(-1), b));
     if (s->op == OP_mul) return times(z, a, b);
-    return (Cost){0, op(z, s->op, temp_of(z, a), temp_of(z, b))};
+    return cost_in(op(z, s->op, temp_of(z, a), temp_of(z, b)), INFINITY);
+}
+
+static Cost number(Threads *z, Temp t) {
+    Cost n = value_of(z, t, 0);
+    n.most = most_of(z, t, 0);
+    return n;
 }
 
 static Cost elements(Threads *z, const Buf *b) {
     Cost n = cost_of(1);
-    for (int k = 0; k < b->rank; k++) n = times(z, n, number(z, b->extent[k], 0));
+    for (int k = 0; k < b->rank; k++) n = times(z, n, number(z, b->extent[k]));
     return n;
 }
 
@@ -265,7 +308,7 @@ static double by_vectors(const Threads *z, const Stmt *loop, bool in_lanes) {
 }
 
 static Cost work(Threads *z, const Block *block, bool in_lanes) {
-    Cost sum = {0, -1};
+    Cost sum = cost_of(0);
     for (int i = 0; block && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
         switch (s->kind) {
@@ -276,12 +319,12 @@ static Cost work(Threads *z, const Block *block, bool in_lanes) {
         case ST_COPY: sum = plus(z, sum, elements(z, s->buf)); break;
         case ST_FOR: {
             Cost each = times(z, cost_of(by_vectors(z, s, in_lanes)), plus(z, cost_of(z->machine->trip), work(z, s->body, in_lanes || s->lanes)));
-            sum = plus(z, sum, times(z, each, number(z, s->args[0], 0)));
+            sum = plus(z, sum, times(z, each, number(z, s->args[0])));
             break;
         }
-        case ST_LOOP: sum = plus(z, sum, times(z, cost_of(z->machine->short_trips), work(z, s->body, in_lanes))); break;
+        case ST_LOOP: sum = plus(z, sum, times(z, likely(z), work(z, s->body, in_lanes))); break;
         case ST_IF:
-            sum = plus(z, sum, times(z, cost_of(z->machine->taken), plus(z, work(z, s->body, in_lanes), work(z, s->other, in_lanes))));
+            sum = plus(z, sum, times(z, (Cost){z->machine->taken, -1, 1}, plus(z, work(z, s->body, in_lanes), work(z, s->other, in_lanes))));
             break;
         default: sum.lit += 1; break;
         }
@@ -478,24 +521,57 @@ static Temp is_little(Threads *z, const Cut *c, Cost all, Cost copied) {
     return compare(z, OP_or, little, compare(z, OP_le, c->loop->args[0], int_of(z, block_of(c))));
 }
 
+// Has the loop few iterations, and do those inside, which take most of the time, have so much to do that it is better to cut these? -1: no.
+static Temp is_for_those_inside(Threads *z, const Cut *c, Temp trips, Cost one) {
+    Cost inner = cost_of(0);
+    int count = 0;
+    for (int i = 0; i < c->inside.len; i++) {
+        const Cut *in = c->inside.data[i];
+        Cost all = times(z, number(z, in->loop->args[0]), iteration(z, in));
+        if (all.most < 2 * z->machine->chunk) continue;
+        inner = plus(z, inner, all), count++;
+    }
+    if (!count) return -1;
+    Cost n = number(z, trips);
+    Temp few = compare(z, OP_lt, temp_of(z, n), real_of(z, KIND_DOUBLE, FEW_TRIPS));
+    Temp long_enough = compare(z, OP_le, temp_of(z, times(z, cost_of(count * z->machine->chunk), n)), temp_of(z, inner));
+    Temp most = compare(z, OP_le, temp_of(z, times(z, cost_of(MOST_INSIDE), one)), temp_of(z, inner));
+    return compare(z, OP_and, few, compare(z, OP_and, long_enough, most));
+}
+
+// if cond: the loop as it is, else: what is put from now on, until the block that was open, which it returns, is put back.
+static Block *begin_other(Threads *z, const Cut *c, Temp cond) {
+    Block *outer = z->into;
+    Stmt *either = put(z, ST_IF, -1, 1, &cond);
+    either->body = ARENA_NEW(z->arena, Block);
+    vec_push(&either->body->stmts, c->was);
+    z->into = either->other = ARENA_NEW(z->arena, Block);
+    return outer;
+}
+
 // if n * work < …: the loop as it is, else: its chunks. Both are put at the end of z->into. False, and nothing is put, if it is
 // known that there is too little work.
 static bool put_either(Threads *z, Cut *c) {
     Temp n = trips(z, c->loop), size = new_temp(z, KIND_INT, "size");
-    Cost one = iteration(z, c), all = times(z, number(z, c->loop->args[0], 0), one), copy = copies(z, c);
-    if (all.t < 0 && all.lit < 2 * z->machine->chunk) return false;
+    Cost one = iteration(z, c), all = times(z, number(z, c->loop->args[0]), one), copy = copies(z, c);
+    if (all.most < 2 * z->machine->chunk) return false;
     Cost scale = cost_of(FSM_CHUNK_WORK / z->machine->chunk); // for fsm_chunk, which knows one measure of work
     Temp each = temp_of(z, times(z, scale, one)), copied = temp_of(z, times(z, scale, copy)), little = is_little(z, c, all, copy);
-    Block *outer = z->into;
-    Stmt *either = put(z, ST_IF, -1, 1, &little);
-    either->body = ARENA_NEW(z->arena, Block);
-    vec_push(&either->body->stmts, c->was);
-    z->into = either->other = ARENA_NEW(z->arena, Block);
+    Temp inside = is_for_those_inside(z, c, n, one);
+    Block *outer = begin_other(z, c, inside < 0 ? little : compare(z, OP_or, little, inside));
     Temp args[] = {n, each, copied};
     put(z, ST_CHUNK, size, 3, args)->u.num = block_of(c);
     put_chunks(z, c, n, size);
     z->into = outer;
     return true;
+}
+
+// Whether or not that pays. Of a loop that is one chunk those inside are cut.
+static void put_always(Threads *z, Cut *c) {
+    Temp n = op(z, OP_max, trips(z, c->loop), int_of(z, 0)), size = int_of(z, SMALL);
+    Block *outer = c->inside.len ? begin_other(z, c, compare(z, OP_le, n, size)) : z->into;
+    put_chunks(z, c, n, size);
+    z->into = outer;
 }
 
 // What a cut needs to be worth it, and what an iteration is estimated to take, if that is known.
@@ -539,18 +615,17 @@ static void forget_loop(Threads *z) {
 }
 
 static void cut(Threads *z, Cut *c) {
-    enum { SMALL = 2 };
     Block *block = c->block, *with = ARENA_NEW(z->arena, Block), old = *block;
     z->span = c->was->span;
     if (!c->loop) c->loop = as_loop(z, c->was);
     forget_loop(z);
     z->into = with;
     mark_inside(z, c->loop);
-    if (z->always) put_chunks(z, c, op(z, OP_max, trips(z, c->loop), int_of(z, 0)), int_of(z, SMALL));
+    if (z->always) put_always(z, c);
     else if (!put_either(z, c)) {
         vec_free(&with->stmts);
         if (c->loop != c->was) block_free(c->loop->body);
-        else explain_cut(z, c, false);
+        else if (!c->inner) explain_cut(z, c, false);
         return;
     }
     if (c->was == c->loop) explain_cut(z, c, true);
@@ -562,7 +637,7 @@ static void cut(Threads *z, Cut *c) {
     }
     vec_free(&old.stmts);
     vec_free(&with->stmts);
-    if (c->loop != c->was || z->always) block_free(c->loop->body); // only copies of it are in the tree
+    if (c->loop != c->was || (z->always && !c->inside.len)) block_free(c->loop->body); // only copies of it are in the tree
 }
 
 void threads_cut(Arena *arena, Tree *tree, const LaneOptions *opt, bool always) {
