@@ -33,7 +33,8 @@ typedef struct Problem {
 
 typedef struct Results {
     double *reprojection, *weight; // errors
-    int64_t *starts, *columns;
+    int64_t *starts;
+    int32_t *columns;
     double *values;
 } Results;
 

@@ -63,7 +63,8 @@ typedef struct Problem {
 typedef struct Results {
     int64_t values, derivatives, rows, columns; // rows and columns of the Jacobian
     double *value, *derivative;
-    int64_t *starts, *places; // BA
+    int64_t *starts; // BA
+    int32_t *places; // BA
 } Results;
 
 // Errors are texts that live until the next call; NULL is success.

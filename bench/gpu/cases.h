@@ -129,7 +129,7 @@ static void make_ba(Numbers &random, const int64_t *s, Problem &p) {
     for (int64_t i = 0; i < n; i++) cameras.set(i * 11 + 5, -5 + cameras.at(i * 11 + 5)), cameras.set(i * 11 + 6, 1 + cameras.at(i * 11 + 6));
     for (int64_t i = 0; i < count; i++) seen.set(2 * i, double(i % n));
     p.in = {cameras, random.array('d', m * 3, 1), random.array('d', count, 0.5, 1), seen, random.array('d', count * 2, 1)};
-    p.out = {{'l', 3 * count + 1, {}}, {'l', 31 * count, {}}, {'d', 31 * count, {}}};
+    p.out = {{'l', 3 * count + 1, {}}, {'i', 31 * count, {}}, {'d', 31 * count, {}}};
 }
 
 // Bones, vertices, points. Four bones move a vertex; fingers have four bones, the first of which is a child of the root.

@@ -182,6 +182,8 @@ void block_sweep(Block *block); // … this, from all blocks inside, too
 // Removes what nothing needs any more: values, arrays that are not loaded, and loops and branches without anything in them.
 void lower_remove_dead(Arena *arena, Tree *tree);
 
+// Makes arrays that are only converted to results as these. (convert.c)
+void lower_convert(Arena *arena, Tree *tree, bool strict);
 // Makes arrays where they would be copied or added to, without zeros first where these are not needed, and lets steps of sequential
 // loops work on their state instead of a copy. strict: sums keep their order. (copies.c)
 void lower_spare_copies(Arena *arena, Tree *tree, bool strict);

@@ -163,10 +163,9 @@ static Temp emit_leaf(Lower *l, Node *e) {
 
 // That the operand of a conversion to Int32 fits.
 static void check_int32(Lower *l, Node *e) {
-    Node *x = e->args[0];
-    Node *low = ir_le(l->ir, ir_int(l->ir, INT32_MIN), x), *high = ir_le(l->ir, x, ir_int(l->ir, INT32_MAX));
-    Temp value = lower_value(l, x);
-    lower_check(l, lower_value(l, ir_and(l->ir, low, high)), FSM_ERROR_RANGE, ir_int32_text, e->span, 1, &value);
+    Temp value = lower_value(l, e->args[0]);
+    Temp low = lower_op2(l, OP_le, lower_int(l, INT32_MIN), value), high = lower_op2(l, OP_le, value, lower_int(l, INT32_MAX));
+    lower_check(l, lower_op2(l, OP_and, low, high), FSM_ERROR_RANGE, ir_int32_text, e->span, 1, &value);
 }
 
 static Temp emit_node(Lower *l, Node *e) {
@@ -347,6 +346,7 @@ static Tree *lower_version(Arena *arena, const Func *func) {
     map_free(&l->copies), map_free(&l->loops), map_free(&l->started), map_free(&l->extremes);
     vec_free(&l->uses);
     vec_free(&l->whiles);
+    lower_convert(arena, t, f->ir->strict);
     lower_spare_copies(arena, t, f->ir->strict);
     Map opened = {0};
     lower_unfold(arena, t, f->ir->strict, &opened);

@@ -109,25 +109,26 @@ static void block(const double *cam, const double *point, double weight, const d
     }
 }
 
-void ba_jacobian(const Ba *p, int64_t *starts, int64_t *places, double *values) {
-    int64_t points = CAMERA * p->n, weights = points + 3 * p->m;
+void ba_jacobian(const Ba *p, int64_t *starts, int32_t *places, double *values) {
+    int32_t points = (int32_t)(CAMERA * p->n), weights = points + (int32_t)(3 * p->m);
     starts[0] = 0;
     for (int64_t o = 0; o < p->p; o++) {
-        int64_t camera = p->obs[2 * o], point = p->obs[2 * o + 1];
+        int32_t camera = p->obs[2 * o], point = p->obs[2 * o + 1];
         block(p->cams + CAMERA * camera, p->points + 3 * point, p->weights[o], p->feats + 2 * o,
               (double(*)[BLOCK])(values + 2 * BLOCK * o));
         for (int k = 0; k < 2; k++) {
-            int64_t row = 2 * o + k, *to = places + BLOCK * row;
+            int64_t row = 2 * o + k;
+            int32_t *to = places + BLOCK * row;
             for (int j = 0; j < CAMERA; j++) to[j] = CAMERA * camera + j;
             for (int j = 0; j < 3; j++) to[CAMERA + j] = points + 3 * point + j;
-            to[BLOCK - 1] = weights + o;
+            to[BLOCK - 1] = weights + (int32_t)o;
             starts[row + 1] = BLOCK * (row + 1);
         }
     }
     for (int64_t o = 0; o < p->p; o++) {
         int64_t at = 2 * BLOCK * p->p + o;
         values[at] = -2 * p->weights[o];
-        places[at] = weights + o;
+        places[at] = weights + (int32_t)o;
         starts[2 * p->p + o + 1] = at + 1;
     }
 }

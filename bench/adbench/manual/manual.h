@@ -9,7 +9,7 @@ double gmm_value(const Gmm *g, double *work);
 void gmm_gradient(const Gmm *g, double *work, double *gradient);
 
 void ba_value(const Ba *a, double *errors);
-void ba_jacobian(const Ba *a, int64_t *starts, int64_t *places, double *values);
+void ba_jacobian(const Ba *a, int64_t *starts, int32_t *places, double *values);
 
 int64_t lstm_work(const Lstm *s);
 double lstm_value(const Lstm *s, double *work);

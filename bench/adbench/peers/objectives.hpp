@@ -267,13 +267,14 @@ inline void ba_structure(const Ba &a, Results *r) {
     for (int64_t row = 0; row <= 3 * p; row++)
         r->starts[row] = row <= 2 * p ? BLOCK * row : 2 * BLOCK * p + row - 2 * p;
     for (int64_t row = 0; row < 2 * p; row++) {
-        int64_t i = row / 2, *to = r->places + BLOCK * row;
+        int64_t i = row / 2;
+        int32_t *to = r->places + BLOCK * row;
         for (int k = 0; k < CAMERA; k++) to[k] = CAMERA * a.obs[2 * i] + k;
-        for (int k = 0; k < 3; k++) to[CAMERA + k] = CAMERA * a.n + 3 * a.obs[2 * i + 1] + k;
-        to[CAMERA + 3] = CAMERA * a.n + 3 * a.m + i;
+        for (int k = 0; k < 3; k++) to[CAMERA + k] = int32_t(CAMERA * a.n + 3 * a.obs[2 * i + 1] + k);
+        to[CAMERA + 3] = int32_t(CAMERA * a.n + 3 * a.m + i);
     }
     for (int64_t i = 0; i < p; i++) {
-        r->places[2 * BLOCK * p + i] = CAMERA * a.n + 3 * a.m + i;
+        r->places[2 * BLOCK * p + i] = int32_t(CAMERA * a.n + 3 * a.m + i);
         r->derivative[2 * BLOCK * p + i] = -2 * a.weights[i];
     }
 }
