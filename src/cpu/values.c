@@ -216,10 +216,17 @@ static LLVMValueRef divide(Emitter *e, LLVMValueRef x, LLVMValueRef y, bool rema
     return LLVMBuildSelect(b, rare, LLVMBuildNeg(b, x, ""), LLVMBuildSDiv(b, x, safe, ""), "");
 }
 
-// The first argument on ties; NaN if either is NaN.
+// The first argument on ties; NaN if either is NaN. Processors have an instruction for that but for NaN and for zeros' signs, of which
+// the latter do not matter unless results are to be precise.
 static LLVMValueRef extreme(Emitter *e, Kind kind, LLVMValueRef x, LLVMValueRef y, bool max) {
     LLVMBuilderRef b = e->builder;
     LLVMValueRef first;
+    if (kind_is_float(kind) && e->opt->fp != CPU_FP_PRECISE) {
+        LLVMTypeRef type = LLVMTypeOf(x);
+        LLVMValueRef args[] = {y, x}, v = emit_intrinsic(e, max ? "llvm.maximum" : "llvm.minimum", 1, &type, 2, args);
+        if (LLVMIsAInstruction(v)) LLVMSetFastMathFlags(v, LLVMFastMathNoSignedZeros);
+        return v;
+    }
     if (kind_is_float(kind)) {
         first = LLVMBuildFCmp(b, max ? LLVMRealOGE : LLVMRealOLE, x, y, "");
         first = LLVMBuildOr(b, first, LLVMBuildFCmp(b, LLVMRealUNO, x, x, ""), "");

@@ -60,6 +60,20 @@ static void check(const Function *f, double x, double y) {
     if (!same || (!isnan(want) && signbit(want) != signbit(y))) printf("%s %g is not %g but %g\n", f->name, x, want, y);
 }
 
+// Of arrays of up to 70 numbers, one of which is the greatest, the least, or NaN.
+static void check_extremes(fsm_context *ctx) {
+    enum { MOST = 70 };
+    double x[MOST];
+    for (int n = 1; n <= MOST; n++)
+        for (int at = 0; at < 3 * n; at++) {
+            double is = at < n ? 2 : at < 2 * n ? -2 : NAN, high, low;
+            for (int i = 0; i < n; i++) x[i] = i == at % n ? is : 1 - 2.0 * (i % 2);
+            greatest(ctx, n, x, &high);
+            least(ctx, n, x, &low);
+            if (isnan(is) ? !isnan(high) || !isnan(low) : is > 0 ? high != is : low != is) printf("extremes of %d with %g at %d: %g, %g\n", n, is, at % n, high, low);
+        }
+}
+
 int main(void) {
     static const Function functions[] = {{"exp", exps, expl}, {"tanh", tanhs, tanhl}, {"log", logs, logl}, {"sqrt", roots, sqrtl}, {"inverse of sqrt", inverses, inverse},
                                           {"quotient", quotients, quotient},
@@ -96,6 +110,7 @@ int main(void) {
             for (int i = 0; i < beyond * LANES; i++) check(&functions[f], x[i], y[i]);
         }
     }
+    check_extremes(ctx);
     fsm_context_free(ctx);
     return 0;
 }
