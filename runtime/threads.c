@@ -1,9 +1,10 @@
 // Threads: the chunks of a loop, shared out to the threads of a context.
 //
 // How a loop is cut into chunks depends on its size alone, and what chunks add up is combined in their order, by compiled
-// code, after all of them: so results do not depend on how many threads there are, nor on which of them does what. Threads
-// take the next chunk when they are done with one. The thread of the call takes part, and waits only for those that have
-// begun: a thread that comes late finds nothing to do.
+// code, after all of them: so results do not depend on how many threads there are, nor on which of them does what. Each thread
+// has a range of the chunks, takes one after the other of it, and then of the others' ranges: loops over the same data find in a
+// thread's caches what it has had before. The thread of the call takes part, and waits only for those that have begun: a thread
+// that comes late finds nothing to do.
 #define _GNU_SOURCE
 #include "context.h"
 
@@ -33,6 +34,7 @@ typedef struct Worker {
     Team *team;
     int number;    // from 1: the call's thread is 0
     uint32_t seen; // the number of the last job that it looked at
+    _Atomic int64_t next; // chunk of its range
     pthread_t thread;
 } Worker;
 
@@ -50,8 +52,8 @@ struct Team {
     fsm_chunk_function *f;
     const void *shared;
     int64_t chunks;
-    _Atomic int64_t next;
-    int64_t failed; // the first chunk that has, under the lock
+    _Atomic int64_t next;   // chunk of the range of the call's thread
+    _Atomic int64_t failed; // the first chunk that has, set under the lock; those before it are done all the same
     int code;
     char error[ERROR_SIZE];
 };
@@ -73,12 +75,12 @@ static void relax(void) {
 
 static void note_failure(Team *t, int64_t c, int code, const char *error) {
     team_lock(t);
-    if (c < t->failed) {
-        t->failed = c, t->code = code;
+    if (c < atomic_load(&t->failed)) {
+        t->code = code;
         memcpy(t->error, error, ERROR_SIZE);
+        atomic_store(&t->failed, c);
     }
     team_unlock(t);
-    atomic_store(&t->next, t->chunks); // the chunks before c have been begun
 }
 
 static int do_chunk(fsm_context *ctx, fsm_context *call, fsm_chunk_function *f, const void *shared, int64_t c) {
@@ -88,10 +90,24 @@ static int do_chunk(fsm_context *ctx, fsm_context *call, fsm_chunk_function *f, 
     return code;
 }
 
-static void do_chunks(Team *t, fsm_context *ctx) {
-    for (int64_t c; (c = atomic_fetch_add(&t->next, 1)) < t->chunks;) {
-        int code = do_chunk(ctx, t->ctx, t->f, t->shared, c);
-        if (code) note_failure(t, c, code, ctx->error);
+// Where range r of n begins.
+static int64_t range_begin(const Team *t, int r, int n) {
+    int64_t more = t->chunks % n;
+    return t->chunks / n * r + (r < more ? r : more);
+}
+
+static _Atomic int64_t *range_next(Team *t, int r) { return r ? &t->worker[r]->next : &t->next; }
+
+// Those of the thread's range, number `own` of n, and what is left of the others.
+static void do_chunks(Team *t, fsm_context *ctx, int own, int n) {
+    for (int k = 0; k < n; k++) {
+        int r = (own + k) % n;
+        int64_t end = range_begin(t, r + 1, n);
+        for (int64_t c; (c = atomic_fetch_add(range_next(t, r), 1)) < end;) {
+            if (c > atomic_load(&t->failed)) break;
+            int code = do_chunk(ctx, t->ctx, t->f, t->shared, c);
+            if (code) note_failure(t, c, code, ctx->error);
+        }
     }
 }
 
@@ -121,7 +137,7 @@ static void *work(void *data) {
         while (!joined && job_of(s) == w->seen && (s & OPEN) && w->number < limit_of(s))
             joined = atomic_compare_exchange_weak(&t->state, &s, s + 1);
         if (joined) {
-            do_chunks(t, &w->ctx);
+            do_chunks(t, &w->ctx, w->number, limit_of(s));
             uint64_t before = atomic_fetch_sub(&t->state, 1);
             if ((before & ACTIVE) != 1 || !atomic_load(&t->waiting)) continue;
             team_lock(t);
@@ -188,6 +204,7 @@ static Team *team_new(fsm_context *ctx) {
     atomic_init(&t->waiting, false);
     atomic_init(&t->state, 0);
     atomic_init(&t->next, 0);
+    atomic_init(&t->failed, 0);
     return t;
 }
 
@@ -202,6 +219,7 @@ static bool add_worker(Team *t) {
     w->seen = job_of(atomic_load(&t->state));
     w->ctx.call = ctx;
     w->ctx.allocator = ctx->allocator;
+    atomic_init(&w->next, 0);
     atomic_init(&w->ctx.cancelled, false);
     atomic_init(&w->ctx.state, 0);
     atomic_init(&w->ctx.threads, 0);
@@ -280,10 +298,11 @@ int fsm_parallel(fsm_context *ctx, fsm_chunk_function *f, const void *shared, in
     int64_t mark = fsm_mark(ctx), before = ctx->peak;
     ctx->peak = mark;
     ctx->parallel = true;
-    t->f = f, t->shared = shared, t->chunks = n, t->failed = n, t->code = FSM_OK;
-    atomic_store(&t->next, 0);
+    t->f = f, t->shared = shared, t->chunks = n, t->code = FSM_OK;
+    atomic_store(&t->failed, n);
+    for (int r = 0; r < threads; r++) atomic_store(range_next(t, r), range_begin(t, r, threads));
     start_job(t, OPEN, threads);
-    do_chunks(t, ctx);
+    do_chunks(t, ctx, 0, threads);
     end_job(t);
     ctx->parallel = false;
     share_memory(t, threads, before, mark);

@@ -1,5 +1,6 @@
-// Calls with several threads: results to the last bit, the first error, cancellation, memory, many callers at once, and a
-// process that forks.
+// Calls with several threads: results to the last bit, the first error, ranges of chunks, cancellation, memory, many callers
+// at once, and a process that forks.
+#include "fsmc/runtime_internal.h"
 #include "parallel.h"
 
 #include <dirent.h>
@@ -92,6 +93,33 @@ static void first_error(void) {
     is[N / 3] = N / 3 * 7 % BINS, is[N / 2] = N / 2 * 7 % BINS, is[N - 1] = (N - 1) * 7 % BINS;
     wrong += look_up(ctx, N, BINS, is, x, &out) != 0 || out != want[5][0];
     printf("errors: %d wrong\n", wrong);
+    fsm_context_free(ctx);
+}
+
+// ---- who does what
+
+enum { CHUNKS = 64 };
+static atomic_bool begun[CHUNKS];
+static atomic_int apart;
+
+// The first chunk of a half looks for that of the other before it lets its thread go on.
+static int note(fsm_context *ctx, fsm_context *of, int64_t c, const void *shared) {
+    (void)ctx, (void)of, (void)shared;
+    atomic_store(&begun[c], true);
+    int64_t other = CHUNKS / 2 - c;
+    if (c != 0 && c != CHUNKS / 2) return FSM_OK;
+    for (int i = 0; i < 5000 && !atomic_load(&begun[other]); i++) usleep(1000);
+    atomic_fetch_add(&apart, atomic_load(&begun[other]) && !atomic_load(&begun[CHUNKS / 2 - 1]));
+    return FSM_OK;
+}
+
+// Threads begin in ranges of their own, which later loops give them again.
+static void ranges(void) {
+    fsm_context *ctx = fsm_context_new();
+    int done = 0;
+    if (fsm_parallel(ctx, note, NULL, CHUNKS, 2)) puts(fsm_context_error(ctx));
+    for (int i = 0; i < CHUNKS; i++) done += atomic_load(&begun[i]);
+    printf("%d of %d chunks done, the halves %s\n", done, CHUNKS, atomic_load(&apart) ? "apart" : "by turns");
     fsm_context_free(ctx);
 }
 
@@ -223,6 +251,7 @@ int main(int argc, char **argv) {
     fill();
     same_bits();
     first_error();
+    ranges();
     cancelling();
     memory();
     many_callers();
