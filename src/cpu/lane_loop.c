@@ -226,6 +226,16 @@ LLVMValueRef lanes_streams(Body *p, const Stmt *s) {
 
 static int64_t left(LLVMValueRef n, LLVMValueRef done) { return LLVMConstIntGetSExtValue(n) - LLVMConstIntGetSExtValue(done); }
 
+// Vectors for which there are no registers wait on the stack. None is to lie across two lines of the cache, or pages: what has just been
+// stored is not forwarded then to the load that needs it, and the loop takes up to twice as long.
+static void align_stack(Body *p) {
+    static const char realign[] = "stackrealign";
+    if (p->e->native < LANES_MASKED) return;
+    LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInsertBlock(p->e->builder));
+    LLVMAttributeRef attribute = LLVMCreateStringAttribute(p->e->context, realign, sizeof realign - 1, "", 0);
+    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute);
+}
+
 // Machines with masks take what is left over as one vector, others one by one. A block of vectors leaves some whole ones.
 void lanes_for(Body *p, const Stmt *s) {
     LaneLoop z = {.p = p, .enough = LLVMConstInt(p->e->type_i1, 1, false)};
@@ -236,6 +246,7 @@ void lanes_for(Body *p, const Stmt *s) {
     lanes_plan_roots(p, s);
     if (s->streams) done = lanes_streams(p, s);
     begin_sums(&z, s, LLVMBuildSub(p->e->builder, n, done, ""));
+    align_stack(p);
     const int width = p->e->width;
     const bool masks = width >= LANES_MASKED;
     done = run(&z, s, done, n, width * s->lanes, false);

@@ -16,3 +16,4 @@ echo "branches to what is rare, of a block and of a vector: $(fsmc --target-cpu=
 rare() { fsmc --target-cpu=x86-64-v3 --entry="$1" --fp="$2" --emit=llvm functions.fsm -o - | grep -c '^rare'; }
 echo "sines written here: with cosines $(rare turns fast), alone $(rare lone fast), of scalars $(rare sine fast) $(rare sine contract)"
 echo "instructions for maxima with NaN, of a vector: $(fsmc --target-cpu=x86-64-v3 --fp=fast --entry=greatest --emit=llvm functions.fsm -o - | grep -c 'call nsz <4 x double> @llvm.maximum')"
+echo "stacks aligned for vectors: $(for cpu in x86-64-v3 x86-64-v4 x86-64; do fsmc --target-cpu=$cpu --entry=exps --emit=llvm functions.fsm -o - | grep -c '"stackrealign"'; done | xargs)"
