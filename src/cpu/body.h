@@ -142,5 +142,10 @@ bool lanes_stmt(Body *p, const Stmt *s);
 // Of n statements that follow one another, emits the first ones if they add sums over the lanes to elements that these share;
 // how many it were. (sums.c)
 int lanes_sums(Body *p, int n, Stmt *const *s);
+// The first of n statements that are what stores of Ints into neighbouring elements need, and these stores; 0: there is no such run.
+// They are emitted together, after the other statements of the run. (stores.c)
+int stores_run(const Body *p, int n, Stmt *const *s);
+void stores_emit(Body *p, int n, Stmt *const *s);
+bool stores_follow(const Body *p, const Stmt *a, const Stmt *b); // is the element that b stores or adds to the one after that of a?
 
 #endif

@@ -84,30 +84,13 @@ void lanes_sum_each(Body *p, Kind kind, int n, LLVMValueRef *v) {
     lanes_sum_each(p, kind, n - many, v + many);
 }
 
-// t as a temp and a constant.
-static Temp without_constant(const Body *p, Temp t, int64_t *constant) {
-    const Stmt *s = p->def[t], *by = s && s->kind == ST_OP && s->op == OP_add ? p->def[s->args[1]] : NULL;
-    *constant = by && by->kind == ST_LIT ? by->u.num : 0;
-    return by && by->kind == ST_LIT ? s->args[0] : t;
-}
-
-// Is the element that b adds to the one after that of a?
-static bool follows(const Body *p, const Stmt *a, const Stmt *b) {
-    int last = a->nargs - 1;
-    if (a->buf != b->buf || last == 0) return false;
-    for (int k = 1; k < last; k++)
-        if (a->args[k] != b->args[k]) return false;
-    int64_t i, j;
-    return without_constant(p, a->args[last], &i) == without_constant(p, b->args[last], &j) && j == i + 1;
-}
-
 // Adds lanes 0 … n - 1 of v to the elements of n statements, those that lie together at once.
 static void add_elements(Body *p, int n, Stmt *const *s, LLVMValueRef v) {
     for (int i = 0, many; i < n; i += many) {
         Kind kind = s[i]->buf->kind;
         LLVMValueRef at = lanes_address(p, s[i]->buf, lanes_first_number(p, s[i]->buf, s[i]->args + 1));
         int run = 1;
-        while (i + run < n && follows(p, s[i + run - 1], s[i + run])) run++;
+        while (i + run < n && stores_follow(p, s[i + run - 1], s[i + run])) run++;
         for (many = 1; 2 * many <= run; many *= 2) continue;
         if (many == 1) {
             LLVMValueRef x = LLVMBuildExtractElement(p->e->builder, v, lanes_index(p, i), "");

@@ -191,6 +191,7 @@ static double plain_cost(Model *p, const Block *block) {
         switch (s->kind) {
         case ST_LIT: break;
         case ST_OP: sum += machine_op(p->machine, s->op); break;
+        case ST_CONV: sum += iter_info(&p->it, s->dst)->kind != KIND_INT32; break; // half of an Int's register
         case ST_ADDTO: sum += 2; break;
         case ST_FOR: sum += model_best(p, s, &lanes); break;
         case ST_LOOP: sum += p->machine->short_trips * plain_cost(p, s->body); break;
