@@ -13,7 +13,8 @@
 //
 // Sizes of chunks depend on extents alone, so that results do not depend on the number of threads. Of nested loops the
 // outermost is cut whose iterations are independent (independent.c). If it has few, as one over the elements of a small array,
-// each of them a sum over data, and those inside have much to do, it runs as it was but for these, which are cut. Each chunk has its own copy of an array that all of them
+// each of them a sum over data, and those inside have much to do, it runs as it was but for these, which are cut; if it has lanes,
+// chunks of the loop inside come to stand outside of it, and leave sums for all of its iterations. Each chunk has its own copy of an array that all of them
 // add to, and of what is new in each iteration; what chunks cost is in the estimate from which `chunk` finds the size.
 #include "lower/independent.h"
 #include "lower/internal.h"
@@ -48,6 +49,7 @@ typedef struct Cut {
     VEC(Copy) copies;
     VEC(struct Cut *) inside; // of loops in it, where it has few iterations
     bool inner;               // it is one of those
+    struct Cut *turned;       // of a loop with lanes: the only loop in it, which adds up numbers; it may come to stand outside
 } Cut;
 
 typedef struct Threads {
@@ -91,6 +93,7 @@ static void forget_cut(Cut *c) {
     vec_free(&c->sums);
     vec_free(&c->copies);
     vec_free(&c->inside);
+    if (c->turned) forget_cut(c->turned);
 }
 
 static Cut *find_cut(Threads *z, Block *block, Stmt *s) {
@@ -111,12 +114,70 @@ static bool may_be_short(const Threads *z, const Stmt *loop) {
     return !loop->lanes && !(iter_literal(&z->it, loop->args[0], &n) && n >= FEW_TRIPS);
 }
 
+static void note_blocks(Map *blocks, const Block *b) {
+    if (!b) return;
+    map_put(blocks, b, (void *)b);
+    for (int i = 0; i < b->stmts.len; i++) {
+        note_blocks(blocks, b->stmts.data[i]->body);
+        note_blocks(blocks, b->stmts.data[i]->other);
+    }
+}
+
+static bool is_simple(const Stmt *s) {
+    return s->kind == ST_LIT || s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT || s->kind == ST_CELL || s->kind == ST_GET || s->kind == ST_LOAD;
+}
+
+static bool has_check(const Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->kind == ST_CHECK || s->kind == ST_EXTERN || has_check(s->body) || has_check(s->other)) return true;
+    }
+    return false;
+}
+
+static bool has_own_buffers(const Threads *z, const Stmt *loop) {
+    Map blocks = {0};
+    bool has = false;
+    note_blocks(&blocks, loop->body);
+    for (int i = 0; i < z->tree->bufs.len; i++) has |= z->tree->bufs.data[i]->home && map_get(&blocks, z->tree->bufs.data[i]->home);
+    map_free(&blocks);
+    return has;
+}
+
+// The first statement of the block's first n that makes t, or NULL.
+static const Stmt *made_by(const Block *block, int n, Temp t) {
+    for (int i = 0; i < n; i++)
+        if (block->stmts.data[i]->dst == t) return block->stmts.data[i];
+    return NULL;
+}
+
+// The only loop of one with lanes, if it does nothing but add up numbers in cells of the lanes, over a range that they share.
+static Cut *find_turned(Threads *z, Stmt *lanes) {
+    Block *body = lanes->body;
+    int at = 0, loops = 0;
+    while (at < body->stmts.len && is_simple(body->stmts.data[at])) at++;
+    for (int i = 0; i < body->stmts.len; i++) loops += body->stmts.data[i]->body != NULL;
+    Stmt *s = at < body->stmts.len ? body->stmts.data[at] : NULL;
+    if (!s || s->kind != ST_FOR || loops != 1 || s->shifted || s->rows || has_check(s->body) || has_own_buffers(z, lanes)) return NULL;
+    for (int k = 0; k < s->nargs; k++)
+        if (made_by(body, at, s->args[k])) return NULL;
+    bool good = iter_look(&z->it, s, false);
+    Cut *c = good ? cut_of(z, body, s) : NULL;
+    for (int i = 0; c && i < z->it.outside.len; i++) good &= z->it.outside.data[i]->kind == ST_LOAD;
+    for (int i = 0; c && i < c->sums.len; i++) good &= made_by(body, at, c->sums.data[i].cell) != NULL;
+    iter_forget(&z->it);
+    if (c && good && c->sums.len && !c->copies.len) return c;
+    if (c) forget_cut(c);
+    return NULL;
+}
+
 // around: the cut of a loop around the block, or NULL.
 static void find(Threads *z, Block *block, bool in_loop, Cut *around) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
         Cut *c = s->kind == ST_FOR && !stmt_wish(s, WISH_sequential) ? find_cut(z, block, s) : NULL;
         if (c && around) vec_push(&around->inside, c), c->inner = true;
+        if (c && s->lanes) c->turned = find_turned(z, s);
         if (c && !may_be_short(z, s)) continue;
         if (!in_loop && (s->kind == ST_FILL || s->kind == ST_COPY) && s->buf->rank) {
             Cut *filled = ARENA_NEW(z->arena, Cut);
@@ -382,15 +443,6 @@ static void copy_buf(Threads *z, Buf *b) {
     map_put(&z->buf, b, own);
 }
 
-static void note_blocks(Map *blocks, const Block *b) {
-    if (!b) return;
-    map_put(blocks, b, (void *)b);
-    for (int i = 0; i < b->stmts.len; i++) {
-        note_blocks(blocks, b->stmts.data[i]->body);
-        note_blocks(blocks, b->stmts.data[i]->other);
-    }
-}
-
 static bool is_made_in(const Block *block, const Buf *b) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
@@ -539,6 +591,101 @@ static Temp is_for_those_inside(Threads *z, const Cut *c, Temp trips, Cost one) 
     return compare(z, OP_and, few, compare(z, OP_and, long_enough, most));
 }
 
+// ---- loops with lanes over a few elements
+//
+//     threads for c < … { lanes for k < n { …; sum = 0; for i = c * size < … { … }; sums[c, k] = sum } }
+//     lanes for k < n { …; for c < … { sum = sum + sums[c, k] }; … }
+
+static Temp in_lanes(Threads *z, Temp t) {
+    z->tree->temps.data[t].varies = true, z->tree->temps.data[t].step = STEP_ANY;
+    return t;
+}
+
+// The loop with lanes, with what is in the block instead of its body, copied to where statements go.
+static void put_lanes(Threads *z, const Stmt *lanes, Block *body) {
+    Stmt loop = *lanes;
+    loop.body = body;
+    map_free(&z->temp), map_free(&z->buf);
+    z->temp = z->buf = (Map){0};
+    vec_push(&z->into->stmts, tree_clone_with(z->arena, z->tree, &loop, &z->temp, &z->buf));
+}
+
+// What is in it before or after the loop that adds up.
+static void put_rest(Threads *z, const Cut *c, bool after) {
+    const Block *body = c->loop->body;
+    int at = 0;
+    while (body->stmts.data[at] != c->turned->loop) at++;
+    for (int i = after ? at + 1 : 0; i < (after ? body->stmts.len : at); i++) vec_push(&z->into->stmts, body->stmts.data[i]);
+}
+
+static void put_turned(Threads *z, const Cut *c, Temp n, Temp size) {
+    Cut *in = c->turned;
+    Stmt *threads, loop = *in->loop, lanes = *c->loop;
+    Temp chunks = op(z, OP_idiv, op(z, OP_sub, op(z, OP_add, n, size), int_of(z, 1)), size), chunk = new_temp(z, KIND_INT, "c");
+    const Buf row = {.rank = 1, .extent = c->loop->args};
+    for (int i = 0; i < in->sums.len; i++) in->sums.data[i].all = new_buf(z, z->tree->temps.data[in->sums.data[i].cell].kind, chunks, &row);
+    Block *outer = begin_for(z, chunk, 1, &chunks, &threads), *each = z->into;
+    threads->threads = true;
+    Temp first = op(z, OP_mul, chunk, size), end = op(z, OP_min, op(z, OP_add, first, size), n);
+    Temp args[] = {iteration_at(z, in->loop, end), iteration_at(z, in->loop, first)};
+    Temp index[] = {chunk, c->loop->dst};
+    z->into = ARENA_NEW(z->arena, Block);
+    put_rest(z, c, false);
+    for (int i = 0; i < in->sums.len; i++) {
+        const Sum *s = &in->sums.data[i];
+        Temp zero = s->by == OP_add ? neutral(z, s) : -1;
+        if (zero >= 0) put(z, ST_SET, s->cell, 1, &zero);
+    }
+    loop.args = args, loop.nargs = 2;
+    vec_push(&z->into->stmts, &loop);
+    for (int i = 0; i < in->sums.len; i++) store(z, ST_STORE, in->sums.data[i].all, in_lanes(z, get(z, in->sums.data[i].cell)), 2, index);
+    lanes.nin = 0, lanes.streams = 0;
+    Block *body = z->into;
+    z->into = each;
+    put_lanes(z, &lanes, body);
+    vec_free(&body->stmts);
+    z->into = ARENA_NEW(z->arena, Block);
+    put_rest(z, c, false);
+    index[0] = new_temp(z, KIND_INT, "c");
+    Block *around = begin_for(z, index[0], 1, &chunks, NULL);
+    for (int i = 0; i < in->sums.len; i++) {
+        const Sum *s = &in->sums.data[i];
+        Temp sum = in_lanes(z, op(z, s->by, in_lanes(z, get(z, s->cell)), in_lanes(z, load(z, s->all, 2, index))));
+        put(z, ST_SET, s->cell, 1, &sum);
+    }
+    Block *adding = z->into;
+    z->into = around;
+    put_rest(z, c, true);
+    body = z->into, z->into = outer;
+    put_lanes(z, c->loop, body);
+    vec_free(&body->stmts), vec_free(&adding->stmts);
+}
+
+// Has the loop with lanes few iterations, which do little but add up numbers, and are they much to do? Sets the work of an
+// iteration of the loop that adds them up, for all of its own.
+static Temp is_turned(Threads *z, const Cut *c, Temp trips, Cost one, Cost *each) {
+    if (!c->turned) return -1;
+    const Stmt *in = c->turned->loop;
+    for (int i = 0; i < c->turned->sums.len; i++)
+        if (!z->tree->temps.data[c->turned->sums.data[i].cell].varies) return -1;
+    Cost n = number(z, trips), length = number(z, in->args[0]);
+    Cost element = times(z, cost_of(1 / z->machine->lanes), plus(z, cost_of(z->machine->trip), work(z, in->body, true)));
+    Cost sum = times(z, length, element), all = times(z, n, sum);
+    *each = times(z, n, element);
+    if (all.most < 2 * z->machine->chunk || (n.t < 0 && n.lit >= FEW_TRIPS * c->loop->lanes)) return -1;
+    Temp few = compare(z, OP_lt, temp_of(z, n), real_of(z, KIND_DOUBLE, FEW_TRIPS * c->loop->lanes));
+    Temp enough = compare(z, OP_le, real_of(z, KIND_DOUBLE, 2 * z->machine->chunk), temp_of(z, all));
+    Temp most = compare(z, OP_le, temp_of(z, times(z, cost_of(MOST_INSIDE), one)), temp_of(z, sum));
+    return compare(z, OP_and, few, compare(z, OP_and, enough, most));
+}
+
+// if cond: what is put from now on, else: what is put after the block that is returned is that for statements.
+static Block *begin_either(Threads *z, Temp cond) {
+    Stmt *either = put(z, ST_IF, -1, 1, &cond);
+    z->into = either->body = ARENA_NEW(z->arena, Block);
+    return either->other = ARENA_NEW(z->arena, Block);
+}
+
 // if cond: the loop as it is, else: what is put from now on, until the block that was open, which it returns, is put back.
 static Block *begin_other(Threads *z, const Cut *c, Temp cond) {
     Block *outer = z->into;
@@ -558,7 +705,18 @@ static bool put_either(Threads *z, Cut *c) {
     Cost scale = cost_of(FSM_CHUNK_WORK / z->machine->chunk); // for fsm_chunk, which knows one measure of work
     Temp each = temp_of(z, times(z, scale, one)), copied = temp_of(z, times(z, scale, copy)), little = is_little(z, c, all, copy);
     Temp inside = is_for_those_inside(z, c, n, one);
-    Block *outer = begin_other(z, c, inside < 0 ? little : compare(z, OP_or, little, inside));
+    Block *outer = z->into;
+    Cost element;
+    Temp turned = is_turned(z, c, n, one, &element);
+    if (turned >= 0) {
+        Temp length = trips(z, c->turned->loop), chunk = new_temp(z, KIND_INT, "size");
+        Temp about[] = {length, temp_of(z, times(z, scale, element)), temp_of(z, times(z, scale, times(z, cost_of((double)c->turned->sums.len), number(z, n))))};
+        Block *other = begin_either(z, turned);
+        put(z, ST_CHUNK, chunk, 3, about)->u.num = 1;
+        put_turned(z, c, length, chunk);
+        z->into = other;
+    }
+    begin_other(z, c, inside < 0 ? little : compare(z, OP_or, little, inside));
     Temp args[] = {n, each, copied};
     put(z, ST_CHUNK, size, 3, args)->u.num = block_of(c);
     put_chunks(z, c, n, size);
@@ -569,7 +727,16 @@ static bool put_either(Threads *z, Cut *c) {
 // Whether or not that pays. Of a loop that is one chunk those inside are cut.
 static void put_always(Threads *z, Cut *c) {
     Temp n = op(z, OP_max, trips(z, c->loop), int_of(z, 0)), size = int_of(z, SMALL);
-    Block *outer = c->inside.len ? begin_other(z, c, compare(z, OP_le, n, size)) : z->into;
+    Block *outer = z->into;
+    bool turns = c->turned;
+    for (int i = 0; turns && i < c->turned->sums.len; i++) turns = z->tree->temps.data[c->turned->sums.data[i].cell].varies;
+    if (turns) {
+        Temp length = op(z, OP_max, trips(z, c->turned->loop), int_of(z, 0));
+        Block *other = begin_either(z, compare(z, OP_le, n, size));
+        put_turned(z, c, length, size);
+        z->into = other;
+    }
+    if (c->inside.len) begin_other(z, c, compare(z, OP_le, n, size));
     put_chunks(z, c, n, size);
     z->into = outer;
 }
