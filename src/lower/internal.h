@@ -193,6 +193,8 @@ void lower_spare_copies(Arena *arena, Tree *tree, bool strict);
 void lower_unfold(Arena *arena, Tree *tree, bool strict, Map *opened);
 // Of several quotients by a root and by powers of it in a loop: one, and products. (inverse.c)
 void lower_inverses(Arena *arena, Tree *tree);
+// Polynomials of one number in Horner's form, where that saves operations. (horner.c)
+void lower_horner(Arena *arena, Tree *tree);
 // Makes one loop of two that follow each other where an iteration needs no other iteration of the first, takes back what was
 // opened in vain, and removes what nothing needs any more. (merge.c)
 void lower_merge(Arena *arena, Tree *tree, bool strict, Map *opened);

@@ -352,7 +352,7 @@ static Tree *lower_version(Arena *arena, const Func *func) {
     lower_unfold(arena, t, f->ir->strict, &opened);
     lower_merge(arena, t, f->ir->strict, &opened);
     map_free(&opened);
-    if (f->ir->fast) lower_inverses(arena, t);
+    if (f->ir->fast) lower_inverses(arena, t), lower_horner(arena, t);
     return t;
 }
 
