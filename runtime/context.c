@@ -2,6 +2,7 @@
 //
 // Scratch memory is a list of chunks used as a stack. Chunks stay until the context is freed, and a call that asks for
 // the same sizes in the same order as one before finds all of them in place, so it never reaches the allocator.
+#define _DEFAULT_SOURCE // madvise
 #include "context.h"
 #include "registry.h"
 
@@ -11,8 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
-enum { ALIGNMENT = 64, FIRST_CHUNK = 64 * 1024 };
+enum { ALIGNMENT = 64, FIRST_CHUNK = 64 * 1024, HUGE_PAGE = 2 * 1024 * 1024 };
 
 struct Chunk {
     struct Chunk *prev, *next;
@@ -24,8 +28,18 @@ struct Chunk {
 // Who has a context: nobody; a call; or a call after which it is to be freed.
 enum { STATE_IDLE, STATE_BUSY, STATE_DOOMED };
 
+// Large memory lies in huge pages, if the system lets who asks have them: of small ones, programs that go through tens of megabytes
+// again and again use more than the processor remembers the addresses of.
 static void *default_alloc(size_t size, void *data) {
     (void)data;
+#ifdef MADV_HUGEPAGE
+    if (size >= 2 * (size_t)HUGE_PAGE && size <= PTRDIFF_MAX) {
+        size_t whole = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+        void *memory = aligned_alloc(HUGE_PAGE, whole);
+        if (memory) madvise(memory, whole, MADV_HUGEPAGE);
+        return memory;
+    }
+#endif
     return malloc(size);
 }
 
