@@ -38,7 +38,7 @@ for threads in $counts; do
     [ "$threads" = 1 ] || clock=wall
     # shellcheck disable=SC2086 # words
     FSMC_ADBENCH_CLOCK=$clock "$adbench" run --threads="$threads" --out="$out/$threads" --minimum=0.01 --samples=3 \
-        --derivative-samples=3 --limit=0.3 --timeout=20 --memory=6 --rounds=2 "$@" $names ||
+        --derivative-samples=3 --limit=1 --timeout=20 --memory=6 --rounds=2 "$@" $names ||
         echo "some tools failed, or results differ" >&2
 done
 for threads in $counts; do
