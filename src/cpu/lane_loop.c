@@ -55,7 +55,7 @@ static void begin_sums(LaneLoop *z, const Stmt *s, LLVMValueRef n) {
     p->copied = LLVMBuildICmp(b, LLVMIntSGE, n, emit_int(p->e, SHORT_RUN * p->e->width), "");
     p->copied = LLVMBuildAnd(b, p->copied, z->enough, "");
     for (int i = 0; i < s->nin; i++) {
-        int64_t most = p->e->opt->cache / 2 / ((int64_t)kind_size(s->in[i]->kind) * lanes_of_vector(p));
+        int64_t most = lanes_copied((double)p->e->opt->cache, s->in[i]->kind, lanes_of_vector(p));
         count[i] = body_count(p, s->in[i]);
         p->copied = LLVMBuildAnd(b, p->copied, LLVMBuildICmp(b, LLVMIntSLE, count[i], emit_int(p->e, most), ""), "");
     }

@@ -9,8 +9,6 @@
 #include "lower/independent.h"
 #include "lower/internal.h"
 
-enum { NEAR = 1 << 20, MOST_AROUND = 16 };
-
 // A nest that does nothing but convert all of an array.
 typedef struct Conversion {
     Stmt *nest;
@@ -18,12 +16,9 @@ typedef struct Conversion {
     const Stmt *load, *conv, *store;
 } Conversion;
 
-// A place that stores an element, and the Int as a number from another temp on.
-typedef struct Site {
+typedef struct Site { // a place that stores an element
     Block *block;
     Stmt *store;
-    Temp base;
-    int64_t more;
 } Site;
 
 typedef struct Converter {
@@ -31,8 +26,6 @@ typedef struct Converter {
     Tree *tree;
     Iterations it;
     VEC(Site) sites;
-    Stmt *around[MOST_AROUND];
-    int depth;
 } Converter;
 
 static Stmt *def_of(const Converter *z, Temp t) { return t >= 0 && t < z->it.known ? z->it.def[t] : NULL; }
@@ -97,38 +90,15 @@ static bool is_conversion(const Converter *z, Stmt *s, Conversion *c) {
 
 // ---- the places where elements are made
 
-static Site site_of(const Converter *z, Block *block, Stmt *store) {
-    Site site = {.block = block, .store = store, .base = store->args[0]};
-    const Stmt *by = def_of(z, site.base);
-    if (!by || by->kind != ST_OP || by->op != OP_add || z->tree->temps.data[by->dst].kind != KIND_INT) return site;
-    for (int k = 0; k < 2; k++) {
-        int64_t more;
-        if (!literal(z, by->args[k], &more) || more < -NEAR || more > NEAR) continue;
-        site.base = by->args[1 - k], site.more = more;
-        return site;
-    }
-    return site;
-}
-
 // Adds the stores to an array that are in the block; false if iterations around one need each other.
 static bool find_sites(Converter *z, Block *block, const Buf *b) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_STORE && s->buf == b) {
-            for (int k = 0; k < z->depth; k++) {
-                bool apart = z->around[k]->kind == ST_FOR && iter_look(&z->it, z->around[k], false);
-                iter_forget(&z->it);
-                if (!apart) return false;
-            }
-            vec_push(&z->sites, site_of(z, block, s));
-        }
+        if (s->kind == ST_STORE && s->buf == b) vec_push(&z->sites, ((Site){block, s}));
         if (!s->body || !stmt_accesses(s, b)) continue;
-        bool loop = s->kind == ST_FOR || s->kind == ST_LOOP;
-        if (loop && z->depth == MOST_AROUND) return false;
-        if (loop) z->around[z->depth++] = s;
-        bool found = find_sites(z, s->body, b) && find_sites(z, s->other, b);
-        z->depth -= loop;
-        if (!found) return false;
+        bool apart = s->kind == ST_IF || (s->kind == ST_FOR && iter_look(&z->it, s, false));
+        iter_forget(&z->it);
+        if (!apart || !find_sites(z, s->body, b) || !find_sites(z, s->other, b)) return false;
     }
     return true;
 }
@@ -139,9 +109,13 @@ static bool is_between(const Converter *z, int site) {
     bool less = false, more = false;
     for (int i = 0; i < z->sites.len; i++) {
         const Site *other = &z->sites.data[i];
-        if (i == site || other->block != s->block || other->base != s->base) continue;
-        if (other->more == s->more && i < site) return true;
-        less |= other->more < s->more, more |= other->more > s->more;
+        Linear apart = {0};
+        if (i == site || other->block != s->block) continue;
+        linear_add(z->it.known, z->it.def, other->store->args[0], 1, &apart);
+        linear_add(z->it.known, z->it.def, s->store->args[0], -1, &apart);
+        if (!linear_is_number(&apart)) continue;
+        if (apart.plus == 0 && i < site) return true;
+        less |= apart.plus < 0, more |= apart.plus > 0;
     }
     return less && more;
 }
@@ -188,7 +162,7 @@ static Temp emit(Converter *z, const Conversion *c, Block *to, int at, Temp valu
 static void make_there(Converter *z, const Conversion *c) {
     for (int i = 0; i < z->sites.len; i++) {
         Site *s = &z->sites.data[i];
-        if (c->conv && z->tree->temps.data[c->conv->dst].kind == KIND_INT32 && is_between(z, i)) continue;
+        if (z->tree->temps.data[c->conv->dst].kind == KIND_INT32 && is_between(z, i)) continue;
         emit(z, c, s->block, last_place(z, s->block) + 1, s->store->args[0], true);
     }
     for (int i = 0; i < z->sites.len; i++) {
@@ -205,7 +179,7 @@ void lower_convert(Arena *arena, Tree *tree, bool strict) {
     bool any = false;
     for (int i = 0; i < tree->body->stmts.len; i++) {
         Conversion c;
-        z.sites.len = z.depth = 0;
+        z.sites.len = 0;
         if (!is_conversion(&z, tree->body->stmts.data[i], &c) || !find_sites(&z, tree->body, c.load->buf)) continue;
         if (block_accesses(tree->body, c.load->buf) != z.sites.len + 1) continue;
         make_there(&z, &c);

@@ -29,26 +29,17 @@ typedef struct Horner {
     VEC(Temp) touched; // of which there are fewer of these
 } Horner;
 
-static void count_uses(Horner *z, const Block *block) {
-    for (int i = 0; block && i < block->stmts.len; i++) {
-        const Stmt *s = block->stmts.data[i];
-        for (int k = 0; k < s->nargs; k++) z->uses[s->args[k]]++;
-        count_uses(z, s->body);
-        count_uses(z, s->other);
-    }
-}
-
 static const TempInfo *info(const Horner *z, Temp t) { return &z->b.tree->temps.data[t]; }
+
+static Polynomial itself(Temp t) { return (Polynomial){.x = t, .degree = 1, .c = {0, 1}}; }
 
 // An argument as a polynomial: that which it is, a number, or x itself.
 static Polynomial argument(const Horner *z, Temp t) {
     const Stmt *s = z->def[t];
     if (s && s->kind == ST_LIT) return (Polynomial){.x = -1, .c = {s->u.real}};
-    if (z->poly[t]) return *z->poly[t];
-    return (Polynomial){.x = t, .degree = 1, .c = {0, 1}};
+    return z->poly[t] ? *z->poly[t] : itself(t);
 }
 
-static Polynomial itself(Temp t) { return (Polynomial){.x = t, .degree = 1, .c = {0, 1}}; }
 static bool is_itself(const Polynomial *p) { return p->degree == 1 && p->c[0] == 0 && p->c[1] == 1; }
 
 static bool scaled(const Polynomial *p, double by, Polynomial *out) {
@@ -205,7 +196,7 @@ void lower_horner(Arena *arena, Tree *tree) {
     z.uses = ARENA_ARRAY(arena, int, temps + 1), z.left = ARENA_ARRAY(arena, int, temps + 1);
     z.poly = ARENA_ARRAY(arena, Polynomial *, temps + 1);
     tree_definitions(tree->body, z.def);
-    count_uses(&z, tree->body);
+    tree_uses(tree->body, z.uses);
     memcpy(z.left, z.uses, sizeof *z.left * (size_t)temps);
     look(&z, tree->body);
     vec_free(&z.touched);

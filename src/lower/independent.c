@@ -9,16 +9,6 @@ enum { LARGEST_BODY = 4000 };
 
 // ---- definitions and uses
 
-static void survey(Iterations *p, const Block *block) {
-    for (int i = 0; block && i < block->stmts.len; i++) {
-        Stmt *s = block->stmts.data[i];
-        if (s->dst >= 0 && s->kind != ST_SET) p->def[s->dst] = s;
-        for (int k = 0; k < s->nargs; k++) p->uses[s->args[k]]++;
-        survey(p, s->body);
-        survey(p, s->other);
-    }
-}
-
 static int enter(Iterations *p, const Block *block) {
     int n = 0;
     if (!block) return 0;
@@ -366,7 +356,8 @@ void iter_init(Iterations *p, Arena *arena, Tree *tree, bool precise) {
     p->joined_in = ARENA_ARRAY(arena, int, n);
     p->joins = ARENA_ARRAY(arena, Op, n);
     for (int i = 0; i < n; i++) p->level[i] = -1;
-    survey(p, tree->body);
+    tree_definitions(tree->body, p->def);
+    tree_uses(tree->body, p->uses);
 }
 
 void iter_free(Iterations *p) {

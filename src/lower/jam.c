@@ -662,13 +662,13 @@ static bool has_sums(Jammer *z, Block *block) {
     return false;
 }
 
-// Is one of the arrays that all lanes add to so large that the lanes have no copies of it (begin_sums of cpu/lane_loop.c), and are its
+// Is one of the arrays that all lanes add to so large that the lanes have no copies of it, and are its
 // rows so long that little is left over of what is added to at once? -1: there is none.
 static Temp emit_large(Jammer *z, Block *to, const Stmt *lanes, int width) {
     Temp any = -1;
     for (int i = 0; i < lanes->nin; i++) {
         const Buf *b = lanes->in[i];
-        int64_t known, most = (int64_t)(z->machine->cache / 2 / (double)(kind_size(b->kind) * (size_t)width));
+        int64_t known, most = lanes_copied(z->machine->cache, b->kind, width);
         Temp count = emit_count(z, to, b, &known), row = count < 0 ? -1 : b->extent[b->rank - 1];
         int64_t length = row < 0 ? -1 : trips(z, row);
         if (count < 0 || (known >= 0 && known <= most) || (length >= 0 && length < SHORT_ROW)) continue;

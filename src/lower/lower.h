@@ -32,6 +32,9 @@ typedef struct LaneOptions {
     bool shared;   // so are quotients, and either only in some of the vectors of a block: the processor's unit does the others
 } LaneOptions;
 
+// Up to how many elements of an array that lanes add to each lane of a vector has a copy of its own: copies take half of the cache.
+static inline int64_t lanes_copied(double cache, Kind kind, int lanes) { return (int64_t)(cache / 2 / (double)kind_size(kind) / lanes); }
+
 // Says which loops of the tree run several iterations at once (Stmt.lanes). (lanes.c)
 void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt);
 

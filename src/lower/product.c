@@ -414,14 +414,6 @@ static bool split_addition(Splitter *z, Stmt *j, int at, Stmt *k, const Stmt *to
 
 // ---- nests
 
-static bool has_check(const Block *b) {
-    for (int i = 0; b && i < b->stmts.len; i++) {
-        const Stmt *s = b->stmts.data[i];
-        if (s->kind == ST_CHECK || s->kind == ST_EXTERN || has_check(s->body) || has_check(s->other)) return true;
-    }
-    return false;
-}
-
 // ---- rows that an iteration adds up
 
 static void load_instead(Splitter *z, Block *b, const Buf *row, Buf *p) {
@@ -519,7 +511,7 @@ static bool split_nest(Splitter *z, Block *around, Stmt *nest) {
     tree_definitions(z->tree->body, z->def);
     map_put(&z->made, (void *)((intptr_t)nest->dst + 1), (void *)1);
     note_made(z, nest->body);
-    for (int i = 0; i < nest->body->stmts.len && is_long(z, nest) && !has_check(nest->body); i++) {
+    for (int i = 0; i < nest->body->stmts.len && is_long(z, nest) && !block_may_fail(nest->body); i++) {
         Stmt *j = nest->body->stmts.data[i];
         if (!is_long(z, j)) continue;
         split_inside(z, j);
@@ -562,7 +554,7 @@ static bool has_own_length(const Stmt *loop, const Block *b) { // a loop in b wh
 
 // Can statements of the loop become loops of their own? They are loops, and what these need is computed from the index, or known before.
 static bool may_divide(const Splitter *z, const Stmt *batch) {
-    if (batch->nargs > 1 || batch->wishes || has_check(batch->body) || has_own_length(batch, batch->body)) return false;
+    if (batch->nargs > 1 || batch->wishes || block_may_fail(batch->body) || has_own_length(batch, batch->body)) return false;
     for (int i = 0; i < batch->body->stmts.len; i++)
         if (batch->body->stmts.data[i]->kind != ST_FOR && !is_pure(batch->body->stmts.data[i])) return false;
     for (int i = 0; i < z->tree->bufs.len; i++) {

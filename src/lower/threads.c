@@ -127,14 +127,6 @@ static bool is_simple(const Stmt *s) {
     return s->kind == ST_LIT || s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT || s->kind == ST_CELL || s->kind == ST_GET || s->kind == ST_LOAD;
 }
 
-static bool has_check(const Block *block) {
-    for (int i = 0; block && i < block->stmts.len; i++) {
-        const Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_CHECK || s->kind == ST_EXTERN || has_check(s->body) || has_check(s->other)) return true;
-    }
-    return false;
-}
-
 static bool has_own_buffers(const Threads *z, const Stmt *loop) {
     Map blocks = {0};
     bool has = false;
@@ -158,7 +150,7 @@ static Cut *find_turned(Threads *z, Stmt *lanes) {
     while (at < body->stmts.len && is_simple(body->stmts.data[at])) at++;
     for (int i = 0; i < body->stmts.len; i++) loops += body->stmts.data[i]->body != NULL;
     Stmt *s = at < body->stmts.len ? body->stmts.data[at] : NULL;
-    if (!s || s->kind != ST_FOR || loops != 1 || s->shifted || s->rows || has_check(s->body) || has_own_buffers(z, lanes)) return NULL;
+    if (!s || s->kind != ST_FOR || loops != 1 || s->shifted || s->rows || block_may_fail(s->body) || has_own_buffers(z, lanes)) return NULL;
     for (int k = 0; k < s->nargs; k++)
         if (made_by(body, at, s->args[k])) return NULL;
     bool good = iter_look(&z->it, s, false);

@@ -39,6 +39,15 @@ void tree_definitions(const Block *block, Stmt **def) {
     }
 }
 
+void tree_uses(const Block *block, int *uses) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        for (int k = 0; k < s->nargs; k++) uses[s->args[k]]++;
+        tree_uses(s->body, uses);
+        tree_uses(s->other, uses);
+    }
+}
+
 int block_uses(const Block *block, Temp t) {
     int n = 0;
     for (int i = 0; block && i < block->stmts.len; i++) {
@@ -59,6 +68,14 @@ int block_accesses(const Block *block, const Buf *b) {
     int n = 0;
     for (int i = 0; block && i < block->stmts.len; i++) n += stmt_accesses(block->stmts.data[i], b);
     return n;
+}
+
+bool block_may_fail(const Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->kind == ST_CHECK || s->kind == ST_EXTERN || block_may_fail(s->body) || block_may_fail(s->other)) return true;
+    }
+    return false;
 }
 
 bool block_has_for(const Block *block) {

@@ -134,9 +134,11 @@ int block_uses(const Block *block, Temp t); // how many arguments of what is in 
 int stmt_accesses(const Stmt *s, const Buf *b);
 int block_accesses(const Block *block, const Buf *b);
 bool block_has_for(const Block *block); // in it, or inside of what is in it
+bool block_may_fail(const Block *block); // has it checks, or calls of C functions?
 void block_free(Block *block); // what is not in the arena, of blocks inside, too; NULL is allowed
 // By temp: the statement of the block, or inside it, that makes it. (tree.c)
 void tree_definitions(const Block *block, Stmt **def);
+void tree_uses(const Block *block, int *uses); // counts, by temp, the arguments that it is
 const Temp *stmt_index(const Stmt *s); // of the element that an ST_LOAD, ST_STORE or ST_ADDTO accesses
 
 // Prints the tree as text (--emit=loops). (tree.c)
