@@ -66,7 +66,7 @@ static void walk_arm(Lower *l, Node *e, void *arm) {
 bool lower_in_arms(Lower *l, Scope *s, const Node *e) {
     Scope *here = l->scope;
     l->scope = s;
-    for (; s->arms_seen < s->arms.len; s->arms_seen++) walk_arm(l, s->arms.data[s->arms_seen], s->arms.data[s->arms_seen]);
+    for (; s->arms_seen < s->arms.len; s->arms_seen++) walk_arm(l, s->arms.data[s->arms_seen].e, s->arms.data[s->arms_seen].of);
     l->scope = here;
     return map_get(&s->in_arms, e);
 }
@@ -133,18 +133,22 @@ static bool is_generic(Lower *l, const Node *p) {
            (lower_dear(l, p->args[0]) || lower_dear(l, p->args[1]));
 }
 
+static void demand_where(Lower *l, Node *cond, Arm arm, Demand *seen) {
+    demand(l, cond, seen);
+    if (!arm.e->partial && is_generic(l, cond)) demand(l, arm.e, seen);
+    else if (!seen->outer) vec_push(&l->scope->arms, arm);
+}
+
 static void demand(Lower *l, Node *e, Demand *seen) {
     if (e->nargs == 0 || is_demanded(seen, e) || (seen->fuel && --*seen->fuel < 0) || lower_is_outside(l, e)) return;
     map_put(seen->seen, e, e);
     switch (e->op) {
     case OP_bracket:
-        demand(l, e->args[0], seen);
-        if (!e->args[1]->partial && is_generic(l, e->args[0])) demand(l, e->args[1], seen);
-        else if (!seen->outer) vec_push(&l->scope->arms, e->args[1]);
+        demand_where(l, e->args[0], (Arm){e->args[1], e->args[1]}, seen);
         break;
     case OP_select:
         demand(l, e->args[0], seen);
-        for (int i = 1; i < 3 && !seen->outer; i++) vec_push(&l->scope->arms, e->args[i]);
+        for (int i = 1; i < 3 && !seen->outer; i++) vec_push(&l->scope->arms, ((Arm){e->args[i], e->args[i]}));
         demand_either(l, e->args[1], e->args[2], seen);
         break;
     case OP_and: case OP_or: // the second operand is evaluated by need if it may fail
@@ -169,6 +173,8 @@ static void demand(Lower *l, Node *e, Demand *seen) {
 }
 
 void lower_demand(Lower *l, Node *e) { demand(l, e, &(Demand){.seen = &l->scope->demanded}); }
+
+void lower_demand_where(Lower *l, Node *cond, Node *e) { demand_where(l, cond, (Arm){e, cond}, &(Demand){.seen = &l->scope->demanded}); }
 
 // What a condition is made of may be shared: there may be more ways to its parts than parts.
 enum { MAX_CONDITION = 64 };

@@ -31,6 +31,11 @@ typedef struct Task {
     bool once;   // nothing else writes to these elements
 } Task;
 
+// A value in a branch, and what the branch is known by: the value itself, or the condition under which several tasks are done.
+typedef struct Arm {
+    Node *e, *of;
+} Arm;
+
 // What may share a loop. Where there are thousands, most of them cannot while others are being emitted.
 typedef struct Candidate {
     Node *e;
@@ -63,7 +68,7 @@ typedef struct Scope {
     Map demanded;   // Node: evaluated whenever this scope is entered
     Map checked;    // Node: a condition that was checked
     Map holds;      // Temp + 1: the same, by what holds it
-    VEC(Node *) arms;     // what may not be evaluated of branches that are
+    VEC(Arm) arms;        // what may not be evaluated of branches that are
     int arms_seen;        // so many of them are in `in_arm`
     VEC(Candidate) loops; // sums and arrays whose home this is and that its tasks need: candidates for sharing a loop
     VEC(Node *) folds;    // the same for sequential loops
@@ -268,6 +273,8 @@ bool lower_in_arms(Lower *l, Scope *s, const Node *e); // do several arms of bra
 bool lower_shared_by_arms(Lower *l, Scope *s, const Node *e); // and can it be computed before them? (place.c)
 // Marks e and what it always needs as evaluated in the current scope. (demand.c)
 void lower_demand(Lower *l, Node *e);
+// Marks cond so; e is needed where it holds, and computed with all others that are needed there.
+void lower_demand_where(Lower *l, Node *cond, Node *e);
 // Notes that a branch of the current scope may need e (a task that may not come to its element, too).
 void lower_note_arm(Lower *l, Node *e);
 
@@ -354,6 +361,9 @@ void lower_region(Ir *m, Var *const *v, int n, Node *pred, Region *r);
 Node *lower_region_value(Ir *m, Var *const *v, const Region *r, Node *e);
 // Does t everywhere in the region.
 void lower_region_task(Lower *l, const Region *r, Task *t);
+// The same for t and its own region, and, in the same loops, for the scope's other dear tasks in such a region, if it is dear: they
+// may share what they need.
+void lower_region_tasks(Lower *l, const Task *t);
 
 // ---- updates in place (update.c)
 

@@ -485,7 +485,7 @@ static void emit_task(Lower *l, Task *t) {
         return;
     }
     add_up(l, t);
-    if (t->region) lower_region_task(l, t->region, &(Task){.kind = t->kind, .buf = t->buf, .nidx = t->nidx, .idx = t->idx, .e = t->e});
+    if (t->region) lower_region_tasks(l, t);
     else if (emit_guarded(l, t)) return;
     else if (loop_var(t)) emit_loop_task(l, t);
     else emit_scalar_task(l, t);
@@ -527,8 +527,9 @@ static void add_task(Lower *l, const Task *task) {
 static bool needed_perhaps(const Task *t) { return t->region && t->e->partial; }
 
 static void demand_task(Lower *l, const Task *t) {
-    if (t->guard) lower_demand(l, t->guard);
+    if (t->guard && needed_perhaps(t)) lower_demand(l, t->guard);
     if (needed_perhaps(t)) lower_note_arm(l, t->e);
+    else if (t->guard && !t->e->rank) lower_demand_where(l, t->guard, t->e);
     else lower_demand(l, t->guard ? ir_bracket_plain(l->ir, t->guard, t->e) : t->e);
     for (int k = 0; k < t->nidx && !t->guard && !t->region; k++) lower_demand(l, t->idx[k]);
 }

@@ -1,6 +1,7 @@
 // The indices of an array for which a condition holds, as loops.
 #include "ir/internal.h"
 #include "lower/internal.h"
+#include "pass/pass.h"
 
 static void replace_var(Ir *m, Region *r, Node **c, int nc, Var *v, Node *by) {
     for (int k = 0; k < r->n; k++) r->idx[k] = ir_subst1(m, r->idx[k], ir_var(v), by);
@@ -82,7 +83,28 @@ Node *lower_region_value(Ir *m, Var *const *v, const Region *r, Node *e) {
     return ir_subst(m, e, r->n, from, to);
 }
 
-void lower_region_task(Lower *l, const Region *r, Task *t) {
+// The same loops under the same conditions? Then what stands in b's loops may stand in a's.
+static bool same_region(Ir *m, const Region *a, const Region *b) {
+    Node *from[RANK_MAX], *to[RANK_MAX];
+    bool same = a->nloops == b->nloops;
+    for (int k = 0; k < a->nloops && same; k++) {
+        from[k] = ir_var(b->loop[k]), to[k] = ir_var(a->loop[k]);
+        same = ir_subst(m, b->loop[k]->extent, k, from, to) == a->loop[k]->extent;
+    }
+    for (int k = 0; k <= a->nloops && same; k++) same = ir_subst(m, b->guard[k], k, from, to) == a->guard[k];
+    return same;
+}
+
+static Task in_region(Lower *l, const Region *r, const Task *t) {
+    Node *from[RANK_MAX], *to[RANK_MAX];
+    Task u = {.kind = t->kind, .buf = t->buf, .nidx = t->nidx, .idx = ARENA_ARRAY(l->arena, Node *, t->nidx)};
+    for (int k = 0; k < r->nloops; k++) from[k] = ir_var(t->region->loop[k]), to[k] = ir_var(r->loop[k]);
+    for (int k = 0; k < t->nidx; k++) u.idx[k] = ir_subst(l->ir, t->idx[k], r->nloops, from, to);
+    u.e = ir_subst(l->ir, t->e, r->nloops, from, to);
+    return u;
+}
+
+static void do_in_region(Lower *l, const Region *r, int n, Task *tasks) {
     Stmt *loop[RANK_MAX];
     Temp test[RANK_MAX + 1];
     for (int k = 0; k <= r->nloops; k++) {
@@ -91,9 +113,34 @@ void lower_region_task(Lower *l, const Region *r, Task *t) {
         if (test[k] >= 0) lower_begin_if(l, g);
         if (k < r->nloops) loop[k] = lower_begin_for(l, r->loop[k]);
     }
-    lower_tasks(l, 1, t);
+    lower_tasks(l, n, tasks);
     for (int k = r->nloops; k >= 0; k--) {
         if (k < r->nloops) lower_end_for(l, loop[k]);
         if (test[k] >= 0) lower_end_if(l, test[k]);
     }
+}
+
+void lower_region_task(Lower *l, const Region *r, Task *t) { do_in_region(l, r, 1, t); }
+
+// What is computed of elements of arrays, up to a bound.
+static int element_cost(const Node *e, int bound) {
+    int cost = op_info[e->op].cost;
+    for (int i = 0; i < e->nargs && e->op != OP_at && cost <= bound; i++) cost += element_cost(e->args[i], bound - cost);
+    return cost;
+}
+
+// Tasks that do little gain nothing by sharing loops, and may fit into others later (merge.c).
+static bool is_dear(const Task *t) { return element_cost(t->e, PASS_COST_DEAR) > PASS_COST_DEAR; }
+
+void lower_region_tasks(Lower *l, const Task *t) {
+    VEC(Task) all = {0};
+    vec_push(&all, in_region(l, t->region, t));
+    for (int i = 0; i < l->scope->tasks.len && is_dear(t); i++) {
+        Task *u = &l->scope->tasks.data[i];
+        if (u->done || u->guard || u->after || !u->region || !is_dear(u) || !same_region(l->ir, t->region, u->region)) continue;
+        u->done = true;
+        vec_push(&all, in_region(l, t->region, u));
+    }
+    do_in_region(l, t->region, all.len, all.data);
+    vec_free(&all);
 }

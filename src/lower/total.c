@@ -20,7 +20,7 @@ static Node *make_total(Lower *l, Node *e) {
     Ir *m = l->ir;
     if (e->op == OP_assert) return lower_total(l, e->args[0]) ? lower_total(l, e->args[1]) : NULL; // its check needs both
     bool takes_apart = op_is_elementwise(e->op) || e->op == OP_conv || e->op == OP_select || e->op == OP_bracket;
-    if (e->rank || (e->op != OP_at && !takes_apart)) return NULL;
+    if (e->op != OP_pack && (e->rank || (e->op != OP_at && !takes_apart))) return NULL;
     Node **args = ARENA_ARRAY(l->arena, Node *, e->nargs);
     for (int k = 0; k < e->nargs; k++)
         if (!(args[k] = lower_total(l, e->args[k]))) return NULL;
