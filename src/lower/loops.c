@@ -588,6 +588,21 @@ static void join_guarded(Lower *l, int first) {
     }
 }
 
+// What the conditions of tasks check is checked first, since they are all evaluated: a task whose condition is then known to hold
+// is done in any case, and the others find what it needs.
+static void check_guards(Lower *l, int first) {
+    Task *t = l->scope->tasks.data;
+    for (int i = first; i < l->scope->tasks.len; i++) {
+        Node *sure = t[i].guard;
+        while (sure && !lower_total(l, sure)) sure = sure->op == OP_and ? sure->args[0] : NULL;
+        if (sure) lower_total_checks(l, sure);
+    }
+    for (int i = first; i < l->scope->tasks.len; i++) {
+        Node *total = t[i].guard ? lower_total(l, t[i].guard) : NULL;
+        if (total && lower_is_checked(l, total)) t[i].guard = NULL;
+    }
+}
+
 // Zeros for which others wait come first; what is done under a condition last, when much of what it needs may be known.
 enum { TURN_ZEROS, TURN_ALWAYS, TURN_GUARDED, TURNS };
 
@@ -599,6 +614,7 @@ void lower_tasks(Lower *l, int n, Task *tasks) {
     Map seen = {0};
     for (int i = 0; i < n; i++) add_task(l, &tasks[i]);
     join_guarded(l, first);
+    check_guards(l, first);
     int end = s->tasks.len;
     for (int i = first; i < end; i++) demand_task(l, &s->tasks.data[i]);
     for (int i = first; i < end; i++) find_loops_of(l, &s->tasks.data[i], &seen);
