@@ -27,13 +27,22 @@ typedef struct Kept {
     bool computed; // by the loop, as it is
 } Kept;
 
+// A dear value over the variables around it in the loop that computes it, whose names another loop has not.
+typedef struct Closed {
+    Node *e, *array;
+    int n;
+    Var *w[PART_RANK];
+    Form form;
+} Closed;
+
 typedef struct Keeper {
     Func *f;
     Nodes nodes;
     Map facts;
-    Map plain;  // loops without outputs that are evaluated somewhere
-    Map closed; // arrays of dear values over the variables that the traced loops do not know
-    Map user;   // of a value that is needed: the operation that reads it, or itself if several do
+    Map plain; // loops without outputs that are evaluated somewhere
+    VEC(Closed) closed;    // dear values of the traced loops
+    Map by_array, by_form; // their numbers from 1 on: by their arrays; by the hashes of the forms of sums
+    Map user;  // of a value that is needed: the operation that reads it, or itself if several do
     VEC(Over) over;
 } Keeper;
 
@@ -56,7 +65,9 @@ static void keeper_free(Keeper *k) {
     nodes_free(&k->nodes);
     map_free(&k->facts);
     map_free(&k->plain);
-    map_free(&k->closed);
+    for (int i = 0; i < k->closed.len; i++) str_free(&k->closed.data[i].form.text);
+    vec_free(&k->closed);
+    map_free(&k->by_array), map_free(&k->by_form);
     map_free(&k->user);
     for (int i = 0; i < k->over.len; i++) ir_rewriting_end(k->over.data[i].renaming);
     vec_free(&k->over);
@@ -96,20 +107,46 @@ static void collect(Keeper *k) {
     }
 }
 
+static void *form_key(const Form *form) {
+    uint64_t hash = 1469598103934665603u; // FNV-1a
+    for (size_t i = 0; i < form->text.len; i++) hash = (hash ^ (unsigned char)form->text.data[i]) * 1099511628211u;
+    return (void *)(uintptr_t)(hash | 1);
+}
+
 static void collect_closed(Keeper *k, const Iteration *x) {
     for (int i = 0; i < k->nodes.all.len; i++) {
-        Node *e = k->nodes.all.data[i], *array;
-        Var *w[PART_RANK];
-        if (!is_dear(e) || !loop_varies(ir_loop(x->loop), e)) continue;
-        int n = iteration_inner(x, e, w);
-        if (n > 0) array = array_of(k, e, n, w), map_put(&k->closed, array, array);
+        Closed c = {.e = k->nodes.all.data[i]};
+        if (!is_dear(c.e) || !loop_varies(ir_loop(x->loop), c.e)) continue;
+        c.n = iteration_inner(x, c.e, c.w);
+        if (c.n <= 0) continue;
+        c.array = array_of(k, c.e, c.n, c.w);
+        bool formed = !op_is_elementwise(c.e->op) && form_of(c.e, c.n, c.w, &c.form);
+        vec_push(&k->closed, c);
+        map_put(&k->by_array, c.array, (void *)(intptr_t)k->closed.len);
+        if (formed) map_put(&k->by_form, form_key(&c.form), (void *)(intptr_t)k->closed.len);
     }
 }
 
 // Does the loop compute e, a value in terms of its variables and nw others, over which the array is?
 static bool computes(const Keeper *k, Node *e, int nw, const Node *array) {
     if (e->op == OP_final || e->op == OP_trace) return map_get(&k->plain, plain(k->f->ir, e->args[0]));
-    return nw ? map_get(&k->closed, array) : map_get(&k->facts, e);
+    return nw ? map_get(&k->by_array, array) : map_get(&k->facts, e);
+}
+
+// The sum that the loop computes that is e but for names of variables and the order of factors, or NULL; w is then in its order.
+static const Closed *computed_as(const Keeper *k, Node *e, int nw, Var **w) {
+    Form form = {0};
+    const Closed *c = NULL;
+    intptr_t number = is_dear(e) && !op_is_elementwise(e->op) && nw && form_of(e, nw, w, &form) ? (intptr_t)map_get(&k->by_form, form_key(&form)) : 0;
+    if (number) c = &k->closed.data[number - 1];
+    if (c && (c->n != nw || c->form.text.len != form.text.len || memcmp(c->form.text.data, form.text.data, form.text.len))) c = NULL;
+    for (int i = 0; c && i < nw; i++) {
+        int at = 0;
+        while (c->form.w[at] != c->w[i]) at++;
+        w[i] = form.w[at];
+    }
+    str_free(&form.text);
+    return c;
 }
 
 static bool is_small(const Iteration *x, const Node *e, int nw) {
@@ -160,8 +197,18 @@ static bool is_beside(const Node *e, const Node *loop) {
     return all;
 }
 
-// Which value of x's loop e is, as an output or the next value of a state: false if it cannot be.
-static bool plan(Keeper *k, Iteration *x, Node *e, Kept *kept) {
+// w in the order of those of another value, if they are the same.
+static void order_like(const Kept *like, int nw, Var **w) {
+    for (int i = 0; i < nw; i++) {
+        bool has = false;
+        for (int j = 0; j < nw && like->nw == nw; j++) has |= w[j] == like->w[i];
+        if (!has) return;
+    }
+    memcpy(w, like->w, sizeof *w * (size_t)nw);
+}
+
+// Which value of x's loop e is, as an output or the next value of a state: false if it cannot be. like: a part of it, or NULL.
+static bool plan(Keeper *k, Iteration *x, Node *e, const Kept *like, Kept *kept) {
     Ir *m = k->f->ir;
     if (e->partial || !node_has_var(e, x->t) || !is_beside(e, x->loop)) return false;
     Node *own = iteration_in_loop(m, x, e);
@@ -169,8 +216,11 @@ static bool plan(Keeper *k, Iteration *x, Node *e, Kept *kept) {
     *kept = (Kept){.x = x, .e = e, .state = -1};
     kept->nw = iteration_inner(x, own, kept->w);
     if (kept->nw < 0 || kept->nw + e->rank >= PART_RANK || !is_small(x, own, kept->nw)) return false;
+    if (like) order_like(like, kept->nw, kept->w);
     Node *array = array_of(k, own, kept->nw, kept->w);
     kept->computed = computes(k, own, kept->nw, array);
+    const Closed *c = kept->computed ? NULL : computed_as(k, own, kept->nw, kept->w);
+    if (c) array = c->array, kept->computed = true;
     Loop *l = ir_loop(x->loop);
     for (int j = 0; j < l->n; j++)
         if (loop_step(x->loop, j) == array) kept->state = j;
@@ -178,14 +228,14 @@ static bool plan(Keeper *k, Iteration *x, Node *e, Kept *kept) {
         kept->out = ir_var(l->state[kept->state]);
     } else {
         Node *cond = needed(m, x, map_get(&k->facts, e), kept->nw, kept->w);
-        kept->out = array_of(k, ir_bracket(m, cond, own), kept->nw, kept->w);
+        kept->out = c && ir_is_lit(cond, 1) ? array : array_of(k, ir_bracket(m, cond, own), kept->nw, kept->w);
     }
     return true;
 }
 
 // Is e dear, and computed by x's loop?
 static bool is_wanted(Keeper *k, Iteration *x, Node *e, Kept *kept) {
-    return !is_limited(k->f->ir, e) && plan(k, x, e, kept) && kept->computed;
+    return !is_limited(k->f->ir, e) && plan(k, x, e, NULL, kept) && kept->computed;
 }
 
 // The one operation that reads e, itself or as an element of an array.
@@ -203,7 +253,7 @@ static bool climb(Keeper *k, Kept *kept) {
     Node *user = reader(k, kept->e);
     Kept up;
     if (kept->state >= 0 || kept->e->rank || !user || user->kind != kept->e->kind) return false;
-    if (!plan(k, kept->x, user, &up) || up.nw != kept->nw) return false;
+    if (!plan(k, kept->x, user, kept, &up) || up.nw != kept->nw) return false;
     for (int i = 0; i < up.nw; i++)
         if (up.w[i]->extent != kept->w[i]->extent) return false;
     *kept = up;

@@ -5,6 +5,7 @@
 
 #include "ir/ir.h"
 #include "support/map.h"
+#include "support/str.h"
 
 // ---- facts.c
 enum { FACTS_MAX = 16 };
@@ -59,5 +60,14 @@ int iteration_inner(const Iteration *x, const Node *e, Var **w);
 Node *iteration_array(Ir *m, Node *e, int n, Var *const *w);
 // Does each iteration evaluate x? The condition under which it does, or NULL: not known.
 Node *iteration_demands(Ir *m, const Node *loop, const Node *x);
+
+// ---- form.c
+// An expression without the names of variables and the order of factors.
+typedef struct Form {
+    Str text;          // equal for expressions that differ in these alone; the caller frees it
+    Var *w[PART_RANK]; // the variables around it, as they are found: they stand for each other
+} Form;
+// Of e in n variables; false if it is too large, or holds a loop.
+bool form_of(Node *e, int n, Var *const *w, Form *out);
 
 #endif
