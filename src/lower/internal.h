@@ -72,6 +72,7 @@ typedef struct Scope {
     int arms_seen;        // so many of them are in `in_arm`
     VEC(Candidate) loops; // sums and arrays whose home this is and that its tasks need: candidates for sharing a loop
     VEC(Node *) folds;    // the same for sequential loops
+    VEC(Node *) scatters; // the same for arrays that are filled by adding to computed elements
     VEC(Task) tasks;    // not yet done
     VEC(Rebound) rebound; // by this scope
 } Scope;
@@ -322,6 +323,8 @@ Buf *lower_new_array(Lower *l, Node *e);
 // If the array of a task has terms that scatter (ir_scatters): how many tasks it is, one for the dense rest and one for each
 // such term; else 0. (scatter.c)
 int lower_split_scatter(Lower *l, const Task *t, Task **out);
+// The extent of the sum that the array's first scattered term is; NULL if there is none.
+Node *lower_scatter_extent(Lower *l, Node *e);
 // If scattered terms of an array with index v come to each element of its beginning once: the tasks that store them, after
 // one for the rest of the array's dense terms, and before the scattered terms that are left; else 0. (cover.c)
 int lower_cover(Lower *l, const Task *t, Var *v, Node *dense, int n, const Task *terms, Task **out);

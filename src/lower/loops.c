@@ -51,7 +51,10 @@ static void find_loops(Lower *l, Node *e, LoopSearch in, Map *seen) {
     bool loops = e->op == OP_sum || e->op == OP_gen, here = (loops || ir_is_loop(e)) && lower_stays(l, e);
     bool sure = !in.branch || lower_in_arms(l, s, e) || (in.guard && nothing_unless(e, in.guard));
     bool safe = map_get(&s->demanded, e) || (!e->partial && sure);
-    if (loops && in.inside && !in.step && here && safe && !ir_has_scatter(l->ir, e)) vec_push(&s->loops, ((Candidate){.e = e}));
+    if (loops && in.inside && !in.step && here && safe) {
+        if (ir_has_scatter(l->ir, e)) vec_push(&s->scatters, e);
+        else vec_push(&s->loops, ((Candidate){.e = e}));
+    }
     if (ir_is_loop(e) && here && safe) vec_push(&s->folds, e);
     if (ir_is_binder(e) && lower_active(l, e->u.var)) return; // its body speaks of another variable
     int guards = (e->op == OP_bracket || e->op == OP_select) && !lower_likely(l, e->args[0], s) ? 1 : e->nargs;
@@ -663,6 +666,28 @@ Temp lower_reduction(Lower *l, Node *e) {
     return (Temp)((intptr_t)map_get(&l->scope->values, e) - 1);
 }
 
+// Arrays that sums over the same extent add to are filled in one loop: e, and others that are needed; NULL if there are none.
+static Buf *fill_together(Lower *l, Node *e) {
+    enum { MOST = 16 };
+    Scope *s = l->scope;
+    Node *extent = e->op == OP_sum ? e->u.var->extent : lower_scatter_extent(l, e), *with[MOST] = {e};
+    int n = 1, busy = l->busy.len;
+    for (int i = 0; i < s->scatters.len && extent && n < MOST && !storing(l, e); i++) {
+        Node *o = s->scatters.data[i];
+        bool apart = !held(l, o) && !storing(l, o) && !lower_needs_busy(l, o) && lower_scatter_extent(l, o) == extent;
+        for (int k = 0; k < n && apart; k++) apart = !reach(l->reach, o, with[k]) && !reach(l->reach, with[k], o);
+        if (apart) with[n++] = o;
+    }
+    if (n == 1) return NULL;
+    Task tasks[MOST];
+    for (int k = 0; k < n; k++) tasks[k] = (Task){.kind = TASK_STORE, .buf = lower_new_array(l, with[k]), .e = with[k]};
+    for (int k = 0; k < n; k++) lower_push_busy(l, with[k]);
+    lower_tasks(l, n, tasks);
+    lower_pop_busy(l, busy);
+    for (int k = 0; k < n; k++) map_put(&s->arrays, with[k], tasks[k].buf);
+    return tasks[0].buf;
+}
+
 static Buf *fill_new(Lower *l, Node *e) {
     if (e->op == OP_final) return lower_loop(l, e->args[0])->buf[e->u.num];
     if (e->op == OP_extern) {
@@ -671,6 +696,8 @@ static Buf *fill_new(Lower *l, Node *e) {
         return b;
     }
     bool scatters = ir_has_scatter(l->ir, e);
+    Buf *b = scatters || e->op == OP_sum ? fill_together(l, e) : NULL;
+    if (b) return b;
     if ((e->op == OP_gen && !scatters) || e->op == OP_sum) {
         emit_shared(l, e);
         return map_get(&l->scope->arrays, e);

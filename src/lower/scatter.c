@@ -40,6 +40,19 @@ int lower_split_scatter(Lower *l, const Task *t, Task **out) {
     return count + !adds;
 }
 
+Node *lower_scatter_extent(Lower *l, Node *e) {
+    Var *v[16];
+    Node **term, *fixed[16];
+    int n, terms = ir_terms(l->ir, e, v, &n, &term);
+    for (int i = 0; i < terms; i++) {
+        if (!ir_scatters(l->ir, term[i], v, n, fixed)) continue;
+        const Node *t = term[i];
+        while (t->op == OP_neg) t = t->args[0];
+        return t->op == OP_sum ? t->u.var->extent : NULL;
+    }
+    return NULL;
+}
+
 // The sums, with the condition on what they add up.
 static Node *given(Ir *m, Node *sums, Node *cond) {
     if (sums->op == OP_neg) return ir_neg(m, given(m, sums->args[0], cond));
