@@ -241,6 +241,7 @@ void lower_find_extremes(Lower *l, const Func *f);
 // ---- values by need (need.c)
 // e, which a branch at `at` needs, which is inside loops of e's home; and is it worth a cell of its own?
 Lazy *lower_by_need(Lower *l, Node *e, Scope *at, Scope *home);
+bool lower_knows_need(Lower *l, const Scope *at, Scope *home); // is it known in the home whether what `at` needs will be?
 int lower_fresh_cost(Lower *l, Node *e, int bound); // of evaluating e here, beyond what is known; more than bound: at least that
 bool lower_keeps(Lower *l, Node *e);
 void lower_forget_lazy(Scope *s);

@@ -254,7 +254,7 @@ Buf *lower_array(Lower *l, Node *e) {
     l->scope = at;
     Scope *keeper = array_keeper(l, e, at, home);
     l->scope = at;
-    if (keeper) b = known_pack(l, e, keeper);
+    if (keeper && !lower_knows_need(l, at, keeper)) b = known_pack(l, e, keeper);
     if (keeper && !b) b = lower_by_need(l, e, at, keeper)->buf;
     else if (!keeper) b = lower_fill(l, e);
     l->scope = here;

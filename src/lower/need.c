@@ -69,6 +69,14 @@ static Node *known_guard(Lower *l, const Scope *at, const Scope *home) {
     return known && known->depth <= home->depth && lower_fresh_cost(l, guard, PASS_COST_DEAR) <= PASS_COST_DEAR ? guard : NULL;
 }
 
+bool lower_knows_need(Lower *l, const Scope *at, Scope *home) {
+    Scope *here = l->scope;
+    l->scope = home;
+    bool knows = known_guard(l, at, home);
+    l->scope = here;
+    return knows;
+}
+
 static bool implies(Node *a, Node *b) {
     enum { MAX_CONJUNCTS = 16 };
     Node *has[MAX_CONJUNCTS], *wants[MAX_CONJUNCTS];
