@@ -85,21 +85,13 @@ static bool next_line(Text *text, Text *line) {
     return true;
 }
 
-static bool starts_with(Text t, const char *prefix) {
-    return t.size >= strlen(prefix) && !memcmp(t.at, prefix, strlen(prefix));
-}
+static bool starts_with(Text t, const char *prefix) { return t.size >= strlen(prefix) && !memcmp(t.at, prefix, strlen(prefix)); }
 
-static bool equals(Text t, const char *s) {
-    return t.size == strlen(s) && !memcmp(t.at, s, t.size);
-}
+static bool equals(Text t, const char *s) { return t.size == strlen(s) && !memcmp(t.at, s, t.size); }
 
-static bool contains(Text t, const char *s) {
-    return memmem(t.at, t.size, s, strlen(s)) != NULL;
-}
+static bool contains(Text t, const char *s) { return memmem(t.at, t.size, s, strlen(s)) != NULL; }
 
-static void put(FILE *to, Text t) {
-    fwrite(t.at, 1, t.size, to);
-}
+static void put(FILE *to, Text t) { fwrite(t.at, 1, t.size, to); }
 
 // --- Reading a page ----------------------------------------------------------------------------------------------
 
@@ -136,14 +128,10 @@ static char *file_name(const Block *b) {
     return equals(b->kind, "fsm") ? strdup("example.fsm") : NULL;
 }
 
-static void fail(int line, const char *why) {
-    printf("not ok %d: %s\n", line, why);
-}
+static void fail(int line, const char *why) { printf("not ok %d: %s\n", line, why); }
 
 // Whether a line of prose looks like code that is not fenced: four spaces after an empty line, and not in a list.
-static bool is_indented_code(Text line, Text before, bool in_list) {
-    return starts_with(line, "    ") && !before.size && !in_list;
-}
+static bool is_indented_code(Text line, Text before, bool in_list) { return starts_with(line, "    ") && !before.size && !in_list; }
 
 static void read_blocks(Page *p) {
     Text rest = {p->text, strlen(p->text)}, line, before = {0};
@@ -425,27 +413,19 @@ static void check_links(const Page *p) {
 
 // Installs the built tree below $HOME once, for blocks that use it as an installed one.
 static bool install(Page *p, const Block *b) {
-    if (p->installed || !(contains(b->body, "~/") || contains(b->body, "$HOME") || contains(b->body, "find_package")))
-        return true;
+    if (p->installed || !(contains(b->body, "~/") || contains(b->body, "$HOME") || contains(b->body, "find_package"))) return true;
     p->installed = true;
     return system("cmake --install \"$FSMC_BUILD\" --prefix \"$HOME/.local\" >/dev/null") == 0;
 }
 
 static void check_block(Page *p, const Block *b) {
     char *needs = b->needs ? format("{ %s; } >/dev/null 2>&1", b->needs) : NULL;
-    if (b->not_run) {
-        printf("skip %d: %s\n", b->line, b->not_run);
-    } else if (needs && system(needs)) {
-        printf("skip %d: it needs %s\n", b->line, b->needs);
-    } else if (!install(p, b)) {
-        fail(b->line, "the installation failed");
-    } else if (equals(b->kind, "console")) {
-        check_console(p, b);
-    } else if (b->file) {
-        check_file(p, b);
-    } else {
-        fail(b->line, comment_of(b->kind) ? "its first line names no file" : "an unknown kind of block");
-    }
+    if (b->not_run) printf("skip %d: %s\n", b->line, b->not_run);
+    else if (needs && system(needs)) printf("skip %d: it needs %s\n", b->line, b->needs);
+    else if (!install(p, b)) fail(b->line, "the installation failed");
+    else if (equals(b->kind, "console")) check_console(p, b);
+    else if (b->file) check_file(p, b);
+    else fail(b->line, comment_of(b->kind) ? "its first line names no file" : "an unknown kind of block");
     free(needs);
 }
 

@@ -196,9 +196,7 @@ static void discover_pages(void) {
     }
 }
 
-static bool reports_tests(const Case *c) {
-    return c->kind == KIND_UNIT || c->kind == KIND_PROGRAM || c->kind == KIND_PAGE;
-}
+static bool reports_tests(const Case *c) { return c->kind == KIND_UNIT || c->kind == KIND_PROGRAM || c->kind == KIND_PAGE; }
 
 // Unit programs and pages take longest: they start first.
 static int compare_cases(const void *a, const void *b) {
@@ -217,10 +215,8 @@ static void select_cases(char **filters, int count) {
     for (size_t i = 0; i < case_count; i++) {
         bool keep = count == 0;
         for (int k = 0; k < count; k++) keep |= is_selected(&cases[i], filters[k]);
-        if (keep)
-            cases[kept++] = cases[i];
-        else
-            free(cases[i].name), free(cases[i].problem);
+        if (keep) cases[kept++] = cases[i];
+        else free(cases[i].name), free(cases[i].problem);
     }
     case_count = kept;
 }
@@ -437,10 +433,8 @@ static void judge_cmd(const Case *c, const char *out, size_t out_size, const cha
     char *text;
     size_t size;
     FILE *f = open_memstream(&text, &size);
-    if (err_size || c->status)
-        put_text(f, out, out_size);
-    else
-        fwrite(out, 1, out_size, f);
+    if (err_size || c->status) put_text(f, out, out_size);
+    else fwrite(out, 1, out_size, f);
     if (err_size) fputs("--- stderr\n", f), put_text(f, err, err_size);
     if (c->status) fprintf(f, "--- exit %d\n", c->status);
     fclose(f);
@@ -505,12 +499,9 @@ static void judge_unit(const Case *c, char *out, const char *err, size_t err_siz
         free(name);
         tests++;
     }
-    if (crashed(c->status))
-        report_failure(c->name, "crashed with status %d after %d tests", c->status, tests);
-    else if (c->status && failed == failed_before)
-        report_failure(c->name, "exit status %d, though no test failed", c->status);
-    else if (!tests)
-        report_failure(c->name, "it reported no test");
+    if (crashed(c->status)) report_failure(c->name, "crashed with status %d after %d tests", c->status, tests);
+    else if (c->status && failed == failed_before) report_failure(c->name, "exit status %d, though no test failed", c->status);
+    else if (!tests) report_failure(c->name, "it reported no test");
     if (failed > failed_before || (update && c->kind == KIND_PAGE)) print_lines(err, err_size);
 }
 
@@ -556,10 +547,8 @@ static bool run_all(long jobs) {
     size_t next = 0, judged = 0;
     while (judged < case_count) {
         for (; next < case_count && running < jobs; next++) {
-            if (cases[next].kind == KIND_BROKEN)
-                cases[next].state = STATE_ENDED;
-            else
-                start(&cases[next], next);
+            if (cases[next].kind == KIND_BROKEN) cases[next].state = STATE_ENDED;
+            else start(&cases[next], next);
             running += cases[next].state == STATE_RUNNING;
         }
         for (; judged < case_count && cases[judged].state == STATE_ENDED; judged++) judge(&cases[judged], judged);
@@ -604,24 +593,16 @@ int main(int argc, char **argv) {
     long jobs = sysconf(_SC_NPROCESSORS_ONLN);
     bool list = false;
     int filters = 0;
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--update"))
-            update = true;
-        else if (!strcmp(argv[i], "--list"))
-            list = true;
-        else if (!strcmp(argv[i], "-v"))
-            verbose = true;
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--update")) update = true;
+        else if (!strcmp(argv[i], "--list")) list = true;
+        else if (!strcmp(argv[i], "-v")) verbose = true;
         else if (!strcmp(argv[i], "--page") && i + 1 < argc)
             return page_check(argv[i + 2] ? argv[i + 2] : root, argv[i + 1], update);
-        else if (!strcmp(argv[i], "-j") && i + 1 < argc)
-            jobs = atol(argv[++i]);
-        else if (!strcmp(argv[i], "--help"))
-            return usage(stdout, 0);
-        else if (argv[i][0] == '-')
-            return usage(stderr, 2);
-        else
-            argv[1 + filters++] = argv[i];
-    }
+        else if (!strcmp(argv[i], "-j") && i + 1 < argc) jobs = atol(argv[++i]);
+        else if (!strcmp(argv[i], "--help")) return usage(stdout, 0);
+        else if (argv[i][0] == '-') return usage(stderr, 2);
+        else argv[1 + filters++] = argv[i];
     discover("");
     discover_pages();
     select_cases(argv + 1, filters);

@@ -68,7 +68,6 @@ void about_machine(About *a) {
     time_t seconds = time(NULL);
     char day[32];
     strftime(day, sizeof day, "%Y-%m-%d", gmtime(&seconds));
-    set_about(a, "machine",
-              text("%s, %s", entry_of("/proc/cpuinfo", "model name"), entry_of("/etc/os-release", "PRETTY_NAME")));
+    set_about(a, "machine", text("%s, %s", entry_of("/proc/cpuinfo", "model name"), entry_of("/etc/os-release", "PRETTY_NAME")));
     set_about(a, "day", day);
 }

@@ -58,10 +58,8 @@ Comparison compare_files(const char *file, const char *reference, double toleran
 static const char *truth(bool b) { return b ? "true" : "false"; }
 
 static void write_number(FILE *f, const char *name, double x) {
-    if (isfinite(x))
-        fprintf(f, "  \"%s\": %.17g,\n", name, x);
-    else
-        fprintf(f, "  \"%s\": \"Infinity\",\n", name);
+    if (isfinite(x)) fprintf(f, "  \"%s\": %.17g,\n", name, x);
+    else fprintf(f, "  \"%s\": \"Infinity\",\n", name);
 }
 
 void write_comparison(const char *to, const char *file, const char *reference, double tolerance, const Comparison *c) {

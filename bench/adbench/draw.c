@@ -41,8 +41,7 @@ static double round_to(double value, bool up) {
     static const double steps[] = {1, 2, 5, 10};
     double decade = pow(10, floor(log10(value) + 1e-12));
     for (int k = 0; k < 3; k++)
-        if (up ? value <= steps[k] * decade * (1 + 1e-9) : value < steps[k + 1] * decade * (1 - 1e-9))
-            return steps[k] * decade;
+        if (up ? value <= steps[k] * decade * (1 + 1e-9) : value < steps[k + 1] * decade * (1 - 1e-9)) return steps[k] * decade;
     return 10 * decade;
 }
 
@@ -65,8 +64,7 @@ static void put_axis(FILE *f, char axis, Range r) {
     if (high < 5 * low) low = round_to(low / 1.5, false), high = round_to(high * 1.5, true);
     bool decades = high / low > 2000;
     enum { MARGIN = 5 }; // in 100, so that no mark is on an axis
-    fprintf(f, "set %crange [%.12g:%.12g]\nset %ctics (", axis, low * (1 - MARGIN / 100.), high * (1 + MARGIN / 100.),
-            axis);
+    fprintf(f, "set %crange [%.12g:%.12g]\nset %ctics (", axis, low * (1 - MARGIN / 100.), high * (1 + MARGIN / 100.), axis);
     bool first = true;
     for (double at = low; at <= high * (1 + 1e-9); at = round_to(at * 1.01, true)) {
         bool decade = fabs(log10(at) - round(log10(at))) < 1e-9;
@@ -88,8 +86,7 @@ static const char *size_title(Kind kind) {
 
 // Colours that are told apart also by those who do not see all colours alike (Okabe and Ito), and other marks.
 static void put_styles(FILE *f) {
-    static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                          "#e69f00", "#56b4e9", "#000000", "#8c6d31"};
+    static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d31"};
     enum { COLOURS = sizeof colours / sizeof *colours };
     static const int marks[] = {7, 5, 9, 11, 13, 6, 4, 8};
     for (int k = 0; k < COLOURS; k++)
@@ -127,13 +124,11 @@ static bool put_drawing(FILE *f, const Board *b, int64_t first, int64_t last, Dr
                                             "pointscale 2"};
     static const char *const suffixes[] = {"svg", "png"};
     for (int k = 0; k < 2; k++) {
-        fprintf(f, "set terminal %s noenhanced\nset output '%s'\nplot ", terminals[k],
-                drawing_file(folder, of, what, suffixes[k]));
+        fprintf(f, "set terminal %s noenhanced\nset output '%s'\nplot ", terminals[k], drawing_file(folder, of, what, suffixes[k]));
         if (what == SPEED_UP) fputs("1 with lines lt 1 lw 1 lc rgb '#999999' dt 2 notitle, ", f);
         for (int t = 0, block = 0; t < b->ntools; t++) {
             if (!has[t]) continue;
-            fprintf(f, "%s$data index %d with linespoints lt %d title '%s'", block ? ", " : "", block, t + 1,
-                    b->tools[t]);
+            fprintf(f, "%s$data index %d with linespoints lt %d title '%s'", block ? ", " : "", block, t + 1, b->tools[t]);
             block++;
         }
         fputs("\n", f);

@@ -75,48 +75,34 @@ static double sum_of_places(const Results *s, bool weighted) {
 static bool compare_sparse_key(Expected *e) {
     const Results *s = e->results;
     int64_t p = e->q->ba.p;
-    if (reader_takes(&e->r, "reproj_err_entries"))
-        expect_list(e, s->value, 2 * p);
-    else if (reader_takes(&e->r, "w_err_entries"))
-        expect_list(e, s->value + 2 * p, p);
-    else if (reader_takes(&e->r, "jacobian_entries"))
-        expect_sparse(e);
-    else if (reader_takes(&e->r, "vals_sumsq"))
-        expect_squares(e, s->derivative, s->derivatives);
-    else if (reader_takes(&e->r, "rowptr_last"))
-        expect_number(e, (double)s->starts[s->rows]);
-    else if (reader_takes(&e->r, "rowptr_sum"))
-        expect_number(e, sum_of_starts(s));
-    else if (reader_takes(&e->r, "cols_sum"))
-        expect_number(e, sum_of_places(s, false));
-    else if (reader_takes(&e->r, "cols_wsum"))
-        expect_number(e, sum_of_places(s, true));
-    else
-        return false;
+    if (reader_takes(&e->r, "reproj_err_entries")) expect_list(e, s->value, 2 * p);
+    else if (reader_takes(&e->r, "w_err_entries")) expect_list(e, s->value + 2 * p, p);
+    else if (reader_takes(&e->r, "jacobian_entries")) expect_sparse(e);
+    else if (reader_takes(&e->r, "vals_sumsq")) expect_squares(e, s->derivative, s->derivatives);
+    else if (reader_takes(&e->r, "rowptr_last")) expect_number(e, (double)s->starts[s->rows]);
+    else if (reader_takes(&e->r, "rowptr_sum")) expect_number(e, sum_of_starts(s));
+    else if (reader_takes(&e->r, "cols_sum")) expect_number(e, sum_of_places(s, false));
+    else if (reader_takes(&e->r, "cols_wsum")) expect_number(e, sum_of_places(s, true));
+    else return false;
     return true;
 }
 
 static bool compare_key(Expected *e) {
     const Results *s = e->results;
     if (e->q->kind == BA) return compare_sparse_key(e);
-    if (reader_takes(&e->r, "objective"))
-        expect_number(e, s->value[0]);
-    else if (reader_takes(&e->r, "objective_entries"))
-        expect_list(e, s->value, s->values);
+    if (reader_takes(&e->r, "objective")) expect_number(e, s->value[0]);
+    else if (reader_takes(&e->r, "objective_entries")) expect_list(e, s->value, s->values);
     else if (reader_takes(&e->r, "gradient_sumsq") || reader_takes(&e->r, "jacobian_sumsq"))
         expect_squares(e, s->derivative, s->derivatives);
-    else if (reader_takes(&e->r, "jacobian_matrix_rows"))
-        expect_rows(e);
+    else if (reader_takes(&e->r, "jacobian_matrix_rows")) expect_rows(e);
     else if (reader_takes(&e->r, "entries")) {
         // The number, and then whether these are all.
         Reader before = e->r;
         int64_t count = reader_int(&e->r, "the number of entries", 0, s->derivatives);
         if (!reader_takes(&e->r, "sampled") && !(count == s->derivatives && reader_takes(&e->r, "full")))
             reader_expected(&before, "all %lld entries, or \"sampled\"", (long long)s->derivatives);
-        for (; count > 0; count--)
-            expect_number(e, s->derivative[reader_int(&e->r, "an index", 0, s->derivatives - 1)]);
-    } else
-        return false;
+        for (; count > 0; count--) expect_number(e, s->derivative[reader_int(&e->r, "an index", 0, s->derivatives - 1)]);
+    } else return false;
     return true;
 }
 

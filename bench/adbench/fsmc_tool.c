@@ -42,24 +42,21 @@ static const char *objective(void *state, Results *r) {
     int status;
     switch (s->q->kind) {
     case GMM:
-        status = gmm_objective(s->ctx, g->k, g->d, g->n, g->alphas, g->means, g->icf, g->x, g->gamma, g->m, g->sign,
-                               r->value);
+        status = gmm_objective(s->ctx, g->k, g->d, g->n, g->alphas, g->means, g->icf, g->x, g->gamma, g->m, g->sign, r->value);
         break;
     case BA:
-        status = ba_residuals(s->ctx, a->n, a->m, a->p, a->cams, a->points, a->weights, a->obs, a->feats, r->value,
-                              r->value + 2 * a->p);
+        status =
+            ba_residuals(s->ctx, a->n, a->m, a->p, a->cams, a->points, a->weights, a->obs, a->feats, r->value, r->value + 2 * a->p);
         break;
-    case LSTM:
-        status = lstm_objective(s->ctx, l->l, l->b, l->c, l->params, l->extra, l->state, l->sequence, r->value);
-        break;
+    case LSTM: status = lstm_objective(s->ctx, l->l, l->b, l->c, l->params, l->extra, l->state, l->sequence, r->value); break;
     case HAND:
-        status = hand_simple(s->ctx, h->bones, h->vertices, h->shares, h->n, h->theta, h->parents, h->base, h->inverse,
-                             h->rest, h->starts, h->by, h->weights, h->corr, h->points, r->value);
+        status = hand_simple(s->ctx, h->bones, h->vertices, h->shares, h->n, h->theta, h->parents, h->base, h->inverse, h->rest,
+                             h->starts, h->by, h->weights, h->corr, h->points, r->value);
         break;
     default:
-        status = hand_complicated(s->ctx, h->n, h->bones, h->vertices, h->shares, h->triangles, h->theta, h->us,
-                                  h->parents, h->base, h->inverse, h->rest, h->starts, h->by, h->weights, h->corners,
-                                  h->corr, h->points, r->value);
+        status =
+            hand_complicated(s->ctx, h->n, h->bones, h->vertices, h->shares, h->triangles, h->theta, h->us, h->parents, h->base,
+                             h->inverse, h->rest, h->starts, h->by, h->weights, h->corners, h->corr, h->points, r->value);
     }
     return status ? fsm_context_error(s->ctx) : NULL;
 }
@@ -74,27 +71,24 @@ static const char *derivative(void *state, Results *r) {
     int status;
     switch (s->q->kind) {
     case GMM:
-        status = gmm_gradient(s->ctx, g->k, g->d, g->n, g->alphas, g->means, g->icf, g->x, g->gamma, g->m, g->sign, to,
-                              to + g->k, to + g->k * (1 + g->d));
+        status = gmm_gradient(s->ctx, g->k, g->d, g->n, g->alphas, g->means, g->icf, g->x, g->gamma, g->m, g->sign, to, to + g->k,
+                              to + g->k * (1 + g->d));
         break;
     case BA:
-        status = ba_jacobian(s->ctx, a->n, a->m, a->p, a->cams, a->points, a->weights, a->obs, a->feats, r->starts,
-                             r->places, to);
+        status = ba_jacobian(s->ctx, a->n, a->m, a->p, a->cams, a->points, a->weights, a->obs, a->feats, r->starts, r->places, to);
         break;
     case LSTM:
-        status = lstm_gradient(s->ctx, l->l, l->b, l->c, l->params, l->extra, l->state, l->sequence, to,
-                               to + 8 * l->l * l->b);
+        status = lstm_gradient(s->ctx, l->l, l->b, l->c, l->params, l->extra, l->state, l->sequence, to, to + 8 * l->l * l->b);
         break;
     case HAND:
-        status = hand_simple_jacobian(s->ctx, h->bones, h->vertices, h->shares, h->n, h->theta, h->parents, h->base,
-                                      h->inverse, h->rest, h->starts, h->by, h->weights, h->corr, h->points, to,
-                                      to + 3 * r->rows, to + 6 * r->rows);
+        status =
+            hand_simple_jacobian(s->ctx, h->bones, h->vertices, h->shares, h->n, h->theta, h->parents, h->base, h->inverse, h->rest,
+                                 h->starts, h->by, h->weights, h->corr, h->points, to, to + 3 * r->rows, to + 6 * r->rows);
         break;
     default:
-        status = hand_complicated_jacobian(s->ctx, h->n, h->bones, h->vertices, h->shares, h->triangles, h->theta,
-                                           h->us, h->parents, h->base, h->inverse, h->rest, h->starts, h->by,
-                                           h->weights, h->corners, h->corr, h->points, to, to + 2 * r->rows,
-                                           to + 5 * r->rows, to + 8 * r->rows);
+        status = hand_complicated_jacobian(s->ctx, h->n, h->bones, h->vertices, h->shares, h->triangles, h->theta, h->us,
+                                           h->parents, h->base, h->inverse, h->rest, h->starts, h->by, h->weights, h->corners,
+                                           h->corr, h->points, to, to + 2 * r->rows, to + 5 * r->rows, to + 8 * r->rows);
     }
     return status ? fsm_context_error(s->ctx) : NULL;
 }

@@ -67,8 +67,7 @@ static void generate_ba(FILE *f, Random *r, const char *name) {
     for (int i = 0; i < 3; i++) fprintf(f, "%.6f ", 10 * uniform(r));
     fprintf(f, "%.6f %.6f %.6f ", 300 + 200 * uniform(r), 10 * normal(r), 10 * normal(r));
     fprintf(f, "%.6f %.6f\n", 0.05 * normal(r), 0.005 * normal(r));
-    for (int i = 0; i < 3; i++)
-        fprintf(f, "%.6f ", 20 + 20 * uniform(r)); // far from the camera, so that nothing is near its plane
+    for (int i = 0; i < 3; i++) fprintf(f, "%.6f ", 20 + 20 * uniform(r)); // far from the camera, so that nothing is near its plane
     fprintf(f, "\n%.6f\n%.6f %.6f\n", uniform(r), 200 * uniform(r), 200 * uniform(r));
 }
 
@@ -110,10 +109,8 @@ static void generate_bones(const char *folder, Random *r) {
         int parent = b == 0 ? -1 : b % 4 == 1 ? 0 : b - 1; // five fingers of four bones, and the forearm
         Matrix base, inverse = {{0}};
         rigid(r, base, 0.5 * uniform(r), b ? 0.3 : 0);
-        if (b)
-            product(absolute[b], absolute[parent], base);
-        else
-            memcpy(absolute[b], base, sizeof base);
+        if (b) product(absolute[b], absolute[parent], base);
+        else memcpy(absolute[b], base, sizeof base);
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) {
                 inverse[i][j] = absolute[b][j][i];

@@ -39,8 +39,7 @@ typedef struct Options {
 static double number(const char *name, const char *word) {
     char *end;
     double value = strtod(word, &end);
-    if (end == word || *end || !(value >= 0))
-        fail(STATUS_USAGE, "%s: expected a number from 0, found \"%s\"", name, word);
+    if (end == word || *end || !(value >= 0)) fail(STATUS_USAGE, "%s: expected a number from 0, found \"%s\"", name, word);
     return value;
 }
 
@@ -53,38 +52,22 @@ static const char *value_of(const char *word, const char *name) {
 static bool take_option(Options *o, const char *word) {
     Plan *p = &o->plan;
     const char *value;
-    if ((value = value_of(word, "--out")))
-        p->out = value;
-    else if ((value = value_of(word, "--data")))
-        p->data = value;
-    else if ((value = value_of(word, "--tool")))
-        add_peer(p, value);
-    else if ((value = value_of(word, "--reference")))
-        o->reference = value;
-    else if ((value = value_of(word, "--minimum")))
-        number("--minimum", p->minimum = value);
-    else if ((value = value_of(word, "--limit")))
-        number("--limit", p->limit = value);
-    else if ((value = value_of(word, "--samples")))
-        count_of("--samples", p->samples = value);
-    else if ((value = value_of(word, "--derivative-samples")))
-        count_of("--derivative-samples", p->derivative_samples = value);
-    else if ((value = value_of(word, "--timeout")))
-        p->timeout = number("--timeout", value);
-    else if ((value = value_of(word, "--tolerance")))
-        p->tolerance = number("--tolerance", value);
-    else if ((value = value_of(word, "--rounds")))
-        p->rounds = count_of("--rounds", value);
-    else if ((value = value_of(word, "--threads")))
-        p->threads = (int)count_of("--threads", value);
-    else if ((value = value_of(word, "--memory")))
-        p->memory = 1e9 * number("--memory", value);
-    else if (!strcmp(word, "--again"))
-        p->again = true;
-    else if (!strcmp(word, "--gradbench"))
-        o->gradbench = true;
-    else
-        return false;
+    if ((value = value_of(word, "--out"))) p->out = value;
+    else if ((value = value_of(word, "--data"))) p->data = value;
+    else if ((value = value_of(word, "--tool"))) add_peer(p, value);
+    else if ((value = value_of(word, "--reference"))) o->reference = value;
+    else if ((value = value_of(word, "--minimum"))) number("--minimum", p->minimum = value);
+    else if ((value = value_of(word, "--limit"))) number("--limit", p->limit = value);
+    else if ((value = value_of(word, "--samples"))) count_of("--samples", p->samples = value);
+    else if ((value = value_of(word, "--derivative-samples"))) count_of("--derivative-samples", p->derivative_samples = value);
+    else if ((value = value_of(word, "--timeout"))) p->timeout = number("--timeout", value);
+    else if ((value = value_of(word, "--tolerance"))) p->tolerance = number("--tolerance", value);
+    else if ((value = value_of(word, "--rounds"))) p->rounds = count_of("--rounds", value);
+    else if ((value = value_of(word, "--threads"))) p->threads = (int)count_of("--threads", value);
+    else if ((value = value_of(word, "--memory"))) p->memory = 1e9 * number("--memory", value);
+    else if (!strcmp(word, "--again")) p->again = true;
+    else if (!strcmp(word, "--gradbench")) o->gradbench = true;
+    else return false;
     return true;
 }
 
@@ -111,12 +94,9 @@ static void parse(int argc, char **argv) {
         if (value_of(argv[i], "--threads")) take_option(&options, argv[i]);
     if (options.plan.threads < 1 || options.plan.threads > processors())
         fail(STATUS_USAGE, "--threads: expected a number from 1 to %d, the processors", processors());
-    for (int i = 0; i < argc; i++) {
-        if (strncmp(argv[i], "--", 2) != 0)
-            options.words[options.nwords++] = argv[i];
-        else if (!take_option(&options, argv[i]))
-            fail(STATUS_USAGE, "there is no option %s\n%s", argv[i], usage);
-    }
+    for (int i = 0; i < argc; i++)
+        if (strncmp(argv[i], "--", 2) != 0) options.words[options.nwords++] = argv[i];
+        else if (!take_option(&options, argv[i])) fail(STATUS_USAGE, "there is no option %s\n%s", argv[i], usage);
 }
 
 static int list(Options *o) {

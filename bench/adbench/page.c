@@ -21,18 +21,14 @@ static const char head[] =
 
 static void put_text(FILE *f, const char *s) {
     for (; *s; s++)
-        if (*s == '<' || *s == '>' || *s == '&' || *s == '"')
-            fprintf(f, "&#%d;", *s);
-        else
-            fputc(*s, f);
+        if (*s == '<' || *s == '>' || *s == '&' || *s == '"') fprintf(f, "&#%d;", *s);
+        else fputc(*s, f);
 }
 
 static void put_cell(FILE *f, double value, bool group) {
     fprintf(f, group ? "<td class=\"group\">" : "<td>");
-    if (isinf(value))
-        fputs("out of time", f);
-    else if (!isnan(value))
-        fputs(three_digits(value), f);
+    if (isinf(value)) fputs("out of time", f);
+    else if (!isnan(value)) fputs(three_digits(value), f);
     fputs("</td>", f);
 }
 
@@ -69,8 +65,7 @@ static void put_set(FILE *f, const Board *b, int64_t first, int64_t last, const 
     fprintf(f, "<h2>%s</h2>\n<div class=\"plots\">\n", set_of(of));
     for (int what = 0; what < DRAWINGS; what++) {
         const char *file = drawing_file(folder, of, (Drawing)what, "svg");
-        if (exists(file))
-            put_drawing(f, file, (int)first * DRAWINGS + what, text("%s: %s", set_of(of), drawing_titles[what]));
+        if (exists(file)) put_drawing(f, file, (int)first * DRAWINGS + what, text("%s: %s", set_of(of), drawing_titles[what]));
     }
     fputs("</div>\n<div class=\"wide\"><table>\n<tr><th>instance</th><th>size</th><th class=\"group\">", f);
     put_text(f, b->tools[0]);

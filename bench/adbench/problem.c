@@ -55,7 +55,6 @@ const char *problem_text(const Problem *q) {
     case GMM: return text("GMM d = %lld, K = %lld, n = %lld", (Long)q->gmm.d, (Long)q->gmm.k, (Long)q->gmm.n);
     case BA: return text("BA n = %lld, m = %lld, p = %lld", (Long)q->ba.n, (Long)q->ba.m, (Long)q->ba.p);
     case LSTM: return text("LSTM l = %lld, c = %lld, b = %lld", (Long)q->lstm.l, (Long)q->lstm.c, (Long)q->lstm.b);
-    default:
-        return text("%s points = %lld, vertices = %lld", kind_names[q->kind], (Long)q->hand.n, (Long)q->hand.vertices);
+    default: return text("%s points = %lld, vertices = %lld", kind_names[q->kind], (Long)q->hand.n, (Long)q->hand.vertices);
     }
 }

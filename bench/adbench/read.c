@@ -9,8 +9,8 @@ static const int64_t many = 2000000000;
 // Sizes that are false are told from the file's length before memory is asked for.
 static void check_sizes(Reader *r, bool fit, const char *sizes) {
     if (!fit)
-        fail(STATUS_FILE, "%s: line 1: expected sizes that fit the file, found %s in a file of %lld bytes", r->name,
-             sizes, (long long)(r->end - r->text));
+        fail(STATUS_FILE, "%s: line 1: expected sizes that fit the file, found %s in a file of %lld bytes", r->name, sizes,
+             (long long)(r->end - r->text));
 }
 
 static void read_gmm(Reader *r, Gmm *g, bool replicate) {

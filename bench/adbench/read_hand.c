@@ -65,8 +65,7 @@ static void read_triangles(const char *folder, Hand *h) {
     Reader r = open_model(folder, "triangles.txt");
     h->triangles = count_lines(&r);
     h->corners = allocate(3 * h->triangles, sizeof *h->corners);
-    for (int64_t i = 0; i < 3 * h->triangles; i++)
-        h->corners[i] = (int32_t)reader_int(&r, "a corner", 0, h->vertices - 1);
+    for (int64_t i = 0; i < 3 * h->triangles; i++) h->corners[i] = (int32_t)reader_int(&r, "a corner", 0, h->vertices - 1);
     reader_end(&r, "the triangles");
     reader_close(&r);
 }

@@ -20,10 +20,8 @@ double drawn(const Board *b, const Row *row, int tool, Drawing what) {
 }
 
 static void put_value(FILE *f, double value) {
-    if (isnan(value))
-        fputc(',', f);
-    else
-        fprintf(f, ",%.6g", value);
+    if (isnan(value)) fputc(',', f);
+    else fprintf(f, ",%.6g", value);
 }
 
 static void write_numbers(const char *file, const Board *b) {
@@ -52,8 +50,7 @@ int write_report(const Plan *plan, char **patterns, int count) {
     snprintf(plots, sizeof plots, "%s/plots", folder);
     write_numbers(numbers, &b);
     if (!can_draw())
-        fail(STATUS_PLOTS, "there is no gnuplot (Debian: gnuplot-nox): %s was written, plots and page were not",
-             numbers);
+        fail(STATUS_PLOTS, "there is no gnuplot (Debian: gnuplot-nox): %s was written, plots and page were not", numbers);
     for (int64_t first = 0, last; first < b.count; first = last) {
         for (last = first + 1; last < b.count && same_set(&b.rows[first].instance, &b.rows[last].instance);) last++;
         draw(&b, first, last, plots);

@@ -50,8 +50,7 @@ static int visit(const char *file, const struct stat *info, int type, struct FTW
     if (tool <= file + found.root + 1) return 0;
     const char *suffix = text("_times_%.*s.txt", (int)(end - tool), tool), *at = strstr(base, suffix);
     if (!at || strcmp(at, suffix) != 0 || end - tool >= NAME) return 0;
-    const char *name =
-        text("%.*s%.*s", (int)(tool - file - (long)found.root - 1), file + found.root + 1, (int)(at - base), base);
+    const char *name = text("%.*s%.*s", (int)(tool - file - (long)found.root - 1), file + found.root + 1, (int)(at - base), base);
     if (strlen(name) >= INSTANCE_NAME || instance_kind(name) == KINDS) return 0;
     found.at = realloc(found.at, (size_t)(found.count + 1) * sizeof *found.at);
     if (!found.at) fail(STATUS_TOOL, "out of memory");
@@ -158,20 +157,15 @@ double speed_up(const Board *b, const Row *row, int tool, int what) {
 const char *three_digits(double value) { return text(value >= 1000 ? "%.0f" : "%.3g", value); }
 
 static void print_time(double seconds) {
-    if (isinf(seconds))
-        printf(" out of time |");
-    else if (isnan(seconds))
-        printf(" |");
-    else
-        printf(" %s |", three_digits(1e3 * seconds));
+    if (isinf(seconds)) printf(" out of time |");
+    else if (isnan(seconds)) printf(" |");
+    else printf(" %s |", three_digits(1e3 * seconds));
 }
 
 static void print_best(const Board *b, const Row *row, int what) {
     int best = best_peer(b, row, what);
-    if (best < 0)
-        printf(" |");
-    else
-        printf(" %s %s |", three_digits(1e3 * row->times[best][what]), b->tools[best]);
+    if (best < 0) printf(" |");
+    else printf(" %s %s |", three_digits(1e3 * row->times[best][what]), b->tools[best]);
 }
 
 double mean_slow_down(const Board *b, int tool, int what, int64_t *rows) {
@@ -194,8 +188,7 @@ Summary summary_of(const Board *b, Kind kind) {
         double of[2] = {speed_up(b, row, 0, 0), speed_up(b, row, 0, 1)};
         if (!isfinite(of[0]) || !isfinite(of[1])) continue;
         s.compared++;
-        for (int what = 0; what < 2; what++)
-            s.mean[what] += log(of[what]), s.least[what] = fmin(s.least[what], of[what]);
+        for (int what = 0; what < 2; what++) s.mean[what] += log(of[what]), s.least[what] = fmin(s.least[what], of[what]);
     }
     s.ratio = exp(s.ratio / (double)s.rows);
     for (int what = 0; what < 2; what++) s.mean[what] = exp(s.mean[what] / (double)s.compared);
@@ -203,16 +196,13 @@ Summary summary_of(const Board *b, Kind kind) {
 }
 
 static void print_ratio(double ratio) {
-    if (isfinite(ratio))
-        printf(" %.2f |", ratio);
-    else
-        printf(" |");
+    if (isfinite(ratio)) printf(" %.2f |", ratio);
+    else printf(" |");
 }
 
 static void print_summaries(const Board *b) {
-    printf(
-        "\n| problem | rows | ratio: mean | greatest | with peers | speed-up of the objective: mean | least | of the "
-        "derivative: mean | least |\n|---|---|---|---|---|---|---|---|---|\n");
+    printf("\n| problem | rows | ratio: mean | greatest | with peers | speed-up of the objective: mean | least | of the "
+           "derivative: mean | least |\n|---|---|---|---|---|---|---|---|---|\n");
     for (int kind = 0; kind <= KINDS; kind++) {
         Summary s = summary_of(b, (Kind)kind);
         if (!s.rows) continue;
@@ -235,21 +225,16 @@ static void print_all_tools(const Board *b) {
         printf("\n| `%s` |", b->rows[i].instance.name);
         for (int t = 0; t < b->ntools; t++) {
             const double *times = b->rows[i].times[t];
-            if (isnan(times[0]))
-                printf(" |");
-            else if (isinf(times[0]))
-                printf(" out of time |");
-            else
-                printf(" %s, %s |", three_digits(1e3 * times[0]), three_digits(1e3 * times[1]));
+            if (isnan(times[0])) printf(" |");
+            else if (isinf(times[0])) printf(" out of time |");
+            else printf(" %s, %s |", three_digits(1e3 * times[0]), three_digits(1e3 * times[1]));
         }
     }
     printf("\n| by %s's, mean |", b->tools[0]);
     for (int t = 0; t < b->ntools; t++) {
         double objective = mean_slow_down(b, t, 0, &rows), derivative = mean_slow_down(b, t, 1, &rows);
-        if (rows)
-            printf(" %.2f, %.2f |", objective, derivative);
-        else
-            printf(" |");
+        if (rows) printf(" %.2f, %.2f |", objective, derivative);
+        else printf(" |");
     }
     putchar('\n');
 }
@@ -257,10 +242,9 @@ static void print_all_tools(const Board *b) {
 int print_table(const Plan *plan, char **patterns, int count) {
     Board b = read_board(plan, patterns, count);
     About known = read_about(plan);
-    printf(
-        "| instance | %s: objective | derivative | ratio | best peer: objective | derivative | speed-up: objective | "
-        "derivative |\n|---|---|---|---|---|---|---|---|\n",
-        b.tools[0]);
+    printf("| instance | %s: objective | derivative | ratio | best peer: objective | derivative | speed-up: objective | "
+           "derivative |\n|---|---|---|---|---|---|---|---|\n",
+           b.tools[0]);
     for (int64_t i = 0; i < b.count; i++) {
         const Row *row = &b.rows[i];
         const double *own = row->times[0];

@@ -17,11 +17,9 @@
 #include <unistd.h>
 
 // ADBench's path of what a tool says of an instance.
-static const char *result_path(const Plan *plan, const Instance *i, const Peer *p, const char *what,
-                               const char *suffix) {
+static const char *result_path(const Plan *plan, const Instance *i, const Peer *p, const char *what, const char *suffix) {
     const char *base = base_of(i);
-    return text("%s/Release/%.*s%s/%s_%s_%s%s", plan->out, (int)(base - i->name), i->name, p->name, base, what, p->name,
-                suffix);
+    return text("%s/Release/%.*s%s/%s_%s_%s%s", plan->out, (int)(base - i->name), i->name, p->name, base, what, p->name, suffix);
 }
 
 static const char *input_of(const Plan *plan, const Instance *i) {
@@ -60,10 +58,8 @@ static void start(const Plan *plan, const Instance *i, const Peer *p, const char
     char *words[MOST_WORDS + 16];
     int n = 0;
     if (p->command)
-        for (char *word = strtok(strdup(p->command), " "); word && n < MOST_WORDS; word = strtok(NULL, " "))
-            words[n++] = word;
-    else
-        words[n++] = (char *)"/proc/self/exe";
+        for (char *word = strtok(strdup(p->command), " "); word && n < MOST_WORDS; word = strtok(NULL, " ")) words[n++] = word;
+    else words[n++] = (char *)"/proc/self/exe";
     const char *rest[] = {kind_names[i->kind],
                           p->module ? text("%s=%s", p->name, p->module) : p->name,
                           input,
@@ -115,8 +111,7 @@ static int wait_for(const Plan *plan, pid_t child) {
 }
 
 static int run_peer(const Plan *plan, const Instance *i, const Peer *p, const char *times) {
-    const char *prefix =
-        text("%.*s", (int)(strlen(times) - strlen(text("%s_times_%s.txt", base_of(i), p->name))), times);
+    const char *prefix = text("%.*s", (int)(strlen(times) - strlen(text("%s_times_%s.txt", base_of(i), p->name))), times);
     const char *input = input_of(plan, i);
     make_folders(times);
     unlink(times);
@@ -150,14 +145,13 @@ static bool compare_with_reference(const Plan *plan, const Instance *i, const Pe
     if (!reference || reference == p) return true;
     static const char *const parts[] = {"F", "J"};
     for (int k = 0; k < 2; k++) {
-        const char *file = result_path(plan, i, p, parts[k], ".txt"),
-                   *with = result_path(plan, i, reference, parts[k], ".txt");
+        const char *file = result_path(plan, i, p, parts[k], ".txt"), *with = result_path(plan, i, reference, parts[k], ".txt");
         if (!exists(file) || !exists(with)) continue;
         Comparison c = compare_files(file, with, plan->tolerance);
         if (k) write_comparison(result_path(plan, i, p, "correctness", ".txt"), file, with, plan->tolerance, &c);
         if (!c.shape && !c.violations) continue;
-        fprintf(stderr, "  %s: %s differs from that of %s: %lld of %lld numbers%s, the largest difference is %.1e\n",
-                p->name, file, reference->name, (long long)c.violations, (long long)c.compared,
+        fprintf(stderr, "  %s: %s differs from that of %s: %lld of %lld numbers%s, the largest difference is %.1e\n", p->name, file,
+                reference->name, (long long)c.violations, (long long)c.compared,
                 c.shape ? ", and the files have different shapes" : "", c.largest);
         return false;
     }
@@ -165,10 +159,8 @@ static bool compare_with_reference(const Plan *plan, const Instance *i, const Pe
 }
 
 static void say_times(const Peer *p, const double times[2], const char *more) {
-    if (isinf(times[0]))
-        fprintf(stderr, "  %s: out of time%s\n", p->name, more);
-    else
-        fprintf(stderr, "  %s: %.6g ms, derivative %.6g ms%s\n", p->name, 1e3 * times[0], 1e3 * times[1], more);
+    if (isinf(times[0])) fprintf(stderr, "  %s: out of time%s\n", p->name, more);
+    else fprintf(stderr, "  %s: %.6g ms, derivative %.6g ms%s\n", p->name, 1e3 * times[0], 1e3 * times[1], more);
 }
 
 // Whether there is nothing to run: it was run before, or cannot be hoped to end in time.
@@ -193,10 +185,8 @@ static bool measure(const Plan *plan, const Instance *i, const Peer *p, int64_t 
     double times[2] = {INFINITY, INFINITY}, least[2];
     if (!round || !read_times(file, least)) least[0] = least[1] = INFINITY;
     int status = run_peer(plan, i, p, file);
-    if (status == TOO_LONG)
-        fprintf(stderr, "  %s: longer than %g s\n", p->name, plan->timeout);
-    else if (status == TOO_LARGE)
-        fprintf(stderr, "  %s: more than %g GB\n", p->name, 1e-9 * plan->memory);
+    if (status == TOO_LONG) fprintf(stderr, "  %s: longer than %g s\n", p->name, plan->timeout);
+    else if (status == TOO_LARGE) fprintf(stderr, "  %s: more than %g GB\n", p->name, 1e-9 * plan->memory);
     else if (status || !read_times(file, times)) {
         fprintf(stderr, "  %s: failed, exit status %d\n", p->name, status);
         *over = true;
@@ -228,8 +218,7 @@ static void say_about(const Plan *plan) {
     about_machine(&a);
     set_about(&a, "threads", threads);
     const char *clock = getenv("FSMC_ADBENCH_CLOCK");
-    set_about(&a, "clock",
-              clock && !strcmp(clock, "cpu") && plan->threads == 1 ? "processor time of the thread" : "wall clock");
+    set_about(&a, "clock", clock && !strcmp(clock, "cpu") && plan->threads == 1 ? "processor time of the thread" : "wall clock");
     for (int t = 0; t < plan->npeers; t++) {
         const Peer *p = &plan->peers[t];
         const char *version = p->module ? tool_named(p->module)->version : p->version;

@@ -59,8 +59,7 @@ int64_t count_of(const char *what, const char *word) {
     char *end;
     errno = 0;
     long long value = strtoll(word, &end, 10);
-    if (errno || end == word || *end || value < 0)
-        fail(STATUS_USAGE, "%s: expected a number from 0, found \"%s\"", what, word);
+    if (errno || end == word || *end || value < 0) fail(STATUS_USAGE, "%s: expected a number from 0, found \"%s\"", what, word);
     return value;
 }
 

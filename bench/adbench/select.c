@@ -53,9 +53,7 @@ static const char *adapter_skips(Peer *p) {
 // The tools that are known by their names: all that `--tool=all` is.
 static const char *const known[] = {"fsmc", "fsmc-threads", "manual-gcc", "manual-clang", "adolc", "jax", "pytorch"};
 
-static bool runs_in(const Plan *plan, const char *name) {
-    return strcmp(name, plan->threads > 1 ? "fsmc" : "fsmc-threads") != 0;
-}
+static bool runs_in(const Plan *plan, const char *name) { return strcmp(name, plan->threads > 1 ? "fsmc" : "fsmc-threads") != 0; }
 
 static bool is_shared_object(const char *path) {
     size_t length = strlen(path);
@@ -76,10 +74,8 @@ static void add_tools_of_folder(Plan *plan) {
         const char *name = entries[i]->d_name, *path = text("%s/%s", tools_folder(), name);
         struct stat info;
         bool file = *name != '.' && !stat(path, &info) && S_ISREG(info.st_mode);
-        if (file && is_shared_object(name))
-            add_peer(plan, text("%.*s", (int)strlen(name) - 3, name));
-        else if (file && !strchr(name, '.') && access(path, X_OK) == 0)
-            add_peer(plan, name);
+        if (file && is_shared_object(name)) add_peer(plan, text("%.*s", (int)strlen(name) - 3, name));
+        else if (file && !strchr(name, '.') && access(path, X_OK) == 0) add_peer(plan, name);
     }
 }
 
@@ -100,10 +96,8 @@ void add_peer(Plan *plan, const char *word) {
     *p = (Peer){0};
     memcpy(p->name, word, (size_t)length);
     if (!equals) return;
-    if (is_shared_object(equals + 1))
-        p->module = equals + 1;
-    else
-        p->command = equals + 1;
+    if (is_shared_object(equals + 1)) p->module = equals + 1;
+    else p->command = equals + 1;
 }
 
 void add_usual_peers(Plan *plan) {
@@ -122,10 +116,8 @@ static bool is_known(const char *name) {
 // NAME.so, or a program NAME which understands --version. False if the folder has neither.
 static bool find_in(const char *folder, Peer *p) {
     const char *module = text("%s/%s.so", folder, p->name), *adapter = text("%s/%s", folder, p->name);
-    if (exists(module))
-        p->module = strdup(module);
-    else if (access(adapter, X_OK) == 0)
-        p->command = strdup(adapter), p->adapter = true;
+    if (exists(module)) p->module = strdup(module);
+    else if (access(adapter, X_OK) == 0) p->command = strdup(adapter), p->adapter = true;
     return p->module || p->command;
 }
 
@@ -143,14 +135,11 @@ void find_peers(Plan *plan) {
     for (int t = 0; t < plan->npeers; t++) {
         Peer *p = &plan->peers[t];
         bool found = p->module || p->command || find_peer(p);
-        if (!found && !is_known(p->name))
-            fail(STATUS_USAGE, "there is no tool %s (%s)", p->name, beside(text("%s.so", p->name)));
+        if (!found && !is_known(p->name)) fail(STATUS_USAGE, "there is no tool %s (%s)", p->name, beside(text("%s.so", p->name)));
         const char *why = found ? NULL : "it was not built";
         if (found && p->adapter) why = adapter_skips(p);
-        if (why)
-            fprintf(stderr, "skipped %s: %s\n", p->name, why);
-        else
-            plan->peers[kept++] = *p;
+        if (why) fprintf(stderr, "skipped %s: %s\n", p->name, why);
+        else plan->peers[kept++] = *p;
     }
     plan->npeers = kept;
     if (!kept) fail(STATUS_TOOL, "there is no tool to run");

@@ -95,9 +95,7 @@ Reader reader_open(const char *name) {
 
 void reader_close(Reader *r) { free(r->text); }
 
-static bool divides(const Reader *r, char c) {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n' || (c && c == r->separator);
-}
+static bool divides(const Reader *r, char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || (c && c == r->separator); }
 
 size_t reader_word(Reader *r) {
     for (; r->at < r->end && divides(r, *r->at); r->at++) r->line += *r->at == '\n';
@@ -124,8 +122,7 @@ _Noreturn void reader_expected(Reader *r, const char *fmt, ...) {
     vsnprintf(what, sizeof what, fmt, ap);
     va_end(ap);
     size_t length = reader_word(r);
-    if (!length)
-        fail(STATUS_FILE, "%s: line %lld: expected %s, found the end of the file", r->name, (long long)r->line, what);
+    if (!length) fail(STATUS_FILE, "%s: line %lld: expected %s, found the end of the file", r->name, (long long)r->line, what);
     fail(STATUS_FILE, "%s: line %lld: expected %s, found \"%.*s\"", r->name, (long long)r->line, what,
          length > 40 ? 40 : (int)length, r->at);
 }

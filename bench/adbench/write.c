@@ -48,11 +48,8 @@ static void write_columns(FILE *f, const Results *r) {
 
 void write_derivative(const char *file, const Problem *q, const Results *r) {
     FILE *f = open_to_write(file);
-    if (q->kind == BA)
-        write_sparse(f, r);
-    else if (is_hand(q->kind))
-        write_columns(f, r);
-    else
-        write_lines(f, r->derivative, r->derivatives);
+    if (q->kind == BA) write_sparse(f, r);
+    else if (is_hand(q->kind)) write_columns(f, r);
+    else write_lines(f, r->derivative, r->derivatives);
     close_written(f, file);
 }

@@ -15,8 +15,7 @@
 enum { SIDES = 2, BATCHES = 31 };
 static const int64_t sizes[][3] = {{2, 5, 1000},    {10, 25, 1000}, {10, 25, 10000},
                                    {32, 50, 10000}, {64, 25, 1000}, {128, 200, 1000}};
-static const int64_t small[][3] = {{1, 1, 1},     {2, 5, 33},   {3, 4, 100}, {7, 3, 257},
-                                   {10, 25, 500}, {33, 3, 130}, {67, 2, 61}};
+static const int64_t small[][3] = {{1, 1, 1}, {2, 5, 33}, {3, 4, 100}, {7, 3, 257}, {10, 25, 500}, {33, 3, 130}, {67, 2, 61}};
 
 static fsm_context *ctx;
 static Mixture mixture;
@@ -27,18 +26,15 @@ static bool failed;
 
 static void objective(int side) {
     const Mixture *m = &mixture;
-    if (side)
-        value[1] = limit_objective(limit);
+    if (side) value[1] = limit_objective(limit);
     else if (gmm_objective(ctx, m->k, m->d, m->n, m->alphas, m->means, m->icf, m->x, m->gamma, m->m, &value[0]))
         exit((fprintf(stderr, "gmm: %s\n", fsm_context_error(ctx)), 1));
 }
 static void gradient(int side) {
     const Mixture *m = &mixture;
     double **to = part[side];
-    if (side)
-        limit_gradient(limit, to[0], to[1], to[2]);
-    else if (gmm_gradient(ctx, m->k, m->d, m->n, m->alphas, m->means, m->icf, m->x, m->gamma, m->m, to[0], to[1],
-                          to[2]))
+    if (side) limit_gradient(limit, to[0], to[1], to[2]);
+    else if (gmm_gradient(ctx, m->k, m->d, m->n, m->alphas, m->means, m->icf, m->x, m->gamma, m->m, to[0], to[1], to[2]))
         exit((fprintf(stderr, "gmm: %s\n", fsm_context_error(ctx)), 1));
 }
 
@@ -143,32 +139,25 @@ int main(int argc, char **argv) {
     const int64_t(*size)[3] = sizes;
     int count = 0;
     for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--check"))
-            only_check = true;
-        else if (!strcmp(argv[i], "--quick"))
-            quick = true;
+        if (!strcmp(argv[i], "--check")) only_check = true;
+        else if (!strcmp(argv[i], "--quick")) quick = true;
         else if (i + 2 < argc && count < 64 && atoll(argv[i]) > 0 && atoll(argv[i + 1]) > 0 && atoll(argv[i + 2]) > 0) {
             for (int j = 0; j < 3; j++) given[count][j] = atoll(argv[i + j]);
             count++, i += 2;
-        } else
-            return fprintf(stderr, "usage: gmm [--check] [--quick] [D K N]...\n"), 2;
+        } else return fprintf(stderr, "usage: gmm [--check] [--quick] [D K N]...\n"), 2;
     }
-    if (count)
-        size = given;
-    else if (only_check && quick)
-        size = small, count = sizeof small / sizeof *small;
-    else
-        count = sizeof sizes / sizeof *sizes;
+    if (count) size = given;
+    else if (only_check && quick) size = small, count = sizeof small / sizeof *small;
+    else count = sizeof sizes / sizeof *sizes;
     ctx = fsm_context_new();
     double peak = only_check ? 0 : peak_multiply_adds(500);
     if (!only_check)
-        printf("peak: %.1f multiply-adds per ns\n%4s %4s %6s %-9s %10s %10s %7s %10s %10s %7s %8s %8s\n", 1e-9 * peak,
-               "d", "K", "n", "", "fsmc ms", "limit ms", "speed", "least", "least", "speed", "peak", "peak");
+        printf("peak: %.1f multiply-adds per ns\n%4s %4s %6s %-9s %10s %10s %7s %10s %10s %7s %8s %8s\n", 1e-9 * peak, "d", "K",
+               "n", "", "fsmc ms", "limit ms", "speed", "least", "least", "speed", "peak", "peak");
     for (int i = 0; i < count; i++) {
         set_up(size[i]);
         check();
-        double products = (double)(mixture.n * mixture.k * (mixture.d * (mixture.d + 1) / 2)),
-               least = quick ? 0.005 : 0.05;
+        double products = (double)(mixture.n * mixture.k * (mixture.d * (mixture.d + 1) / 2)), least = quick ? 0.005 : 0.05;
         if (!only_check) {
             measure("objective", objective, products, least, peak);
             measure("gradient", gradient, 2 * products, least, peak);

@@ -30,13 +30,13 @@ lanes _ZGVeN8v_exp(lanes);
 lanes _ZGVeN8v_log(lanes);
 #define lanes_exp _ZGVeN8v_exp
 #define lanes_log _ZGVeN8v_log
-#define NUMBERS 0, 1, 2, 3, 4, 5, 6, 7
+#define NUMBERS   0, 1, 2, 3, 4, 5, 6, 7
 #else
 lanes _ZGVdN4v_exp(lanes);
 lanes _ZGVdN4v_log(lanes);
 #define lanes_exp _ZGVdN4v_exp
 #define lanes_log _ZGVdN4v_log
-#define NUMBERS 0, 1, 2, 3
+#define NUMBERS   0, 1, 2, 3
 #endif
 
 INLINE lanes larger(lanes a, lanes b) {
@@ -78,8 +78,7 @@ INLINE lanes totals(const lanes *v) {
     for (int i = 0; i < 2; i++)
         pairs[i] = __builtin_shuffle(v[2 * i], v[2 * i + 1], (mask){0, 4, 2, 6}) +
                    __builtin_shuffle(v[2 * i], v[2 * i + 1], (mask){1, 5, 3, 7});
-    return __builtin_shuffle(pairs[0], pairs[1], (mask){0, 1, 4, 5}) +
-           __builtin_shuffle(pairs[0], pairs[1], (mask){2, 3, 6, 7});
+    return __builtin_shuffle(pairs[0], pairs[1], (mask){0, 1, 4, 5}) + __builtin_shuffle(pairs[0], pairs[1], (mask){2, 3, 6, 7});
 #endif
 }
 
@@ -110,8 +109,7 @@ static void *allocate(int64_t count, size_t size) {
 // near.
 enum { NEAR = 1 << 19, FAR = 1 << 26, LEAST = 2, MOST = 8 };
 static int64_t groups_of(const Mixture *in, int64_t rows) {
-    int64_t all = (in->n + LANES * T - 1) / (LANES * T), bytes = in->k * rows * T * (int64_t)sizeof(lanes),
-            groups = NEAR / bytes;
+    int64_t all = (in->n + LANES * T - 1) / (LANES * T), bytes = in->k * rows * T * (int64_t)sizeof(lanes), groups = NEAR / bytes;
     if (groups < LEAST) groups = FAR / bytes;
     if (groups < LEAST) groups = LEAST;
     if (groups > MOST) groups = MOST;
@@ -142,8 +140,7 @@ Limit *limit_new(const Mixture *in) {
 }
 
 void limit_free(Limit *w) {
-    void *all[] = {w->q, w->shift, w->weight, w->products, w->zs,    w->ws, w->x,
-                   w->z, w->t,     w->most,   w->sum,      w->panel, w};
+    void *all[] = {w->q, w->shift, w->weight, w->products, w->zs, w->ws, w->x, w->z, w->t, w->most, w->sum, w->panel, w};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
@@ -201,8 +198,7 @@ static __attribute__((noinline)) void read_tile(Limit *w, int64_t first, int64_t
 }
 
 // Adds the squares of rows of z to those of the points of a group, and keeps z if there is a place for it.
-INLINE void rows_of_z(const double *q, const double *shift, int64_t columns, const lanes *x, lanes *z, lanes *squares,
-                      int rows) {
+INLINE void rows_of_z(const double *q, const double *shift, int64_t columns, const lanes *x, lanes *z, lanes *squares, int rows) {
     lanes a[R][T];
     for (int r = 0; r < rows; r++)
         for (int v = 0; v < T; v++) a[r][v] = (lanes){0} - shift[r];
@@ -267,8 +263,8 @@ static double exponentials(Limit *w, int64_t first, int64_t groups) {
 
 // Adds, for a tile, R rows of w z to R columns of x, or those up to the diagonal; the first columns' block also makes w
 // z of z, and its sums.
-INLINE void block_of_products(const lanes *weight, lanes *z, const lanes *x, int64_t stride, int64_t groups, double *to,
-                              double *zs, int rows, int columns, bool diagonal, bool first) {
+INLINE void block_of_products(const lanes *weight, lanes *z, const lanes *x, int64_t stride, int64_t groups, double *to, double *zs,
+                              int rows, int columns, bool diagonal, bool first) {
     enum { PRODUCTS = (R * R + LANES - 1) / LANES * LANES };
     lanes a[PRODUCTS] = {0}, sum[LANES] = {0};
     for (int64_t g = 0; g < groups; g++, weight += T, z += stride, x += stride)
@@ -295,8 +291,7 @@ INLINE void rows_of_products(Limit *w, int64_t component, int64_t row, int64_t g
     int64_t block = row / R, stride = w->rows * T;
     lanes *z = w->z + (component * w->groups * w->rows + row) * T;
     const lanes *weight = w->t + component * w->groups * T;
-    double *to = w->products + component * w->sums + R * R * block * (block + 1) / 2,
-           *zs = w->zs + component * w->rows + row;
+    double *to = w->products + component * w->sums + R * R * block * (block + 1) / 2, *zs = w->zs + component * w->rows + row;
     if (row == 0) {
         block_of_products(weight, z, w->x, stride, groups, to, zs, rows, rows, true, true);
         return;
@@ -360,14 +355,10 @@ static void wide_products(Limit *w, int64_t c, int64_t groups) {
             const double *panel = w->panel + p * w->groups * T * LANES * WIDE;
             double *to = w->products + c * w->sums + r * width + p * WIDE;
             int64_t columns = r + R - p * WIDE; // up to the diagonal
-            if (columns > 3 * LANES)
-                panel_rows(z, stride, panel, groups, to, width, 4);
-            else if (columns > 2 * LANES)
-                panel_rows(z, stride, panel, groups, to, width, 3);
-            else if (columns > LANES)
-                panel_rows(z, stride, panel, groups, to, width, 2);
-            else
-                panel_rows(z, stride, panel, groups, to, width, 1);
+            if (columns > 3 * LANES) panel_rows(z, stride, panel, groups, to, width, 4);
+            else if (columns > 2 * LANES) panel_rows(z, stride, panel, groups, to, width, 3);
+            else if (columns > LANES) panel_rows(z, stride, panel, groups, to, width, 2);
+            else panel_rows(z, stride, panel, groups, to, width, 1);
         }
 }
 
@@ -377,10 +368,8 @@ static void all_products(Limit *w, int64_t first, int64_t groups) {
         lanes sum = {0};
         for (int64_t v = 0; v < groups * T; v++) sum += w->t[c * w->groups * T + v] *= w->sum[v];
         w->ws[c] += total(sum);
-        if (w->wide)
-            wide_products(w, c, groups);
-        else
-            narrow_products(w, c, groups);
+        if (w->wide) wide_products(w, c, groups);
+        else narrow_products(w, c, groups);
     }
 }
 
@@ -413,8 +402,7 @@ double limit_objective(Limit *w) {
     const double pi = 3.14159265359; // as in gmm.fsm
     double d = (double)in->d, nu = (double)(in->d + in->m + 1), log_gamma = 0.25 * d * (d - 1) * log(pi), prior = 0;
     unpack(w);
-    double sum =
-        all_points(w, false) - (double)in->n * log_sum_exp(in->alphas, in->k) - 0.5 * (double)in->n * d * log(2 * pi);
+    double sum = all_points(w, false) - (double)in->n * log_sum_exp(in->alphas, in->k) - 0.5 * (double)in->n * d * log(2 * pi);
     for (int64_t j = 0; j < in->d; j++) log_gamma += lgamma(0.5 * nu - 0.5 * (double)j);
     int64_t packed = in->d * (in->d + 1) / 2;
     for (int64_t c = 0; c < in->k; c++) {
@@ -437,8 +425,7 @@ void limit_gradient(Limit *w, double *alphas, double *means, double *icf) {
     memset(w->ws, 0, (size_t)in->k * sizeof(double));
     all_points(w, true);
     for (int64_t c = 0; c < in->k; c++) {
-        const double *p = in->icf + c * (d * (d + 1) / 2), *below = p + d, *zs = w->zs + c * w->rows,
-                     *mean = in->means + c * d;
+        const double *p = in->icf + c * (d * (d + 1) / 2), *below = p + d, *zs = w->zs + c * w->rows, *mean = in->means + c * d;
         double *diagonal = icf + c * (d * (d + 1) / 2), *to = diagonal + d;
         alphas[c] = w->ws[c] - (double)in->n * exp(in->alphas[c] - all);
         for (int64_t j = 0; j < d; j++) {
@@ -447,14 +434,11 @@ void limit_gradient(Limit *w, double *alphas, double *means, double *icf) {
                 int64_t block = i / R, place = R * R * block * (block + 1) / 2;
                 double q = w->q[c * w->packed + place + j * R + i % R];
                 const double *products = w->products + c * w->sums;
-                double product =
-                    w->wide ? products[i * w->wide * WIDE + j] : products[place + j / R * R * R + i % R * R + j % R];
+                double product = w->wide ? products[i * w->wide * WIDE + j] : products[place + j / R * R * R + i % R * R + j % R];
                 double of_q = zs[i] * mean[j] - product;
                 of_mean += q * zs[i];
-                if (i == j)
-                    diagonal[j] = of_q * q + w->ws[c] + square * q * q - (double)in->m;
-                else
-                    *to++ = of_q + square * *below++;
+                if (i == j) diagonal[j] = of_q * q + w->ws[c] + square * q * q - (double)in->m;
+                else *to++ = of_q + square * *below++;
             }
             means[c * d + j] = of_mean;
         }

@@ -58,10 +58,8 @@ static void evaluate(Str *out, const json_t *message) {
     const char *function = json_string_value(json_object_get(message, "function"));
     BenchModule *m = find(name ? name : "");
     Result r = {0};
-    if (!m || !function)
-        put_error(out, m ? "the message names no function" : "this module was not defined");
-    else if (!module_call(m, function, json_object_get(message, "input"), &r))
-        put_error(out, str_text(&r.error));
+    if (!m || !function) put_error(out, m ? "the message names no function" : "this module was not defined");
+    else if (!module_call(m, function, json_object_get(message, "input"), &r)) put_error(out, str_text(&r.error));
     else {
         str_printf(out, ", \"success\": true, \"output\": %s, \"timings\": [", str_text(&r.output));
         put_timing(out, "prepare", r.prepare_s);
@@ -82,10 +80,8 @@ static bool answer(const char *line, size_t length) {
     const char *kind = json_string_value(json_object_get(message, "kind"));
     Str out = {0};
     bool ok = json_is_integer(id) && kind;
-    if (!message)
-        fprintf(stderr, "fsmc-gradbench: this is not JSON: %s (column %d)\n", e.text, e.column);
-    else if (!ok)
-        fprintf(stderr, "fsmc-gradbench: a message has an integer `id` and a string `kind`\n");
+    if (!message) fprintf(stderr, "fsmc-gradbench: this is not JSON: %s (column %d)\n", e.text, e.column);
+    else if (!ok) fprintf(stderr, "fsmc-gradbench: a message has an integer `id` and a string `kind`\n");
     else {
         str_printf(&out, "{\"id\": %lld", (long long)json_integer_value(id));
         if (!strcmp(kind, "start")) str_puts(&out, ", \"tool\": \"fsmc\"");

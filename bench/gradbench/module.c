@@ -167,15 +167,12 @@ static const struct Form {
     const char *module, *function, *text;
 } forms[] = {
     {"gmm", "jacobian", "{\"alpha\": #0, \"mu\": #1, \"q\": #2, \"l\": #3}"},
-    {"ba", "objective",
-     "{\"reproj_error\": {\"elements\": #0, \"repeated\": #1}, \"w_err\": {\"element\": #2, \"repeated\": #3}}"},
+    {"ba", "objective", "{\"reproj_error\": {\"elements\": #0, \"repeated\": #1}, \"w_err\": {\"element\": #2, \"repeated\": #3}}"},
     {"ba", "jacobian", "{\"rows\": #0, \"cols\": #1, \"vals\": #2}"},
 };
 
 // Functions that do something else where a field of the input is an array with elements: then M_F_FIELD is called.
-static const struct Variant {
-    const char *module, *field;
-} variants[] = {{"ht", "us"}};
+static const struct Variant { const char *module, *field; } variants[] = {{"ht", "us"}};
 
 static void put_line(Str *out, const SigType *type, const Tensor *leaves) {
     json_print(out, type, leaves);
@@ -196,12 +193,9 @@ static void put_result(const Call *call, const Func *f, const Tensor *outputs) {
         put_line(out, f->result, outputs);
         return;
     }
-    for (; *text; text++) {
-        if (*text == '#')
-            put_part(out, f->result, outputs, *++text - '0');
-        else
-            str_putc(out, *text);
-    }
+    for (; *text; text++)
+        if (*text == '#') put_part(out, f->result, outputs, *++text - '0');
+        else str_putc(out, *text);
 }
 
 static int call_job(void *data) {

@@ -40,8 +40,8 @@ HANDS(sparseStep, I, I, I, I, W, W, D, D, double *)
 HANDS(xsTotal, I, I, I, I, I, D, D, W, D, W, D, W, double *)
 HANDS(xsGradient, I, I, I, I, I, D, D, W, D, W, D, W, double *, double *)
 HANDS(rsTotal, I, I, I, I, I, I, D, D, D, D, D, D, D, D, D, D, D, D, W, W, D, W, W, D, W, double *)
-HANDS(rsGradient, I, I, I, I, I, I, D, D, D, D, D, D, D, D, D, D, D, D, W, W, D, W, W, D, W, double *, double *,
-      double *, double *, double *, double *, double *, double *, double *, double *, double *, double *)
+HANDS(rsGradient, I, I, I, I, I, I, D, D, D, D, D, D, D, D, D, D, D, D, W, W, D, W, W, D, W, double *, double *, double *, double *,
+      double *, double *, double *, double *, double *, double *, double *, double *)
 HANDS(lstmLoss, I, I, I, I, D, D, D, D, D, double *)
 HANDS(lstmGradient, I, I, I, I, D, D, D, D, D, double *, double *, double *)
 HANDS(projectPoints, I, D, D, double *)
@@ -56,14 +56,11 @@ enum { FSMC, GCC, CLANG, TOOLS, OBJECTIVE = 0, DERIVATIVE, WHATS };
 #else
 #define BY_CLANG(entry, ...) (void)0
 #endif
-#define CALL(entry, ...)                                                                                               \
-    do {                                                                                                               \
-        if (tool == FSMC)                                                                                              \
-            check(entry(context, __VA_ARGS__));                                                                        \
-        else if (tool == GCC)                                                                                          \
-            gcc_##entry(__VA_ARGS__);                                                                                  \
-        else                                                                                                           \
-            BY_CLANG(entry, __VA_ARGS__);                                                                              \
+#define CALL(entry, ...)                                                                                                           \
+    do {                                                                                                                           \
+        if (tool == FSMC) check(entry(context, __VA_ARGS__));                                                                      \
+        else if (tool == GCC) gcc_##entry(__VA_ARGS__);                                                                            \
+        else BY_CLANG(entry, __VA_ARGS__);                                                                                         \
     } while (0)
 
 // The data of a case: sizes, numbers, arrays, and the results of a tool, one after the other.
@@ -125,17 +122,13 @@ static void make_sincos(bool small) {
 }
 
 static void call_sincos(int tool, int what, double *to) {
-    if (what == OBJECTIVE)
-        CALL(sinCos, q.number, to);
-    else
-        CALL(sinCosGradient, q.number, to);
+    if (what == OBJECTIVE) CALL(sinCos, q.number, to);
+    else CALL(sinCosGradient, q.number, to);
 }
 
 static void call_power(int tool, int what, double *to) {
-    if (what == OBJECTIVE)
-        CALL(power, q.number, q.n[0], to);
-    else
-        CALL(powerGradient, q.number, q.n[0], to);
+    if (what == OBJECTIVE) CALL(power, q.number, q.n[0], to);
+    else CALL(powerGradient, q.number, q.n[0], to);
 }
 
 static void make_logsum(bool small) {
@@ -145,10 +138,8 @@ static void make_logsum(bool small) {
 }
 
 static void call_logsum(int tool, int what, double *to) {
-    if (what == OBJECTIVE)
-        CALL(logSum, q.n[0], q.d[0], to);
-    else
-        CALL(logSumGradient, q.n[0], q.d[0], to);
+    if (what == OBJECTIVE) CALL(logSum, q.n[0], q.d[0], to);
+    else CALL(logSumGradient, q.n[0], q.d[0], to);
 }
 
 static void make_logistic(bool small) {
@@ -161,10 +152,8 @@ static void make_logistic(bool small) {
 
 static void call_logistic(int tool, int what, double *to) {
     I d = q.n[0], n = q.n[1];
-    if (what == OBJECTIVE)
-        CALL(logisticLoss, d, n, q.d[0], q.number, q.d[1], q.d[2], to);
-    else
-        CALL(logisticGradient, d, n, q.d[0], q.number, q.d[1], q.d[2], to, to + d);
+    if (what == OBJECTIVE) CALL(logisticLoss, d, n, q.d[0], q.number, q.d[1], q.d[2], to);
+    else CALL(logisticGradient, d, n, q.d[0], q.number, q.d[1], q.d[2], to, to + d);
 }
 
 static void make_perceptron(bool small) {
@@ -178,10 +167,8 @@ static void make_perceptron(bool small) {
 static void call_perceptron(int tool, int what, double *to) {
     I h = q.n[0], d = q.n[1], c = q.n[2], label = 1;
     double *b1 = to + h * d, *w2 = b1 + h, *b2 = w2 + c * h;
-    if (what == OBJECTIVE)
-        CALL(perceptronLoss, h, d, c, q.d[0], q.d[1], q.d[2], q.d[3], q.d[4], label, to);
-    else
-        CALL(perceptronGradient, h, d, c, q.d[0], q.d[1], q.d[2], q.d[3], q.d[4], label, to, b1, w2, b2);
+    if (what == OBJECTIVE) CALL(perceptronLoss, h, d, c, q.d[0], q.d[1], q.d[2], q.d[3], q.d[4], label, to);
+    else CALL(perceptronGradient, h, d, c, q.d[0], q.d[1], q.d[2], q.d[3], q.d[4], label, to, b1, w2, b2);
 }
 
 // ---- [NP]: k-means. The first points are the centroids, so that each has one.
@@ -198,10 +185,8 @@ static void make_dense(bool small) { small ? make_points(20, 3, 4) : make_points
 static void make_many(bool small) { small ? make_points(50, 5, 13) : make_points(10000, 256, 100); }
 
 static void call_dense(int tool, int what, double *to) {
-    if (what == OBJECTIVE)
-        CALL(denseCost, q.n[0], q.n[1], q.n[2], q.d[0], q.d[1], to);
-    else
-        CALL(denseStep, q.n[0], q.n[1], q.n[2], q.d[0], q.d[1], to);
+    if (what == OBJECTIVE) CALL(denseCost, q.n[0], q.n[1], q.n[2], q.d[0], q.d[1], to);
+    else CALL(denseStep, q.n[0], q.n[1], q.n[2], q.d[0], q.d[1], to);
 }
 
 // Rows of random lengths, with places that ascend.
@@ -220,15 +205,12 @@ static void make_sparse(bool small) {
     q.d[1] = draw(k * d, 0, 0.1);
     for (I c = 0; c < k; c++) // near a point
         for (I j = q.w[0][c]; j < q.w[0][c + 1]; j++) q.d[1][c * d + q.w[1][j]] = q.d[0][j];
-    results(1, k * d, "n = %lld, d = %lld, k = %lld, %lld values", (long long)n, (long long)d, (long long)k,
-            (long long)e);
+    results(1, k * d, "n = %lld, d = %lld, k = %lld, %lld values", (long long)n, (long long)d, (long long)k, (long long)e);
 }
 
 static void call_sparse(int tool, int what, double *to) {
-    if (what == OBJECTIVE)
-        CALL(sparseCost, q.n[0], q.n[1], q.n[2], q.n[3], q.w[0], q.w[1], q.d[0], q.d[1], to);
-    else
-        CALL(sparseStep, q.n[0], q.n[1], q.n[2], q.n[3], q.w[0], q.w[1], q.d[0], q.d[1], to);
+    if (what == OBJECTIVE) CALL(sparseCost, q.n[0], q.n[1], q.n[2], q.n[3], q.w[0], q.w[1], q.d[0], q.d[1], to);
+    else CALL(sparseStep, q.n[0], q.n[1], q.n[2], q.n[3], q.w[0], q.w[1], q.d[0], q.d[1], to);
 }
 
 // ---- [NP]: cross sections. XSBench's "small" reactor has 68 nuclides; how many a material contains, and how often a
@@ -258,17 +240,13 @@ static void make_xs(bool small) {
     make_lookups(u, n, small);
     q.d[0] = draw(u * g, 0, 1), q.d[1] = draw(5 * u * g, 0, 1);
     for (I i = 0; i < u; i++) qsort(q.d[0] + i * g, (size_t)g, sizeof(double), ascending);
-    results(1, 5 * u * g + q.n[4], "%lld nuclides of %lld energies, %lld look-ups", (long long)u, (long long)g,
-            (long long)n);
+    results(1, 5 * u * g + q.n[4], "%lld nuclides of %lld energies, %lld look-ups", (long long)u, (long long)g, (long long)n);
 }
 
 static void call_xs(int tool, int what, double *to) {
     I u = q.n[0], g = q.n[1];
-    if (what == OBJECTIVE)
-        CALL(xsTotal, u, g, q.n[3], q.n[4], q.n[5], q.d[0], q.d[1], q.w[0], q.d[6], q.w[1], q.d[7], q.w[2], to);
-    else
-        CALL(xsGradient, u, g, q.n[3], q.n[4], q.n[5], q.d[0], q.d[1], q.w[0], q.d[6], q.w[1], q.d[7], q.w[2], to,
-             to + 5 * u * g);
+    if (what == OBJECTIVE) CALL(xsTotal, u, g, q.n[3], q.n[4], q.n[5], q.d[0], q.d[1], q.w[0], q.d[6], q.w[1], q.d[7], q.w[2], to);
+    else CALL(xsGradient, u, g, q.n[3], q.n[4], q.n[5], q.d[0], q.d[1], q.w[0], q.d[6], q.w[1], q.d[7], q.w[2], to, to + 5 * u * g);
 }
 
 #define THREE(a, s) (a), (a) + (s), (a) + 2 * (s)
@@ -281,41 +259,37 @@ static void make_rs(bool small) {
     q.w[3] = allocate(u * w * p, sizeof(int32_t)), q.w[4] = allocate(u, sizeof(int32_t));
     for (I i = 0; i < u * w * p; i++) q.w[3][i] = below(4);
     for (I i = 0; i < u; i++) q.w[4][i] = (int32_t)(w / 2) + below(w / 2);
-    results(1, 8 * u * w * p + 3 * u * w + q.n[4], "%lld nuclides of %lld windows of %lld poles, %lld look-ups",
-            (long long)u, (long long)w, (long long)p, (long long)n);
+    results(1, 8 * u * w * p + 3 * u * w + q.n[4], "%lld nuclides of %lld windows of %lld poles, %lld look-ups", (long long)u,
+            (long long)w, (long long)p, (long long)n);
 }
 
 static void call_rs(int tool, int what, double *to) {
     I u = q.n[0], w = q.n[1], p = q.n[2], windows = u * w, poles = windows * p;
     double *by_windows = to + 8 * poles;
     if (what == OBJECTIVE)
-        CALL(rsTotal, u, w, p, q.n[4], q.n[3], q.n[5], EIGHT(q.d[0], poles), THREE(q.d[1], windows), q.d[6], q.w[3],
-             q.w[4], q.d[2], q.w[0], q.w[1], q.d[7], q.w[2], to);
+        CALL(rsTotal, u, w, p, q.n[4], q.n[3], q.n[5], EIGHT(q.d[0], poles), THREE(q.d[1], windows), q.d[6], q.w[3], q.w[4], q.d[2],
+             q.w[0], q.w[1], q.d[7], q.w[2], to);
     else
-        CALL(rsGradient, u, w, p, q.n[4], q.n[3], q.n[5], EIGHT(q.d[0], poles), THREE(q.d[1], windows), q.d[6], q.w[3],
-             q.w[4], q.d[2], q.w[0], q.w[1], q.d[7], q.w[2], EIGHT(to, poles), THREE(by_windows, windows),
-             by_windows + 3 * windows);
+        CALL(rsGradient, u, w, p, q.n[4], q.n[3], q.n[5], EIGHT(q.d[0], poles), THREE(q.d[1], windows), q.d[6], q.w[3], q.w[4],
+             q.d[2], q.w[0], q.w[1], q.d[7], q.w[2], EIGHT(to, poles), THREE(by_windows, windows), by_windows + 3 * windows);
 }
 
 // ---- [NP]: LSTM
 
 static void make_lstm(bool small) {
-    I h = q.n[0] = small ? 5 : 192, d = q.n[1] = small ? 3 : 300, n = q.n[2] = small ? 4 : 20,
-      b = q.n[3] = small ? 3 : 16;
+    I h = q.n[0] = small ? 5 : 192, d = q.n[1] = small ? 3 : 300, n = q.n[2] = small ? 4 : 20, b = q.n[3] = small ? 3 : 16;
     double scale = 1 / sqrt((double)h);
     q.d[0] = draw(4 * h * d, -scale, scale), q.d[1] = draw(4 * h * h, -scale, scale);
     q.d[2] = draw(4 * h, -scale, scale), q.d[3] = draw(n * b * d, -1, 1), q.d[4] = draw(b * h, -1, 1);
-    results(1, 4 * h * (d + h + 1), "batch %lld, length %lld, %lld inputs, %lld outputs", (long long)b, (long long)n,
-            (long long)d, (long long)h);
+    results(1, 4 * h * (d + h + 1), "batch %lld, length %lld, %lld inputs, %lld outputs", (long long)b, (long long)n, (long long)d,
+            (long long)h);
 }
 
 static void call_lstm(int tool, int what, double *to) {
     I h = q.n[0], d = q.n[1];
     double *wh = to + 4 * h * d, *bias = wh + 4 * h * h;
-    if (what == OBJECTIVE)
-        CALL(lstmLoss, h, d, q.n[2], q.n[3], q.d[0], q.d[1], q.d[2], q.d[3], q.d[4], to);
-    else
-        CALL(lstmGradient, h, d, q.n[2], q.n[3], q.d[0], q.d[1], q.d[2], q.d[3], q.d[4], to, wh, bias);
+    if (what == OBJECTIVE) CALL(lstmLoss, h, d, q.n[2], q.n[3], q.d[0], q.d[1], q.d[2], q.d[3], q.d[4], to);
+    else CALL(lstmGradient, h, d, q.n[2], q.n[3], q.d[0], q.d[1], q.d[2], q.d[3], q.d[4], to, wh, bias);
 }
 
 // ---- [FS]
@@ -328,17 +302,13 @@ static void make_project(bool small) {
 }
 
 static void call_forward(int tool, int what, double *to) {
-    if (what == OBJECTIVE)
-        CALL(projectPoints, q.n[0], q.d[0], q.d[1], to);
-    else
-        CALL(projectForward, q.n[0], q.d[0], q.d[1], to);
+    if (what == OBJECTIVE) CALL(projectPoints, q.n[0], q.d[0], q.d[1], to);
+    else CALL(projectForward, q.n[0], q.d[0], q.d[1], to);
 }
 
 static void call_reverse(int tool, int what, double *to) {
-    if (what == OBJECTIVE)
-        CALL(projectPoints, q.n[0], q.d[0], q.d[1], to);
-    else
-        CALL(projectReverse, q.n[0], q.d[0], q.d[1], to);
+    if (what == OBJECTIVE) CALL(projectPoints, q.n[0], q.d[0], q.d[1], to);
+    else CALL(projectReverse, q.n[0], q.d[0], q.d[1], to);
 }
 
 // ---- comparing and timing
@@ -406,14 +376,12 @@ static void measure(const Case *c, bool quick, double times[TOOLS][WHATS]) {
     I calls[TOOLS * WHATS];
     for (int side = 0; side < PRESENT * WHATS; side++) {
         double time;
-        for (calls[side] = 1; (time = batch(call_side, side, calls[side])) * (double)calls[side] < least;)
-            calls[side] *= 2;
+        for (calls[side] = 1; (time = batch(call_side, side, calls[side])) * (double)calls[side] < least;) calls[side] *= 2;
         times[side / WHATS][side % WHATS] = time;
     }
     for (int round = 0; round < rounds; round++)
         for (int side = 0; side < PRESENT * WHATS; side++)
-            times[side / WHATS][side % WHATS] =
-                fmin(times[side / WHATS][side % WHATS], batch(call_side, side, calls[side]));
+            times[side / WHATS][side % WHATS] = fmin(times[side / WHATS][side % WHATS], batch(call_side, side, calls[side]));
 }
 
 static const char *microseconds(double seconds) {
@@ -432,9 +400,9 @@ static void print_row(const Case *c, double times[TOOLS][WHATS]) {
         if (times[tool][OBJECTIVE] < times[quickest][OBJECTIVE]) quickest = tool;
     }
     const double *own = times[FSMC], *its = times[best];
-    printf("| `%s` | %s | %s | %s | %.2f | %s | %s | %s | %.2f | %.2f | %.2f |\n", c->name, q.sizes,
-           microseconds(own[0]), microseconds(own[1]), own[1] / own[0], tool_names[best], microseconds(its[0]),
-           microseconds(its[1]), its[1] / its[0], times[quickest][OBJECTIVE] / own[0], its[1] / own[1]);
+    printf("| `%s` | %s | %s | %s | %.2f | %s | %s | %s | %.2f | %.2f | %.2f |\n", c->name, q.sizes, microseconds(own[0]),
+           microseconds(own[1]), own[1] / own[0], tool_names[best], microseconds(its[0]), microseconds(its[1]), its[1] / its[0],
+           times[quickest][OBJECTIVE] / own[0], its[1] / own[1]);
     fflush(stdout);
 }
 
@@ -448,17 +416,13 @@ int main(int argc, char **argv) {
     bool only_check = false, quick = false, good = true;
     int done = 0, count = 0;
     for (int i = 1; i < argc; i++)
-        if (!strcmp(argv[i], "--check"))
-            only_check = true;
-        else if (!strcmp(argv[i], "--quick"))
-            quick = true;
-        else
-            argv[count++] = argv[i];
+        if (!strcmp(argv[i], "--check")) only_check = true;
+        else if (!strcmp(argv[i], "--quick")) quick = true;
+        else argv[count++] = argv[i];
     context = fsm_context_new();
     if (!only_check)
-        printf(
-            "| program | sizes | fsmc: objective | derivative | ratio | best peer | objective | derivative | ratio | "
-            "speed-up: objective | derivative |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+        printf("| program | sizes | fsmc: objective | derivative | ratio | best peer | objective | derivative | ratio | "
+               "speed-up: objective | derivative |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (int i = 0; i < CASES; i++) {
         if (!chosen(&cases[i], argv, count)) continue;
         random_state = (Random){.state = 1};

@@ -96,8 +96,8 @@ void HAND(perceptronLoss)(I h, I d, I c, IN w1, IN b1, IN w2, IN b2, IN image, I
     *out = loss - scores[label];
 }
 
-void HAND(perceptronGradient)(I h, I d, I c, IN w1, IN b1, IN w2, IN b2, IN image, I label, OUT by_w1, OUT by_b1,
-                              OUT by_w2, OUT by_b2) {
+void HAND(perceptronGradient)(I h, I d, I c, IN w1, IN b1, IN w2, IN b2, IN image, I label, OUT by_w1, OUT by_b1, OUT by_w2,
+                              OUT by_b2) {
     double hidden[WIDEST], scores[WIDEST], by_hidden[WIDEST] = {0};
     layer(h, d, w1, b1, image, hidden);
     for (I i = 0; i < h; i++) hidden[i] = tanh(hidden[i]);
@@ -165,8 +165,7 @@ static I nearest_sparse(I d, I k, I count, const int32_t *places, IN values, IN 
     return best;
 }
 
-void HAND(sparseCost)(I r, I e, I k, I d, const int32_t *starts, const int32_t *places, IN values, IN centroids,
-                      OUT out) {
+void HAND(sparseCost)(I r, I e, I k, I d, const int32_t *starts, const int32_t *places, IN values, IN centroids, OUT out) {
     (void)e;
     double total = 0, distance, *norms = malloc((size_t)k * sizeof *norms);
     for (I c = 0; c < k; c++) norms[c] = inner(d, centroids + c * d, centroids + c * d);
@@ -179,8 +178,7 @@ void HAND(sparseCost)(I r, I e, I k, I d, const int32_t *starts, const int32_t *
     *out = total;
 }
 
-void HAND(sparseStep)(I r, I e, I k, I d, const int32_t *starts, const int32_t *places, IN values, IN centroids,
-                      OUT out) {
+void HAND(sparseStep)(I r, I e, I k, I d, const int32_t *starts, const int32_t *places, IN values, IN centroids, OUT out) {
     (void)e;
     double distance, *norms = malloc((size_t)k * sizeof *norms);
     I *counts = calloc((size_t)k, sizeof *counts);
@@ -202,10 +200,8 @@ static I interval(I n, IN grid, double e) {
     I low = 0, high = n - 1;
     while (high - low > 1) {
         I middle = (low + high) / 2;
-        if (grid[middle] <= e)
-            low = middle;
-        else
-            high = middle;
+        if (grid[middle] <= e) low = middle;
+        else high = middle;
     }
     return low;
 }
@@ -221,27 +217,25 @@ static double xs_micro(I g, IN grid, IN sections, double e, I *at, double *share
     return sum;
 }
 
-void HAND(xsTotal)(I u, I g, I s, I k, I n, IN grids, IN sections, const int32_t *starts, IN amounts,
-                   const int32_t *nuclides, IN energies, const int32_t *materials, OUT out) {
+void HAND(xsTotal)(I u, I g, I s, I k, I n, IN grids, IN sections, const int32_t *starts, IN amounts, const int32_t *nuclides,
+                   IN energies, const int32_t *materials, OUT out) {
     (void)u, (void)s, (void)k;
     double total = 0, share;
     for (I i = 0; i < n; i++)
         for (I j = starts[materials[i]], at; j < starts[materials[i] + 1]; j++)
-            total += amounts[j] *
-                     xs_micro(g, grids + g * nuclides[j], sections + 5 * g * nuclides[j], energies[i], &at, &share);
+            total += amounts[j] * xs_micro(g, grids + g * nuclides[j], sections + 5 * g * nuclides[j], energies[i], &at, &share);
     *out = total;
 }
 
-void HAND(xsGradient)(I u, I g, I s, I k, I n, IN grids, IN sections, const int32_t *starts, IN amounts,
-                      const int32_t *nuclides, IN energies, const int32_t *materials, OUT by_sections, OUT by_amounts) {
+void HAND(xsGradient)(I u, I g, I s, I k, I n, IN grids, IN sections, const int32_t *starts, IN amounts, const int32_t *nuclides,
+                      IN energies, const int32_t *materials, OUT by_sections, OUT by_amounts) {
     (void)s;
     memset(by_sections, 0, (size_t)(5 * u * g) * sizeof(double));
     memset(by_amounts, 0, (size_t)k * sizeof(double));
     for (I i = 0; i < n; i++)
         for (I j = starts[materials[i]], at; j < starts[materials[i] + 1]; j++) {
             double share, *to = by_sections + 5 * g * nuclides[j];
-            by_amounts[j] +=
-                xs_micro(g, grids + g * nuclides[j], sections + 5 * g * nuclides[j], energies[i], &at, &share);
+            by_amounts[j] += xs_micro(g, grids + g * nuclides[j], sections + 5 * g * nuclides[j], energies[i], &at, &share);
             for (int t = 0; t < 5; t++) {
                 to[5 * at + t] += amounts[j] * (1 - share);
                 to[5 * at + 5 + t] += amounts[j] * share;
@@ -270,9 +264,8 @@ static void turns(IN radii, double root, Complex to[4]) {
 enum { POLE = 8, FITS = 3 };
 
 // A nuclide at an energy; with the amount of it, also the derivatives.
-static double rs_micro(I p, double *const poles[POLE], const int32_t *momenta, double *const windows[FITS], I window,
-                       IN radii, double e, double amount, double *const by_poles[POLE],
-                       double *const by_windows[FITS]) {
+static double rs_micro(I p, double *const poles[POLE], const int32_t *momenta, double *const windows[FITS], I window, IN radii,
+                       double e, double amount, double *const by_poles[POLE], double *const by_windows[FITS]) {
     static const double weights[] = {5, -2, 3};
     Complex turned[4];
     double root = sqrt(e), sum = 0;
@@ -311,8 +304,8 @@ static I window_of(I u, I w, const int32_t *counts, double e) {
     return u * w + (window < last ? window : last);
 }
 
-void HAND(rsTotal)(I u, I w, I p, I k, I s, I n, D px, D py, D tx, D ty, D ax, D ay, D fx, D fy, D wt, D wa, D wf,
-                   IN amounts, W momenta, W counts, IN radii, W starts, W nuclides, IN energies, W materials, OUT out) {
+void HAND(rsTotal)(I u, I w, I p, I k, I s, I n, D px, D py, D tx, D ty, D ax, D ay, D fx, D fy, D wt, D wa, D wf, IN amounts,
+                   W momenta, W counts, IN radii, W starts, W nuclides, IN energies, W materials, OUT out) {
     (void)u, (void)s, (void)k;
     // Only read.
     double *poles[POLE] = {(double *)px, (double *)py, (double *)tx, (double *)ty,
@@ -325,10 +318,10 @@ void HAND(rsTotal)(I u, I w, I p, I k, I s, I n, D px, D py, D tx, D ty, D ax, D
     *out = total;
 }
 
-void HAND(rsGradient)(I u, I w, I p, I k, I s, I n, D px, D py, D tx, D ty, D ax, D ay, D fx, D fy, D wt, D wa, D wf,
-                      IN amounts, W momenta, W counts, IN radii, W starts, W nuclides, IN energies, W materials,
-                      double *dpx, double *dpy, double *dtx, double *dty, double *dax, double *day, double *dfx,
-                      double *dfy, double *dwt, double *dwa, double *dwf, OUT by_amounts) {
+void HAND(rsGradient)(I u, I w, I p, I k, I s, I n, D px, D py, D tx, D ty, D ax, D ay, D fx, D fy, D wt, D wa, D wf, IN amounts,
+                      W momenta, W counts, IN radii, W starts, W nuclides, IN energies, W materials, double *dpx, double *dpy,
+                      double *dtx, double *dty, double *dax, double *day, double *dfx, double *dfy, double *dwt, double *dwa,
+                      double *dwf, OUT by_amounts) {
     (void)s;
     double *poles[POLE] = {(double *)px, (double *)py, (double *)tx, (double *)ty,
                            (double *)ax, (double *)ay, (double *)fx, (double *)fy},
@@ -416,11 +409,10 @@ static void gates_back(I size, IN at, IN before, OUT by_h, OUT by_c, OUT by) {
     memset(by_h, 0, (size_t)size * sizeof(double));
 }
 
-void HAND(lstmGradient)(I h, I d, I n, I b, IN wx, IN wh, IN bias, IN xs, IN targets, OUT by_wx, OUT by_wh,
-                        OUT by_bias) {
+void HAND(lstmGradient)(I h, I d, I n, I b, IN wx, IN wh, IN bias, IN xs, IN targets, OUT by_wx, OUT by_wh, OUT by_bias) {
     I size = b * h;
-    double *kept = malloc((size_t)((n * KEPT + 6) * size) * sizeof(double)), *by_h = kept + n * KEPT * size,
-           *by_c = by_h + size, *by = by_c + size;
+    double *kept = malloc((size_t)((n * KEPT + 6) * size) * sizeof(double)), *by_h = kept + n * KEPT * size, *by_c = by_h + size,
+           *by = by_c + size;
     lstm_forward(h, d, n, b, wx, wh, bias, xs, kept);
     memset(by_wx, 0, (size_t)(4 * h * d) * sizeof(double));
     memset(by_wh, 0, (size_t)(4 * h * h) * sizeof(double));

@@ -17,8 +17,7 @@ bool ad_forward(Ir *m, int ny, Node *const *y, Node **dy, int nx, Node *const *x
 
 // Adjoints: x_adj[j] becomes Σ_i (∂y[i]/∂x[j])ᵀ y_adj[i]. y_adj[i] has the shape of y[i]; NULL means zero. Variables that
 // are free in the y's belong to the surroundings and are not summed over.
-bool ad_reverse(Ir *m, int ny, Node *const *y, Node *const *y_adj, int nx, Node *const *x, Node **x_adj,
-                AdError *error);
+bool ad_reverse(Ir *m, int ny, Node *const *y, Node *const *y_adj, int nx, Node *const *x, Node **x_adj, AdError *error);
 
 // Can a derivative flow through e? Floating values, loops and customs, unless stopped.
 static inline bool ad_carries(const Node *e) {

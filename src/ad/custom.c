@@ -16,9 +16,7 @@ typedef struct Rule {
 
 static Node **vars_of(Ir *m, int n, Var *const *v) {
     Node **out = ARENA_ARRAY(m->arena, Node *, n + 1);
-    for (int i = 0; i < n; i++) {
-        out[i] = ir_var(v[i]);
-    }
+    for (int i = 0; i < n; i++) out[i] = ir_var(v[i]);
     return out;
 }
 
@@ -61,9 +59,7 @@ static void apply_rule(const Rule *r, Node *const *in, Node **out) {
         from[i] = j < 0 ? r->x[i] : r->d[j];
         to[i] = j < 0 ? r->args[i] : in[j] ? in[j] : r->zero[j];
     }
-    for (int k = 0; k < r->nrule; k++) {
-        out[k] = ir_subst(r->m, r->rule[k], n, from, to);
-    }
+    for (int k = 0; k < r->nrule; k++) out[k] = ir_subst(r->m, r->rule[k], n, from, to);
 }
 
 // The rule at the arguments, in terms of directions that have the shapes which these are given.
@@ -73,15 +69,11 @@ static Node **rule_at(const Rule *r, Node **d) {
     Node **y = ARENA_ARRAY(r->m->arena, Node *, r->nrule);
     for (int i = 0; i < n; i++) {
         int j = i - r->n;
-        if (j >= 0) {
-            d[j] = ir_var(ir_state(r->m, "d", r->d[j]->kind, r->d[j]->rank, r->zero[j]->shape));
-        }
+        if (j >= 0) d[j] = ir_var(ir_state(r->m, "d", r->d[j]->kind, r->d[j]->rank, r->zero[j]->shape));
         from[i] = j < 0 ? r->x[i] : r->d[j];
         to[i] = j < 0 ? r->args[i] : d[j];
     }
-    for (int k = 0; k < r->nrule; k++) {
-        y[k] = ir_subst(r->m, r->rule[k], n, from, to);
-    }
+    for (int k = 0; k < r->nrule; k++) y[k] = ir_subst(r->m, r->rule[k], n, from, to);
     return y;
 }
 
@@ -93,16 +85,10 @@ static bool transpose(const Rule *r, Node *const *in, Node **out, AdError *error
         *error = (AdError){r->at, arena_printf(r->m->arena, text, r->name, r->ext->name)};
         return false;
     }
-    if (r->ext) {
-        r->ext->transposed = true;
-    }
+    if (r->ext) r->ext->transposed = true;
     bool ok = ad_reverse(r->m, r->nrule, y, in, r->nd, d, out, error);
-    if (r->ext) {
-        r->ext->transposed = false;
-    }
-    if (!ok) {
-        return false;
-    }
+    if (r->ext) r->ext->transposed = false;
+    if (!ok) return false;
     for (int i = 0; i < r->nd * r->nd; i++) {
         if (node_has_var(out[i / r->nd], d[i % r->nd]->u.var)) {
             const char *text = r->adjoint ? "no forward-mode derivative here: %s is not linear in its second argument"
@@ -116,12 +102,8 @@ static bool transpose(const Rule *r, Node *const *in, Node **out, AdError *error
 
 static bool derive(Ir *m, const AdNode *a, bool adjoint, Node *const *in, Node **out, AdError *error) {
     Rule r;
-    if (!rule_of(m, a, &r, error)) {
-        return false;
-    }
-    if (r.adjoint != adjoint) {
-        return transpose(&r, in, out, error);
-    }
+    if (!rule_of(m, a, &r, error)) return false;
+    if (r.adjoint != adjoint) return transpose(&r, in, out, error);
     apply_rule(&r, in, out);
     return true;
 }

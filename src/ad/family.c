@@ -100,24 +100,18 @@ static void second_order(Derive *d, Family *out, Node **tan, Node **adj) {
     Ir *m = d->m;
     Node *r[MAX_LEAVES];
     AdError error = {0};
-    if (ad_forward(m, d->nx, adj, r, d->nx, d->x, d->v, &error))
-        out->form[FORM_FR] = make(d, FORM_FR, d->nx, r);
-    else
-        out->error[FORM_FR] = error.text;
-    if (ad_reverse(m, d->nx, adj, d->v, d->nx, d->x, r, &error))
-        out->form[FORM_RR] = make(d, FORM_RR, d->nx, r);
-    else
-        out->error[FORM_RR] = error.text;
+    if (ad_forward(m, d->nx, adj, r, d->nx, d->x, d->v, &error)) out->form[FORM_FR] = make(d, FORM_FR, d->nx, r);
+    else out->error[FORM_FR] = error.text;
+    if (ad_reverse(m, d->nx, adj, d->v, d->nx, d->x, r, &error)) out->form[FORM_RR] = make(d, FORM_RR, d->nx, r);
+    else out->error[FORM_RR] = error.text;
     Node *s = NULL, *one = NULL;
     for (int i = 0; i < d->ny; i++) { // in the precision of the first: all are alike in what follows
         Node *t = ir_conv(m, d->y[0]->kind, inner(m, d->w[i], tan[i]));
         s = s ? ir_add(m, s, t) : t;
     }
     one = ir_real(m, s->kind, 1);
-    if (ad_reverse(m, 1, &s, &one, d->nx, d->x, r, &error))
-        out->form[FORM_RF] = make(d, FORM_RF, d->nx, r);
-    else
-        out->error[FORM_RF] = error.text;
+    if (ad_reverse(m, 1, &s, &one, d->nx, d->x, r, &error)) out->form[FORM_RF] = make(d, FORM_RF, d->nx, r);
+    else out->error[FORM_RF] = error.text;
 }
 
 // The entry itself, without the customs that were kept.
@@ -140,10 +134,8 @@ Family family_derive(Func *f, int order) {
         return out;
     }
     diag_current_pass = "differentiate";
-    if (ad_forward(d.m, d.ny, d.y, tan, d.nx, d.x, d.v, &error))
-        out.form[FORM_TANGENT] = make(&d, FORM_TANGENT, d.ny, tan);
-    else
-        out.error[FORM_TANGENT] = error.text;
+    if (ad_forward(d.m, d.ny, d.y, tan, d.nx, d.x, d.v, &error)) out.form[FORM_TANGENT] = make(&d, FORM_TANGENT, d.ny, tan);
+    else out.error[FORM_TANGENT] = error.text;
     if (!ad_reverse(d.m, d.ny, d.y, d.w, d.nx, d.x, adj, &error)) {
         for (Form k = FORM_ADJOINT; k < FORMS; k++) out.error[k] = error.text;
         return out;

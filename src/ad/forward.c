@@ -6,7 +6,7 @@
 typedef struct Forward {
     AdGraph g;
     Ir *m;
-    Node **tan; // by AdNode.order; of a loop: the loop over states and tangents
+    Node **tan;      // by AdNode.order; of a loop: the loop over states and tangents
     Node ***results; // of a custom: the tangents of its results
     AdError *error;
     bool failed;
@@ -27,13 +27,9 @@ static Node *elementwise(const Forward *f, const AdNode *a) {
     Node *total = NULL;
     for (int k = 0; k < a->e->nargs; k++) {
         Node *t = tan_of(f, a->args[k]);
-        if (!t) {
-            continue;
-        }
+        if (!t) continue;
         AdFactor d = ad_factor(m, a->e, k);
-        if (!d.value) {
-            continue;
-        }
+        if (!d.value) continue;
         Node *term = ad_times(m, t, d.value);
         term = d.guard ? ir_bracket(m, d.guard, term) : term;
         total = total ? ir_add(m, total, term) : term;
@@ -43,9 +39,7 @@ static Node *elementwise(const Forward *f, const AdNode *a) {
 
 static Node *select_tan(const Forward *f, const AdNode *a) {
     Node *c = a->args[0], *t = tan_of(f, a->args[1]), *u = tan_of(f, a->args[2]);
-    if (t && u) {
-        return ir_select(f->m, c, t, u);
-    }
+    if (t && u) return ir_select(f->m, c, t, u);
     return t ? ir_bracket(f->m, c, t) : u ? ir_bracket(f->m, ir_not(f->m, c), u) : NULL;
 }
 
@@ -54,14 +48,9 @@ static Node *pack_tan(const Forward *f, const AdNode *a) {
     Arena *arena = f->m->arena;
     Node **elems = ARENA_ARRAY(arena, Node *, e->nargs);
     int64_t *extents = ARENA_ARRAY(arena, int64_t, e->rank);
-    for (int k = 0; k < e->nargs; k++) {
-        elems[k] = tan_or_zero(f, a->args[k]);
-    }
-    for (int d = 0; d < e->rank; d++) {
-        if (!ir_is_int_lit(e->shape[d], &extents[d])) {
-            fatal_bug("an array literal has an extent that is not a constant");
-        }
-    }
+    for (int k = 0; k < e->nargs; k++) elems[k] = tan_or_zero(f, a->args[k]);
+    for (int d = 0; d < e->rank; d++)
+        if (!ir_is_int_lit(e->shape[d], &extents[d])) fatal_bug("an array literal has an extent that is not a constant");
     return ir_pack(f->m, e->kind, e->rank, extents, elems);
 }
 
@@ -71,8 +60,13 @@ static Node *loop_tan(const Forward *f, const AdNode *a) {
     const Loop *loop = a->loop;
     Arena *arena = f->m->arena;
     int n = loop->n, steps = loop_steps(a->e), nout = loop->nout;
-    Loop both = {.index = loop->index, .n = n, .state = ARENA_ARRAY(arena, Var *, 2 * n), .nout = 2 * nout,
-                 .levels = loop->levels, .limit = loop->limit, .block = loop->block};
+    Loop both = {.index = loop->index,
+                 .n = n,
+                 .state = ARENA_ARRAY(arena, Var *, 2 * n),
+                 .nout = 2 * nout,
+                 .levels = loop->levels,
+                 .limit = loop->limit,
+                 .block = loop->block};
     Node **inits = ARENA_ARRAY(arena, Node *, 2 * n), **next = ARENA_ARRAY(arena, Node *, 2 * n);
     Node **out = ARENA_ARRAY(arena, Node *, 2 * nout + 1);
     for (int k = 0; k < n; k++) {
@@ -97,9 +91,7 @@ static Node *loop_tan(const Forward *f, const AdNode *a) {
 static Node *final_tan(const Forward *f, const AdNode *a) {
     const AdNode *loop = ad_graph_find(&f->g, a->args[0]);
     int k = (int)a->e->u.num, at = loop->loop->n;
-    for (int j = 0; j < k; j++) {
-        at += tan_of(f, ir_var(loop->loop->state[j])) != NULL;
-    }
+    for (int j = 0; j < k; j++) at += tan_of(f, ir_var(loop->loop->state[j])) != NULL;
     return ir_final(f->m, f->tan[loop->order], at);
 }
 
@@ -111,26 +103,17 @@ static Node *trace_tan(const Forward *f, const AdNode *a) {
 static void custom_tan(Forward *f, const AdNode *a) {
     const Loop *l = a->loop;
     Node **in = ARENA_ARRAY(f->m->arena, Node *, l->nx), **out = ARENA_ARRAY(f->m->arena, Node *, l->ny);
-    for (int k = 0; k < l->nx; k++) {
-        in[k] = tan_of(f, a->args[k]);
-    }
+    for (int k = 0; k < l->nx; k++) in[k] = tan_of(f, a->args[k]);
     f->results[a->order] = out;
-    if (!f->failed && !ad_custom_tangents(f->m, a, in, out, f->error)) {
-        f->failed = true;
-    }
+    if (!f->failed && !ad_custom_tangents(f->m, a, in, out, f->error)) f->failed = true;
 }
 
 static Node *extern_tan(Forward *f, const AdNode *a) {
     Node **in = ARENA_ARRAY(f->m->arena, Node *, a->e->nargs), *out = NULL;
     int n = 0;
-    for (int k = 0; k < a->e->nargs; k++) {
-        if (kind_is_float(a->args[k]->kind)) {
-            in[n++] = tan_of(f, a->args[k]);
-        }
-    }
-    if (!ad_custom_tangents(f->m, a, in, &out, f->error)) {
-        f->failed = true;
-    }
+    for (int k = 0; k < a->e->nargs; k++)
+        if (kind_is_float(a->args[k]->kind)) in[n++] = tan_of(f, a->args[k]);
+    if (!ad_custom_tangents(f->m, a, in, &out, f->error)) f->failed = true;
     return out;
 }
 
@@ -142,34 +125,20 @@ static Node *tangent(const Forward *f, const AdNode *a) {
         const Var *v = e->u.var;
         return ir_var(ir_state(m, v->name, v->kind, v->rank, v->shape));
     }
-    case OP_conv:
-        return t ? ir_conv(m, e->kind, t) : NULL;
-    case OP_select:
-        return select_tan(f, a);
-    case OP_bracket:
-        t = tan_of(f, a->args[1]);
-        return t ? ir_bracket(m, a->args[0], t) : NULL;
-    case OP_assert:
-        return tan_of(f, a->args[1]);
-    case OP_at:
-        return t ? ir_at(m, t, e->nargs - 1, a->args + 1) : NULL;
-    case OP_gen:
-        return t ? ir_gen(m, a->var, t) : NULL;
-    case OP_sum:
-        return t ? ir_sum(m, a->var, t) : NULL;
-    case OP_pack:
-        return pack_tan(f, a);
+    case OP_conv: return t ? ir_conv(m, e->kind, t) : NULL;
+    case OP_select: return select_tan(f, a);
+    case OP_bracket: t = tan_of(f, a->args[1]); return t ? ir_bracket(m, a->args[0], t) : NULL;
+    case OP_assert: return tan_of(f, a->args[1]);
+    case OP_at: return t ? ir_at(m, t, e->nargs - 1, a->args + 1) : NULL;
+    case OP_gen: return t ? ir_gen(m, a->var, t) : NULL;
+    case OP_sum: return t ? ir_sum(m, a->var, t) : NULL;
+    case OP_pack: return pack_tan(f, a);
     case OP_fold:
-    case OP_while:
-        return loop_tan(f, a);
-    case OP_final:
-        return final_tan(f, a);
-    case OP_trace:
-        return trace_tan(f, a);
-    case OP_result:
-        return f->results[ad_graph_find(&f->g, a->args[0])->order][e->u.num];
-    default:
-        return op_is_elementwise(e->op) ? elementwise(f, a) : NULL;
+    case OP_while: return loop_tan(f, a);
+    case OP_final: return final_tan(f, a);
+    case OP_trace: return trace_tan(f, a);
+    case OP_result: return f->results[ad_graph_find(&f->g, a->args[0])->order][e->u.num];
+    default: return op_is_elementwise(e->op) ? elementwise(f, a) : NULL;
     }
 }
 
@@ -188,27 +157,19 @@ bool ad_forward(Ir *m, int ny, Node *const *y, Node **dy, int nx, Node *const *x
     }
     f.tan = ARENA_ARRAY(m->arena, Node *, f.g.n + 1);
     f.results = ARENA_ARRAY(m->arena, Node **, f.g.n + 1);
-    for (int j = 0; j < nx; j++) {
-        f.tan[ad_graph_find(&f.g, x[j])->order] = dx[j];
-    }
+    for (int j = 0; j < nx; j++) f.tan[ad_graph_find(&f.g, x[j])->order] = dx[j];
     Span span = m->span;
     for (int i = 0; i < f.g.n && !f.failed; i++) {
         const AdNode *a = f.g.order[i];
         if (a->active && !a->is_x) {
             m->span = a->e->span;
-            if (a->e->op == OP_custom) {
-                custom_tan(&f, a);
-            } else if (a->e->op == OP_extern) {
-                f.tan[i] = extern_tan(&f, a);
-            } else {
-                f.tan[i] = tangent(&f, a);
-            }
+            if (a->e->op == OP_custom) custom_tan(&f, a);
+            else if (a->e->op == OP_extern) f.tan[i] = extern_tan(&f, a);
+            else f.tan[i] = tangent(&f, a);
         }
     }
     m->span = span;
-    for (int i = 0; i < ny && !f.failed; i++) {
-        dy[i] = tan_or_zero(&f, y[i]);
-    }
+    for (int i = 0; i < ny && !f.failed; i++) dy[i] = tan_or_zero(&f, y[i]);
     ad_graph_free(&f.g);
     return !f.failed;
 }

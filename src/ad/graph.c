@@ -15,9 +15,7 @@ static Var *rename_var(AdGraph *g, Var *v) {
 }
 
 static void rename_binder(AdGraph *g, AdNode *a) {
-    if (!varset_has(g->outer, a->var)) {
-        return;
-    }
+    if (!varset_has(g->outer, a->var)) return;
     Var *fresh = rename_var(g, a->var);
     a->args = ARENA_ARRAY(g->m->arena, Node *, 1);
     a->args[0] = ir_subst1(g->m, a->e->args[0], ir_var(a->var), ir_var(fresh));
@@ -41,14 +39,11 @@ static void rename_loop(AdGraph *g, AdNode *a) {
             from[n] = ir_var(old->state[k]), to[n++] = ir_var(loop->state[k]);
         }
     }
-    if (n == 0) {
-        return;
-    }
+    if (n == 0) return;
     a->loop = loop;
     a->args = arena_copy(arena, a->e->args, sizeof(Node *) * (size_t)a->e->nargs);
-    for (int k = old->n; k < a->e->nargs; k++) { // the initial values are outside the scope of the variables
+    for (int k = old->n; k < a->e->nargs; k++) // the initial values are outside the scope of the variables
         a->args[k] = ir_subst(g->m, a->e->args[k], n, from, to);
-    }
 }
 
 // ---- traversal
@@ -79,22 +74,16 @@ Node *ad_next_operand(const AdNode *a, int *k) {
     while (*k < n) {
         int i = (*k)++;
         Node *o = i < a->e->nargs ? a->args[i] : ir_var(a->loop->state[i - a->e->nargs]);
-        if (kind_is_float(o->kind) || ir_is_loop(o) || o->op == OP_custom) {
-            return o;
-        }
+        if (kind_is_float(o->kind) || ir_is_loop(o) || o->op == OP_custom) return o;
     }
     return NULL;
 }
 
 static void *grow(Arena *arena, void *data, int n, int *cap, size_t size) {
-    if (n < *cap) {
-        return data;
-    }
+    if (n < *cap) return data;
     *cap = *cap ? 2 * *cap : 64;
     void *more = arena_alloc(arena, size * (size_t)*cap);
-    if (n > 0) {
-        memcpy(more, data, size * (size_t)n);
-    }
+    if (n > 0) memcpy(more, data, size * (size_t)n);
     return more;
 }
 
@@ -115,9 +104,7 @@ typedef struct Stack {
 } Stack;
 
 static void enter(AdGraph *g, Stack *s, Node *e) {
-    if (ad_graph_find(g, e)) {
-        return;
-    }
+    if (ad_graph_find(g, e)) return;
     AdNode *a = add_node(g, e);
     open_node(g, a);
     s->at = grow(g->m->arena, s->at, s->n, &s->cap, sizeof *s->at);
@@ -172,9 +159,7 @@ static AdNode *result_of(const AdGraph *g, const AdNode *a) {
 }
 
 static bool spread(const AdGraph *g, AdNode *a) {
-    if (a->loop && a->e->op != OP_custom) {
-        return spread_loop(g, a);
-    }
+    if (a->loop && a->e->op != OP_custom) return spread_loop(g, a);
     if (a->is_x) {
         a->active = kind_is_float(a->e->kind);
         return false;
@@ -184,9 +169,7 @@ static bool spread(const AdGraph *g, AdNode *a) {
         return false;
     }
     Node *o;
-    for (int k = 0; !a->active && a->e->op != OP_stop && (o = ad_next_operand(a, &k));) {
-        a->active = ad_graph_find(g, o)->active;
-    }
+    for (int k = 0; !a->active && a->e->op != OP_stop && (o = ad_next_operand(a, &k));) a->active = ad_graph_find(g, o)->active;
     return false;
 }
 
@@ -197,26 +180,19 @@ typedef struct Captured {
 } Captured;
 
 static bool mentions(const Captured *c, const Node *e) {
-    for (int i = 0; i < e->fv->n; i++) {
-        if (map_get(&c->vars, e->fv->v[i])) {
-            return true;
-        }
-    }
+    for (int i = 0; i < e->fv->n; i++)
+        if (map_get(&c->vars, e->fv->v[i])) return true;
     return false;
 }
 
 // Does an active value reach e? What mentions none of the variables is computed inside, whatever it is elsewhere in the
 // graph: the rule may have been applied there.
 static bool reached(Captured *c, Node *e) {
-    if (!ad_carries(e) || !mentions(c, e) || map_get(&c->seen, e)) {
-        return false;
-    }
+    if (!ad_carries(e) || !mentions(c, e) || map_get(&c->seen, e)) return false;
     map_put(&c->seen, e, e);
     const AdNode *a = ad_graph_find(c->g, e);
     bool found = a && a->active;
-    for (int k = 0; !found && k < e->nargs; k++) {
-        found = reached(c, e->args[k]);
-    }
+    for (int k = 0; !found && k < e->nargs; k++) found = reached(c, e->args[k]);
     return found;
 }
 
@@ -254,22 +230,14 @@ void ad_graph_build(AdGraph *g, Ir *m, int ny, Node *const *y, int nx, Node *con
             append(g, a);
         }
     }
-    for (int i = 0; i < ny; i++) {
-        if (kind_is_float(y[i]->kind)) {
-            visit(g, &stack, y[i]);
-        }
-    }
+    for (int i = 0; i < ny; i++)
+        if (kind_is_float(y[i]->kind)) visit(g, &stack, y[i]);
     for (bool changed = true; changed;) { // once more for each loop-carried dependence
         changed = false;
-        for (int i = 0; i < g->n; i++) {
-            changed |= spread(g, g->order[i]);
-        }
+        for (int i = 0; i < g->n; i++) changed |= spread(g, g->order[i]);
     }
-    for (int i = 0; i < g->n; i++) {
-        if (g->order[i]->e->op == OP_custom) {
-            check_captures(g, g->order[i]);
-        }
-    }
+    for (int i = 0; i < g->n; i++)
+        if (g->order[i]->e->op == OP_custom) check_captures(g, g->order[i]);
 }
 
 void ad_graph_free(AdGraph *g) {

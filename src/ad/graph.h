@@ -38,8 +38,8 @@ typedef struct AdGraph {
     const VarSet *outer; // variables of the surroundings: none of them is bound by an operand list
     AdNode **order;      // operands before users
     int n, cap;
-    Map nodes;   // Node -> AdNode
-    Map renamed; // Var -> Var
+    Map nodes;     // Node -> AdNode
+    Map renamed;   // Var -> Var
     AdError error; // its text is NULL if there is none
 } AdGraph;
 
@@ -63,22 +63,22 @@ typedef struct AdBody {
     const AdGiven *given;
     int ny, nx;
     Node **y, **y_adj;
-    Node **y_needed;  // where y_adj matters: Bool of the shape of y, or NULL for everywhere
+    Node **y_needed; // where y_adj matters: Bool of the shape of y, or NULL for everywhere
     Node **x;
-    AdRisk *risk;     // of computing x
-    Node **x_adj;     // set; NULL for zero
-    Node **x_needed;  // set, unless x is safe: where its adjoint matters, likewise
+    AdRisk *risk;    // of computing x
+    Node **x_adj;    // set; NULL for zero
+    Node **x_needed; // set, unless x is safe: where its adjoint matters, likewise
 } AdBody;
 bool ad_reverse_body(Ir *m, const AdBody *b, AdError *error);
 
 // The reverse of a loop.
 typedef struct AdReversal {
     const AdNode *loop;
-    Node **result_adj; // of its states after it, then of its outputs; NULL for zero
+    Node **result_adj;    // of its states after it, then of its outputs; NULL for zero
     Node **result_needed; // where these matter, as in AdBody
     int n;
-    Node **capture;    // active values of the surroundings that its body uses
-    Node **init_adj, **init_needed; // set: of the initial values; NULL for zero, and as in AdBody
+    Node **capture;                       // active values of the surroundings that its body uses
+    Node **init_adj, **init_needed;       // set: of the initial values; NULL for zero, and as in AdBody
     Node **capture_adj, **capture_needed; // set, likewise
 } AdReversal;
 void ad_captures(const AdGraph *g, AdReversal *r); // sets n and capture
@@ -87,7 +87,7 @@ bool ad_reverse_loop(const AdGraph *g, AdReversal *r, AdError *error);
 // Where the adjoint of a loop's state matters: a state of the reverse. (needs.c)
 typedef struct AdNeed {
     enum { NEED_SAFE, NEED_ALWAYS, NEED_ALIKE, NEED_COUNT } how; // not kept; everywhere; one Bool; an Int for each element
-    Var *state; // of the last two
+    Var *state;                                                  // of the last two
     Node *init, *step;
     Node *mark; // what the state says, Bool of the shape of the loop's state; NULL: everywhere
     int at;     // for its user

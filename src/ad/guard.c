@@ -3,15 +3,10 @@
 #include "support/vec.h"
 
 Guard *guard_and(Guards *gs, Guard *g, Node *cond) {
-    if (!cond || (cond->op == OP_lit && cond->u.num) || (g && g->cond == cond)) {
-        return g;
-    }
+    if (!cond || (cond->op == OP_lit && cond->u.num) || (g && g->cond == cond)) return g;
     Guard *first = map_get(&gs->by_cond, cond);
-    for (Guard *h = first; h; h = h->next) {
-        if (h->up == g) {
-            return h;
-        }
-    }
+    for (Guard *h = first; h; h = h->next)
+        if (h->up == g) return h;
     Guard *h = ARENA_NEW(gs->m->arena, Guard);
     *h = (Guard){.up = g, .cond = cond, .depth = g ? g->depth + 1 : 1, .next = first};
     map_put(&gs->by_cond, cond, h);
@@ -19,17 +14,13 @@ Guard *guard_and(Guards *gs, Guard *g, Node *cond) {
 }
 
 Node *guard_bracket(Guards *gs, const Guard *g, Node *e) {
-    for (; g; g = g->up) {
-        e = ir_bracket(gs->m, g->cond, e);
-    }
+    for (; g; g = g->up) e = ir_bracket(gs->m, g->cond, e);
     return e;
 }
 
 Node *guard_value(Guards *gs, const Guard *g) {
     Node *p = NULL;
-    for (; g; g = g->up) {
-        p = ad_and(gs->m, g->cond, p);
-    }
+    for (; g; g = g->up) p = ad_and(gs->m, g->cond, p);
     return p;
 }
 
@@ -79,9 +70,7 @@ static void lift(Ir *m, Share *to, const Share *s, const Share *other, AdRisk ri
             c = c->args[0];
         }
         value = ir_select(m, c, s->value, other->value);
-        if (s->cover || other->cover) {
-            cover = ir_select(m, c, s->cover ? s->cover : yes, other->cover ? other->cover : yes);
-        }
+        if (s->cover || other->cover) cover = ir_select(m, c, s->cover ? s->cover : yes, other->cover ? other->cover : yes);
     } else {
         value = ir_bracket(m, c, s->value);
         cover = ad_and(m, c, s->cover);
@@ -93,9 +82,7 @@ static void lift(Ir *m, Share *to, const Share *s, const Share *other, AdRisk ri
 static Share *opposite(Guards *gs, Shares *level, Map *index, const Share *s) {
     Node *cond = s->guard->cond, *not_cond = cond->op == OP_not ? cond->args[0] : ir_not(gs->m, cond);
     Guard *h = map_get(&gs->by_cond, not_cond);
-    while (h && h->up != s->guard->up) {
-        h = h->next;
-    }
+    while (h && h->up != s->guard->up) h = h->next;
     size_t at = h ? (size_t)(uintptr_t)map_get(index, h) : 0;
     return at && level->data[at - 1].value ? &level->data[at - 1] : NULL;
 }
@@ -103,26 +90,19 @@ static Share *opposite(Guards *gs, Shares *level, Map *index, const Share *s) {
 static void lift_level(Guards *gs, Shares *level, Map *index, Shares *above, Map *above_index, AdRisk risk) {
     for (int i = 0; i < level->len; i++) {
         Share *s = &level->data[i];
-        if (!s->value) { // it went with its opposite
+        if (!s->value) // it went with its opposite
             continue;
-        }
         Share *other = level->len > 1 ? opposite(gs, level, index, s) : NULL;
         lift(gs->m, share_at(above, above_index, s->guard->up), s, other, risk);
         s->value = NULL; // a condition need not be the opposite of its opposite: it must not go a second time
-        if (other) {
-            other->value = NULL;
-        }
+        if (other) other->value = NULL;
     }
 }
 
 Share guard_add(Guards *gs, int n, const Share *shares, AdRisk risk) {
-    if (n == 1) {
-        return shares[0];
-    }
+    if (n == 1) return shares[0];
     const Share **order = ARENA_ARRAY(gs->m->arena, const Share *, n);
-    for (int i = 0; i < n; i++) {
-        order[i] = &shares[i];
-    }
+    for (int i = 0; i < n; i++) order[i] = &shares[i];
     qsort(order, (size_t)n, sizeof *order, deepest_first);
     Shares level = {0}, above = {0};
     Map index = {0}, above_index = {0};
@@ -132,9 +112,7 @@ Share guard_add(Guards *gs, int n, const Share *shares, AdRisk risk) {
             const Share *s = order[next];
             add_into(gs->m, share_at(&level, &index, s->guard), s->value, s->cover);
         }
-        if (next == n && level.len == 1) {
-            break;
-        }
+        if (next == n && level.len == 1) break;
         lift_level(gs, &level, &index, &above, &above_index, risk);
         vec_free(&level);
         map_free(&index);
@@ -153,9 +131,7 @@ enum { MAX_FACTS = 16 };
 typedef VEC(Node *) Conds;
 
 static void add_conds(Conds *c, const Guard *g) {
-    for (const Guard *h = g; h; h = h->up) {
-        vec_push(c, h->cond);
-    }
+    for (const Guard *h = g; h; h = h->up) vec_push(c, h->cond);
     for (int i = 0, j = c->len - 1; i < j; i++, j--) {
         Node *t = c->data[i];
         c->data[i] = c->data[j], c->data[j] = t;
@@ -165,15 +141,9 @@ static void add_conds(Conds *c, const Guard *g) {
 static void add_cover(Conds *c, Node *cover) {
     Node *part[64];
     int n = 0;
-    if (!cover) {
-        return;
-    }
-    if (!ir_conjuncts(cover, part, &n, 64)) {
-        part[0] = cover, n = 1;
-    }
-    for (int i = 0; i < n; i++) {
-        vec_push(c, part[i]);
-    }
+    if (!cover) return;
+    if (!ir_conjuncts(cover, part, &n, 64)) part[0] = cover, n = 1;
+    for (int i = 0; i < n; i++) vec_push(c, part[i]);
 }
 
 // Splits off what must be tested for every v: what mentions v, and what may fail where that does not hold.
@@ -182,11 +152,8 @@ static void split(Conds *keep, Conds *inner, const Var *v) {
     inner->len = 0;
     for (int i = 0; i < keep->len; i++) {
         Node *c = keep->data[i];
-        if (node_has_var(c, v) || (c->partial && inner->len > 0)) {
-            vec_push(inner, c);
-        } else {
-            keep->data[n++] = c;
-        }
+        if (node_has_var(c, v) || (c->partial && inner->len > 0)) vec_push(inner, c);
+        else keep->data[n++] = c;
     }
     keep->len = n;
 }
@@ -201,38 +168,26 @@ static bool says_some(Ir *m, const Node *e, Node *n) {
 // A condition that may fail, kept outside of a sum over v, is tested only where the sum has terms.
 static void keep_outside(Ir *m, Conds *keep, const Var *v) {
     int first = 0;
-    while (first < keep->len && !keep->data[first]->partial) {
-        first++;
-    }
+    while (first < keep->len && !keep->data[first]->partial) first++;
     Node *some = ir_lt(m, ir_int(m, 0), v->extent);
-    if (first == keep->len || (some->op == OP_lit && some->u.num) || says_some(m, keep->data[first], v->extent)) {
-        return;
-    }
+    if (first == keep->len || (some->op == OP_lit && some->u.num) || says_some(m, keep->data[first], v->extent)) return;
     vec_push(keep, some);
-    for (int i = keep->len - 1; i > first; i--) {
-        keep->data[i] = keep->data[i - 1];
-    }
+    for (int i = keep->len - 1; i > first; i--) keep->data[i] = keep->data[i - 1];
     keep->data[first] = some;
 }
 
 static Node *bracket_conds(Ir *m, const Conds *c, Node *e) {
-    for (int i = c->len; i-- > 0;) {
-        e = ir_bracket(m, c->data[i], e);
-    }
+    for (int i = c->len; i-- > 0;) e = ir_bracket(m, c->data[i], e);
     return e;
 }
 
 // ---- where some index needs the primal
 // If cond is an equation that determines v: its solution.
 static Node *solution(Ir *m, const Node *cond, const Var *v) {
-    if (cond->op != OP_eq || cond->args[0]->kind != KIND_INT || cond->partial) {
-        return NULL;
-    }
+    if (cond->op != OP_eq || cond->args[0]->kind != KIND_INT || cond->partial) return NULL;
     Poly d = poly_add(m, poly_of(m, cond->args[0]), poly_scale(m, poly_of(m, cond->args[1]), -1)), rest;
     int64_t c;
-    if (!poly_linear(m, d, ir_var(v), &c, &rest) || (c != 1 && c != -1)) {
-        return NULL;
-    }
+    if (!poly_linear(m, d, ir_var(v), &c, &rest) || (c != 1 && c != -1)) return NULL;
     return poly_node(m, poly_scale(m, rest, -c));
 }
 
@@ -241,14 +196,11 @@ static Node *solution(Ir *m, const Node *cond, const Var *v) {
 static bool in_range(Ir *m, const Var *v, Node *a, const Conds *keep, const Conds *inner, int except) {
     Poly facts[MAX_FACTS], p = poly_of(m, a);
     int count = 0;
-    for (int i = 0; i < keep->len && count < MAX_FACTS; i++) {
+    for (int i = 0; i < keep->len && count < MAX_FACTS; i++)
         count += poly_facts(m, keep->data[i], facts + count, MAX_FACTS - count);
-    }
     for (int i = 0; i < inner->len && count < MAX_FACTS; i++) {
         Node *c = i == except ? NULL : ir_subst1(m, inner->data[i], ir_var(v), a);
-        if (c && c->partial && node_has_var(inner->data[i], v)) {
-            break;
-        }
+        if (c && c->partial && node_has_var(inner->data[i], v)) break;
         count += c ? poly_facts(m, c, facts + count, MAX_FACTS - count) : 0;
     }
     Poly most = poly_add(m, poly_add(m, poly_of(m, v->extent), poly_of(m, ir_int(m, -1))), poly_scale(m, p, -1));
@@ -259,18 +211,13 @@ static bool in_range(Ir *m, const Var *v, Node *a, const Conds *keep, const Cond
 static bool eliminate(Ir *m, const Var *v, Conds *keep, const Conds *inner) {
     for (int i = 0; i < inner->len; i++) {
         Node *a = solution(m, inner->data[i], v);
-        if (!a) {
-            continue;
-        }
+        if (!a) continue;
         if (!ir_in_range(m, a, v->extent) && !in_range(m, v, a, keep, inner, i)) {
             vec_push(keep, ir_le(m, ir_int(m, 0), a));
             vec_push(keep, ir_lt(m, a, v->extent));
         }
-        for (int j = 0; j < inner->len; j++) {
-            if (j != i) {
-                vec_push(keep, ir_subst1(m, inner->data[j], ir_var(v), a));
-            }
-        }
+        for (int j = 0; j < inner->len; j++)
+            if (j != i) vec_push(keep, ir_subst1(m, inner->data[j], ir_var(v), a));
         return true;
     }
     return false;
@@ -294,9 +241,7 @@ static Node *exists(Ir *m, int n, Var *const *vars, Conds *keep, AdRisk risk, bo
         }
     }
     Node *p = NULL;
-    for (int i = keep->len; i-- > 0;) {
-        p = ad_and(m, keep->data[i], p);
-    }
+    for (int i = keep->len; i-- > 0;) p = ad_and(m, keep->data[i], p);
     vec_free(&inner);
     return p && p->op == OP_lit && p->u.num ? NULL : p;
 }
@@ -311,9 +256,7 @@ Share guard_sum(Guards *gs, int n, Var *const *vars, Share s, AdRisk risk) {
         keep_outside(m, &keep, vars[i]);
         total.value = ir_sum(m, vars[i], bracket_conds(m, &inner, total.value));
     }
-    for (int i = 0; i < keep.len; i++) {
-        total.guard = guard_and(gs, total.guard, keep.data[i]);
-    }
+    for (int i = 0; i < keep.len; i++) total.guard = guard_and(gs, total.guard, keep.data[i]);
     if (risk != AD_SAFE) {
         keep.len = 0;
         add_conds(&keep, s.guard);
@@ -328,11 +271,8 @@ Share guard_sum(Guards *gs, int n, Var *const *vars, Share s, AdRisk risk) {
 typedef VEC(const Var *) Vars;
 
 static bool mentions(const Node *e, const Vars *vars) {
-    for (int i = 0; i < vars->len; i++) {
-        if (node_has_var(e, vars->data[i])) {
-            return true;
-        }
-    }
+    for (int i = 0; i < vars->len; i++)
+        if (node_has_var(e, vars->data[i])) return true;
     return false;
 }
 
@@ -345,19 +285,14 @@ static void add_implied(Ir *m, Conds *c, const Node *e, Vars *vars) {
         Conds p = {0}, q = {0};
         add_implied(m, &p, e->args[0], vars);
         add_implied(m, &q, e->args[1], vars);
-        for (int i = 0; i < p.len && p.len * q.len <= MAX_FACTS; i++) {
-            for (int j = 0; j < q.len; j++) {
-                vec_push(c, ir_or(m, p.data[i], q.data[j]));
-            }
-        }
+        for (int i = 0; i < p.len && p.len * q.len <= MAX_FACTS; i++)
+            for (int j = 0; j < q.len; j++) vec_push(c, ir_or(m, p.data[i], q.data[j]));
         vec_free(&p);
         vec_free(&q);
     } else if (e->op == OP_at && e->args[0]->op == OP_gen) {
         int n = vars->len;
         const Node *body = e->args[0];
-        for (; body->op == OP_gen; body = body->args[0]) {
-            vec_push(vars, body->u.var);
-        }
+        for (; body->op == OP_gen; body = body->args[0]) vec_push(vars, body->u.var);
         add_implied(m, c, body, vars);
         vars->len = n;
     } else if (!e->partial && !mentions(e, vars)) {
@@ -373,9 +308,7 @@ static void add_before_extents(Ir *m, Conds *c, int n, Var *const *vars, const N
         vec_push(&all, vars[i]);
         partial |= vars[i]->extent->partial;
     }
-    if (partial) {
-        add_implied(m, c, cover, &all);
-    }
+    if (partial) add_implied(m, c, cover, &all);
     vec_free(&all);
 }
 

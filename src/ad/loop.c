@@ -12,16 +12,16 @@ typedef struct Reversal {
     const AdGraph *g;
     AdReversal *io;
     const Loop *l;
-    Node **args;  // of the loop
-    int steps;    // where its steps begin
-    Node *n, *at; // how many iterations there are, and the one whose reverse is being built
-    Var *j;       // the index of the reverse
-    bool *useful; // states whose adjoints matter
-    AdRisk *risk; // of computing the states
+    Node **args;          // of the loop
+    int steps;            // where its steps begin
+    Node *n, *at;         // how many iterations there are, and the one whose reverse is being built
+    Var *j;               // the index of the reverse
+    bool *useful;         // states whose adjoints matter
+    AdRisk *risk;         // of computing the states
     const AdGiven *given; // in the body
-    AdNeed *need; // of the states
-    AdBody body;  // y: steps of useful states, and outputs; x: those states, and captures
-    VEC(Var *) state; // of the reverse
+    AdNeed *need;         // of the states
+    AdBody body;          // y: steps of useful states, and outputs; x: those states, and captures
+    VEC(Var *) state;     // of the reverse
     VEC(Node *) init;
     VEC(Node *) step;
     VEC(Node *) out;
@@ -29,8 +29,8 @@ typedef struct Reversal {
 
 // A sum over the iterations of the reverse.
 typedef struct Added {
-    int state; // of the reverse; -1: none
-    AdPiece *piece; // of what is no state
+    int state;          // of the reverse; -1: none
+    AdPiece *piece;     // of what is no state
     int npieces, first; // their outputs
 } Added;
 
@@ -43,36 +43,27 @@ typedef struct Capture {
 } Capture;
 
 static bool is_outside(const Node *e, const Node *loop) {
-    for (int i = 0; i < e->fv->n; i++) {
-        if (!node_has_var(loop, e->fv->v[i])) {
-            return false;
-        }
-    }
+    for (int i = 0; i < e->fv->n; i++)
+        if (!node_has_var(loop, e->fv->v[i])) return false;
     return true;
 }
 
 // The largest active values in e that mention nothing that the loop binds.
 static void capture(Capture *c, Node *e) {
     const AdNode *a = ad_graph_find(c->g, e);
-    if (!a || !a->active || map_get(&c->seen, e)) {
-        return;
-    }
+    if (!a || !a->active || map_get(&c->seen, e)) return;
     map_put(&c->seen, e, e);
     if (is_outside(e, c->loop) && kind_is_float(e->kind)) {
         vec_push(&c->found, e);
         return;
     }
-    for (int k = 0; !a->is_x && k < a->e->nargs; k++) {
-        capture(c, a->args[k]);
-    }
+    for (int k = 0; !a->is_x && k < a->e->nargs; k++) capture(c, a->args[k]);
 }
 
 void ad_captures(const AdGraph *g, AdReversal *io) {
     const AdNode *a = io->loop;
     Capture c = {.g = g, .loop = a->e};
-    for (int k = loop_steps(a->e); k < a->e->nargs; k++) {
-        capture(&c, a->args[k]);
-    }
+    for (int k = loop_steps(a->e); k < a->e->nargs; k++) capture(&c, a->args[k]);
     io->n = c.found.len;
     io->capture = c.found.len ? arena_copy(g->m->arena, c.found.data, sizeof(Node *) * (size_t)c.found.len) : NULL;
     vec_free(&c.found);
@@ -98,9 +89,7 @@ static void mark_useful(Reversal *r, const Node *e) {
 static void find_useful(Reversal *r) {
     r->useful = ARENA_ARRAY(r->m->arena, bool, r->l->n);
     for (int k = 0; k < r->l->n + r->l->nout; k++) {
-        if (!r->io->result_adj[k]) {
-            continue;
-        }
+        if (!r->io->result_adj[k]) continue;
         if (k >= r->l->n) {
             mark_useful(r, r->args[r->steps + k]);
         } else if (!r->useful[k] && is_active(r, ir_var(r->l->state[k]))) {
@@ -122,9 +111,7 @@ static void find_risks(Reversal *r) {
     r->risk = ARENA_ARRAY(r->m->arena, AdRisk, n);
     ad_risks_given(r->g, r->given, n, r->args, init);
     ad_risks_given(r->g, r->given, n, r->args + r->steps, r->risk);
-    for (int k = 0; k < n; k++) {
-        r->risk[k] = init[k] > r->risk[k] ? init[k] : r->risk[k];
-    }
+    for (int k = 0; k < n; k++) r->risk[k] = init[k] > r->risk[k] ? init[k] : r->risk[k];
     for (bool changed = true; changed;) {
         changed = false;
         for (int k = 0; k < n; k++) {
@@ -152,9 +139,7 @@ static void add_y(AdBody *b, Node *y, Node *adj, Node *needed) {
 // Where the adjoint of state k after the loop, if there is one, matters.
 static Node *needed_at_first(const Reversal *r, int k) {
     Node *needed = r->io->result_needed[k];
-    if (r->io->result_adj[k] && needed) {
-        return needed;
-    }
+    if (r->io->result_adj[k] && needed) return needed;
     return ad_need_all(r->m, ir_var(r->l->state[k]), ir_bool(r->m, r->io->result_adj[k] != NULL));
 }
 
@@ -164,17 +149,13 @@ static void open_states(Reversal *r) {
     AdBody *b = &r->body;
     for (int k = 0; k < r->l->n; k++) {
         Node *s = ir_var(r->l->state[k]), *adj = r->io->result_adj[k];
-        if (!r->useful[k]) {
-            continue;
-        }
+        if (!r->useful[k]) continue;
         const char *name = arena_printf(m->arena, "%s_adj", s->u.var->name ? s->u.var->name : "s");
         int new = add_state(r, name, s->kind, s->rank, s->u.var->shape, adj ? adj : ir_zeros_like(m, s));
         AdNeed *need = &r->need[k];
         b->risk[b->nx] = r->risk[k];
         b->x[b->nx++] = s;
-        if (r->risk[k] != AD_SAFE) {
-            ad_need_open(m, need, s->u.var, needed_at_first(r, k));
-        }
+        if (r->risk[k] != AD_SAFE) ad_need_open(m, need, s->u.var, needed_at_first(r, k));
         add_y(b, r->args[r->steps + k], ir_var(r->state.data[new]), need->mark);
     }
 }
@@ -198,9 +179,7 @@ static void open_body(Reversal *r) {
         }
     }
     ad_risks_given(r->g, r->given, r->io->n, r->io->capture, b->risk + b->nx);
-    for (int i = 0; i < r->io->n; i++) {
-        b->x[b->nx++] = r->io->capture[i];
-    }
+    for (int i = 0; i < r->io->n; i++) b->x[b->nx++] = r->io->capture[i];
 }
 
 // ---- what a step of the reverse does
@@ -223,12 +202,8 @@ static bool reverse_body(Reversal *r, AdError *error) {
     r->need = ARENA_ARRAY(r->m->arena, AdNeed, r->l->n);
     for (int tries = 0;; tries++) {
         open_body(r);
-        if (!ad_reverse_body(r->m, &r->body, error)) {
-            return false;
-        }
-        if (step_needs(r)) {
-            return true;
-        }
+        if (!ad_reverse_body(r->m, &r->body, error)) return false;
+        if (step_needs(r)) return true;
         for (int k = 0; tries > 0 && k < r->l->n; k++) { // no more guesses
             AdNeed *d = &r->need[k];
             d->how = d->how == NEED_SAFE ? NEED_SAFE : r->l->state[k]->rank ? NEED_COUNT : NEED_ALIKE;
@@ -238,9 +213,7 @@ static bool reverse_body(Reversal *r, AdError *error) {
 
 static void step_states(Reversal *r) {
     const AdBody *b = &r->body;
-    for (int j = 0; j < b->nx - r->io->n; j++) {
-        r->step.data[j] = b->x_adj[j] ? b->x_adj[j] : ir_zeros_like(r->m, b->x[j]);
-    }
+    for (int j = 0; j < b->nx - r->io->n; j++) r->step.data[j] = b->x_adj[j] ? b->x_adj[j] : ir_zeros_like(r->m, b->x[j]);
     for (int k = 0; k < r->l->n; k++) {
         AdNeed *d = &r->need[k];
         if (d->how == NEED_ALIKE || d->how == NEED_COUNT) {
@@ -261,9 +234,7 @@ static Added add_up(Reversal *r, const char *name, Node *e, Node *zero) {
         AdAdded in = {r->l->index, ir_trips(m, r->n), r->io->loop->e->fv};
         s.piece = ARENA_ARRAY(m->arena, AdPiece, AD_PIECES);
         rest = ad_pieces(m, &in, e, s.piece, &s.npieces);
-        for (int i = 0; i < s.npieces; i++) {
-            vec_push(&r->out, s.piece[i].output);
-        }
+        for (int i = 0; i < s.npieces; i++) vec_push(&r->out, s.piece[i].output);
     }
     if (rest) {
         s.state = add_state(r, name, e->kind, e->rank, zero->shape, zero);
@@ -294,13 +265,9 @@ static CaptureSums step_capture(Reversal *r, int i) {
     int x = b->nx - r->io->n + i;
     Node *e = b->x[x], *adj = b->x_adj[x], *needed = b->x_needed[x];
     CaptureSums s = {.some = adj != NULL};
-    if (!adj) {
-        return s;
-    }
+    if (!adj) return s;
     s.adj = add_up(r, "adj", adj, ir_zeros_like(m, e));
-    if (!needed) {
-        return s;
-    }
+    if (!needed) return s;
     Node *same = ad_need_same(m, needed);
     if (same) {
         s.same = true;
@@ -326,32 +293,27 @@ static void put_primal(Reversal *r) {
     Loop traced = *r->l;
     for (int k = 0; k < n; k++) {
         bool mentioned = false;
-        for (int i = 0; i < nbodies; i++) {
-            mentioned |= node_has_var(*body(r, i), r->l->state[k]);
-        }
-        if (mentioned) {
-            from[count++] = out[traced.nout++] = ir_var(r->l->state[k]);
-        }
+        for (int i = 0; i < nbodies; i++) mentioned |= node_has_var(*body(r, i), r->l->state[k]);
+        if (mentioned) from[count++] = out[traced.nout++] = ir_var(r->l->state[k]);
     }
     Node *loop = traced.index ? ir_fold_out(m, &traced, r->args, r->args + r->steps, out)
                               : ir_while_out(m, &traced, r->args, r->args[n], r->args + r->steps, out);
-    for (int i = 0; i < count; i++) {
-        to[i] = ir_at1(m, ir_trace(m, loop, nout + i), r->at);
-    }
-    if (r->l->index) {
-        from[count] = ir_var(r->l->index), to[count++] = r->at;
-    }
-    for (int i = 0; i < nbodies; i++) {
-        *body(r, i) = ir_subst(m, *body(r, i), count, from, to);
-    }
+    for (int i = 0; i < count; i++) to[i] = ir_at1(m, ir_trace(m, loop, nout + i), r->at);
+    if (r->l->index) from[count] = ir_var(r->l->index), to[count++] = r->at;
+    for (int i = 0; i < nbodies; i++) *body(r, i) = ir_subst(m, *body(r, i), count, from, to);
 }
 
 // ---- results
 static void results(Reversal *r, const CaptureSums *captures) {
     Ir *m = r->m;
     AdReversal *io = r->io;
-    Loop l = {.index = r->j, .n = r->state.len, .state = r->state.data, .nout = r->out.len,
-              .levels = r->l->levels, .limit = r->l->limit, .block = r->l->block};
+    Loop l = {.index = r->j,
+              .n = r->state.len,
+              .state = r->state.data,
+              .nout = r->out.len,
+              .levels = r->l->levels,
+              .limit = r->l->limit,
+              .block = r->l->block};
     Node *back = ir_fold_out(m, &l, r->init.data, r->step.data, r->out.data);
     for (int k = 0, j = 0; k < r->l->n; k++) {
         if (r->useful[k]) {
@@ -365,13 +327,10 @@ static void results(Reversal *r, const CaptureSums *captures) {
     for (int i = 0; i < io->n; i++) {
         const CaptureSums *s = &captures[i];
         io->capture_adj[i] = s->some ? added(r, &s->adj, back) : NULL;
-        if (s->same) {
-            io->capture_needed[i] = ad_need_all(m, io->capture[i], ir_final(m, back, s->needed.state));
-        } else if (s->counts) {
-            io->capture_needed[i] = ad_need_counted(m, added(r, &s->needed, back));
-        } else if (s->some && risk_of(r, io->capture[i]) != AD_SAFE && !(some->op == OP_lit && some->u.num)) {
+        if (s->same) io->capture_needed[i] = ad_need_all(m, io->capture[i], ir_final(m, back, s->needed.state));
+        else if (s->counts) io->capture_needed[i] = ad_need_counted(m, added(r, &s->needed, back));
+        else if (s->some && risk_of(r, io->capture[i]) != AD_SAFE && !(some->op == OP_lit && some->u.num))
             io->capture_needed[i] = ad_need_all(m, io->capture[i], some);
-        }
     }
 }
 
@@ -383,11 +342,8 @@ bool ad_reverse_loop(const AdGraph *g, AdReversal *io, AdError *error) {
     io->init_needed = ARENA_ARRAY(m->arena, Node *, r.l->n);
     io->capture_adj = ARENA_ARRAY(m->arena, Node *, io->n + 1);
     io->capture_needed = ARENA_ARRAY(m->arena, Node *, io->n + 1);
-    if (a->e->op == OP_fold) {
-        r.n = r.l->index->extent;
-    } else {
-        r.n = ir_count(m, ir_while(m, r.l->n, r.l->state, r.args, r.args[r.l->n], r.args + r.steps));
-    }
+    if (a->e->op == OP_fold) r.n = r.l->index->extent;
+    else r.n = ir_count(m, ir_while(m, r.l->n, r.l->state, r.args, r.args[r.l->n], r.args + r.steps));
     r.j = ir_index(m, "t", r.n);
     if (r.l->index) r.j->wishes = r.l->index->wishes;
     r.given = g->given;
@@ -403,9 +359,7 @@ bool ad_reverse_loop(const AdGraph *g, AdReversal *io, AdError *error) {
     if (ok) {
         step_states(&r);
         CaptureSums *captures = ARENA_ARRAY(m->arena, CaptureSums, io->n + 1);
-        for (int i = 0; i < io->n; i++) {
-            captures[i] = step_capture(&r, i);
-        }
+        for (int i = 0; i < io->n; i++) captures[i] = step_capture(&r, i);
         put_primal(&r);
         results(&r, captures);
     }

@@ -67,8 +67,7 @@ static Node *look(Node *e, void *data) {
     Node *to = out;
     if (out->op == OP_at && out->args[0]->op == OP_gen && read_through(s, out))
         to = ad_element(m, out->args[0], out->nargs - 1, out->args + 1);
-    else if (out->op == OP_sum && out->rank == 0)
-        to = written_out(m, out);
+    else if (out->op == OP_sum && out->rank == 0) to = written_out(m, out);
     if (to != out) to = look(to, s);
     map_put(&s->seen, e, to);
     return to;
@@ -97,7 +96,7 @@ typedef struct Finder {
     Ir *m;
     const VarSet *scope; // variables that the whole row has in common
     AdGraph g;
-    Node **cond; // by AdNode.order: where it is needed; NULL: everywhere
+    Node **cond;          // by AdNode.order: where it is needed; NULL: everywhere
     bool *needed, *vague; // vague: perhaps not everywhere where cond holds
     Node *const *x;
 } Finder;
@@ -165,10 +164,8 @@ static void need(Finder *f, Node *operand, Node *cond, bool vague) {
     if (!e || !e->active) return;
     int k = e->order;
     cond = weaken(f, cond, e->e->fv, true, &vague);
-    if (f->needed[k])
-        either(f->m, &f->cond[k], &f->vague[k], cond, vague);
-    else
-        f->cond[k] = cond, f->vague[k] = vague;
+    if (f->needed[k]) either(f->m, &f->cond[k], &f->vague[k], cond, vague);
+    else f->cond[k] = cond, f->vague[k] = vague;
     f->needed[k] = true;
 }
 
@@ -225,8 +222,7 @@ static ReadList reads_of(const Finder *f, const Node *x) {
             if (a->args[k] != x) continue;
             if (a->e->op == OP_at && k == 0)
                 l.at[l.n++] = (Read){.e = a->e, .idx = a->args + 1, .cond = f->cond[i], .vague = f->vague[i]};
-            else
-                l.all = true;
+            else l.all = true;
         }
     }
     return l;
@@ -431,10 +427,8 @@ static void find_blocks(const Finder *f, Reads *r) {
     } else if (l.n) {
         choose_dimensions(f, &l, r);
         bool found = list_blocks(f, &l, r) || (r->naddr == 1 && list_range(f, &l, r));
-        if (found && check_places(f, r))
-            r->read = l.at, r->nread = l.n, list_whole(f, r);
-        else
-            read_all(f, r);
+        if (found && check_places(f, r)) r->read = l.at, r->nread = l.n, list_whole(f, r);
+        else read_all(f, r);
     }
 }
 
@@ -518,10 +512,9 @@ static void actual_params(Ir *m, const Reads *r, const Block *b, Node **to) {
             v[k] = ir_index(m, "k", r->whole[k]);
             whole[k] = ir_var(v[k]);
         }
-        for (int d = 0, w = 0, a = 0; d < r->x->rank; d++) {
+        for (int d = 0, w = 0, a = 0; d < r->x->rank; d++)
             if (d < r->first || d >= r->first + r->naddr) idx[d] = whole[w++];
             else idx[d] = r->length ? ir_add(m, b->at[0], whole[r->nwhole - 1]) : b->at[a++];
-        }
         to[i] = ir_at(m, r->x, r->x->rank, idx);
         Node *guard = b->guard;
         if (r->length) guard = inside(m, idx[r->first], r->x->shape[r->first]);
@@ -575,6 +568,7 @@ bool ad_row_derive(Row *r, AdError *error) {
 }
 
 Node *ad_row_value(const Row *r, const Reads *of, const Block *b, Node *const *at) {
-    if (b->scalars || ir_has_scatter(r->m, b->adj[0])) return ir_at(r->m, block_of(r->m, of, b->scalars, b->adj), of->nwhole, (Node **)at);
+    if (b->scalars || ir_has_scatter(r->m, b->adj[0]))
+        return ir_at(r->m, block_of(r->m, of, b->scalars, b->adj), of->nwhole, (Node **)at);
     return ad_element(r->m, b->adj[0], of->nwhole, (Node **)at);
 }

@@ -34,14 +34,14 @@ typedef struct Read {
 
 typedef struct Reads { // of one argument
     Node *x;
-    int nread;    // 0 with blocks: it is read as a whole
+    int nread; // 0 with blocks: it is read as a whole
     Read *read;
     int first, naddr; // the addressed dimensions
     Node *length;     // of the range; NULL: single places
     int n;
     Block *block;
-    int nwhole;       // the other dimensions, and last that of the range
-    Node **whole;     // their extents
+    int nwhole;   // the other dimensions, and last that of the range
+    Node **whole; // their extents
 } Reads;
 
 typedef struct Row {

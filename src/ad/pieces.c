@@ -18,14 +18,9 @@ typedef struct Piece {
 
 // An index that the loop's index decides, and nothing else in the loop.
 static bool is_decided(const Piece *p, const Node *a) {
-    if (a->partial) {
-        return false;
-    }
-    for (int i = 0; i < a->fv->n; i++) {
-        if (a->fv->v[i] != p->in->index && !varset_has(p->in->outer, a->fv->v[i])) {
-            return false;
-        }
-    }
+    if (a->partial) return false;
+    for (int i = 0; i < a->fv->n; i++)
+        if (a->fv->v[i] != p->in->index && !varset_has(p->in->outer, a->fv->v[i])) return false;
     return true;
 }
 
@@ -33,9 +28,7 @@ static bool take_apart(Piece *p, Node *term) {
     Node *c[MAX_CONJUNCTS];
     int n = 0;
     bool any = false;
-    if (term->op != OP_bracket || !ir_conjuncts(term->args[0], c, &n, MAX_CONJUNCTS)) {
-        return false;
-    }
+    if (term->op != OP_bracket || !ir_conjuncts(term->args[0], c, &n, MAX_CONJUNCTS)) return false;
     for (int d = 0; d < p->n; d++) {
         p->at[d] = NULL;
         for (int j = 0; j < n && !p->at[d]; j++) {
@@ -48,9 +41,7 @@ static bool take_apart(Piece *p, Node *term) {
         }
     }
     p->rest = ir_bool(p->m, true);
-    for (int j = 0; j < n; j++) {
-        p->rest = c[j] ? ir_and(p->m, p->rest, c[j]) : p->rest;
-    }
+    for (int j = 0; j < n; j++) p->rest = c[j] ? ir_and(p->m, p->rest, c[j]) : p->rest;
     p->value = term->args[1];
     return any;
 }
@@ -69,9 +60,7 @@ static Node *output(const Piece *p) {
     }
     Node *rest = ir_and(m, inside, ir_subst(m, p->rest, n, from, to));
     Node *e = ir_bracket(m, rest, ir_subst(m, p->value, n, from, to));
-    for (int d = p->n; d-- > 0;) {
-        e = p->at[d] ? e : ir_gen(m, p->v[d], e);
-    }
+    for (int d = p->n; d-- > 0;) e = p->at[d] ? e : ir_gen(m, p->v[d], e);
     return e;
 }
 
@@ -94,15 +83,9 @@ static Node *gathered(const Piece *p, AdPiece *out) {
     }
     out->trace = ir_param(m, p->value->kind, rank, shape);
     Node *e = ir_sum(m, w, ir_bracket(m, hit, ir_at(m, out->trace, rank, idx))), *one = e;
-    while (one->op == OP_bracket) {
-        one = one->args[1];
-    }
-    if (one->op != OP_at || one->args[0] != out->trace) {
-        return NULL;
-    }
-    for (int d = p->n; d-- > 0;) {
-        e = ir_gen(m, p->v[d], e);
-    }
+    while (one->op == OP_bracket) one = one->args[1];
+    if (one->op != OP_at || one->args[0] != out->trace) return NULL;
+    for (int d = p->n; d-- > 0;) e = ir_gen(m, p->v[d], e);
     return e;
 }
 
@@ -111,9 +94,7 @@ Node *ad_pieces(Ir *m, const AdAdded *in, Node *e, AdPiece *piece, int *count) {
     Node **term, *rest = NULL;
     int rank, n = ir_terms(m, e, v, &rank, &term);
     *count = 0;
-    if (n == 0) {
-        return e;
-    }
+    if (n == 0) return e;
     for (int i = 0; i < n; i++) {
         Piece p = {.m = m, .in = in, .n = rank, .v = v};
         AdPiece *out = &piece[*count];
@@ -124,8 +105,6 @@ Node *ad_pieces(Ir *m, const AdAdded *in, Node *e, AdPiece *piece, int *count) {
             rest = rest ? ir_add(m, rest, term[i]) : term[i];
         }
     }
-    for (int d = rank; rest && d-- > 0;) {
-        rest = ir_gen(m, v[d], rest);
-    }
+    for (int d = rank; rest && d-- > 0;) rest = ir_gen(m, v[d], rest);
     return *count ? rest : e;
 }

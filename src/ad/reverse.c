@@ -20,7 +20,7 @@ typedef struct Reverse {
     AdGraph g;
     Ir *m;
     Guards guards;
-    Slot *slot; // by AdNode.order
+    Slot *slot;      // by AdNode.order
     Share **results; // of a custom or loop, by AdNode.order: the adjoints of its results; see keep_result
     AdError *error;
     bool failed;
@@ -35,14 +35,10 @@ static int summed_vars(const Reverse *r, const AdNode *p, const Node *e, Var **v
     for (int i = 0; i <= p->e->fv->n; i++) {
         Var *v = i < p->e->fv->n ? p->e->fv->v[i] : NULL;
         if (bound && (!v || bound->id < v->id)) {
-            if (!node_has_var(e, bound)) {
-                vars[n++] = bound;
-            }
+            if (!node_has_var(e, bound)) vars[n++] = bound;
             bound = NULL;
         }
-        if (v && !node_has_var(e, v) && !varset_has(r->g.outer, v)) {
-            vars[n++] = v;
-        }
+        if (v && !node_has_var(e, v) && !varset_has(r->g.outer, v)) vars[n++] = v;
     }
     return n;
 }
@@ -51,9 +47,7 @@ static Var **array_vars(Reverse *r, const AdNode *a) {
     Slot *s = &r->slot[a->order];
     if (!s->k) {
         s->k = ARENA_ARRAY(r->m->arena, Var *, a->e->rank);
-        for (int d = 0; d < a->e->rank; d++) {
-            s->k[d] = ir_index(r->m, "k", a->e->shape[d]);
-        }
+        for (int d = 0; d < a->e->rank; d++) s->k[d] = ir_index(r->m, "k", a->e->shape[d]);
     }
     return s->k;
 }
@@ -62,28 +56,19 @@ static Var **array_vars(Reverse *r, const AdNode *a) {
 static void contribute(Reverse *r, const AdNode *p, const AdNode *e, Share share) {
     Var **vars = ARENA_ARRAY(r->m->arena, Var *, p->e->fv->n + 1);
     int n = summed_vars(r, p, e->e, vars);
-    if (n > 0) {
-        share = guard_sum(&r->guards, n, vars, share, e->risk);
-    } else if (e->risk == AD_SAFE) {
-        share.cover = NULL;
-    }
-    if (!ir_is_zero(share.value)) {
-        vec_push(&r->slot[e->order].shares, share);
-    }
+    if (n > 0) share = guard_sum(&r->guards, n, vars, share, e->risk);
+    else if (e->risk == AD_SAFE) share.cover = NULL;
+    if (!ir_is_zero(share.value)) vec_push(&r->slot[e->order].shares, share);
 }
 
 static Node *at_vars(Ir *m, Node *array, int n, Var *const *k) {
     Node **idx = ARENA_ARRAY(m->arena, Node *, n);
-    for (int d = 0; d < n; d++) {
-        idx[d] = ir_var(k[d]);
-    }
+    for (int d = 0; d < n; d++) idx[d] = ir_var(k[d]);
     return ir_at(m, array, n, idx);
 }
 
 static Node *gen_over(Ir *m, int n, Var *const *k, Node *e) {
-    for (int d = n; d-- > 0;) {
-        e = ir_gen(m, k[d], e);
-    }
+    for (int d = n; d-- > 0;) e = ir_gen(m, k[d], e);
     return e;
 }
 
@@ -91,22 +76,16 @@ static Node *gen_over(Ir *m, int n, Var *const *k, Node *e) {
 static Share element(Reverse *r, const AdNode *a, Share whole) {
     Var **k = array_vars(r, a);
     Share s = {NULL, whole.cover, at_vars(r->m, whole.value, a->e->rank, k)};
-    if (s.cover) {
-        s.cover = at_vars(r->m, s.cover, a->e->rank, k);
-    }
+    if (s.cover) s.cover = at_vars(r->m, s.cover, a->e->rank, k);
     return s;
 }
 
 // Adds to e, an operand of p, an array or scalar for each value of p's variables.
 static void contribute_whole(Reverse *r, const AdNode *p, const AdNode *e, Share whole) {
     Var **vars = ARENA_ARRAY(r->m->arena, Var *, p->e->fv->n + 1);
-    if (e->e->rank == 0) {
-        contribute(r, p, e, whole);
-    } else if (summed_vars(r, p, e->e, vars) > 0) {
-        contribute(r, p, e, element(r, e, whole));
-    } else {
-        vec_push(&r->slot[e->order].whole, whole);
-    }
+    if (e->e->rank == 0) contribute(r, p, e, whole);
+    else if (summed_vars(r, p, e->e, vars) > 0) contribute(r, p, e, element(r, e, whole));
+    else vec_push(&r->slot[e->order].whole, whole);
 }
 
 // ---- adding contributions up
@@ -129,9 +108,7 @@ static Share array_adjoint(Reverse *r, const AdNode *a, Slot *s) {
         }
         return total;
     }
-    for (int i = 0; i < s->whole.len; i++) {
-        vec_push(&s->shares, element(r, a, s->whole.data[i]));
-    }
+    for (int i = 0; i < s->whole.len; i++) vec_push(&s->shares, element(r, a, s->whole.data[i]));
     s->whole.len = 0;
     Share e = guard_add(&r->guards, s->shares.len, s->shares.data, a->risk);
     Node *cover = a->risk == AD_SAFE ? NULL : ad_and(m, guard_value(&r->guards, e.guard), e.cover);
@@ -142,9 +119,7 @@ static Share array_adjoint(Reverse *r, const AdNode *a, Slot *s) {
 // The adjoint of a; its value is NULL if it is zero.
 static Share adjoint(Reverse *r, const AdNode *a) {
     Slot *s = &r->slot[a->order];
-    if (s->shares.len == 0 && s->whole.len == 0) {
-        return (Share){NULL, NULL, NULL};
-    }
+    if (s->shares.len == 0 && s->whole.len == 0) return (Share){NULL, NULL, NULL};
     return a->e->rank > 0 ? array_adjoint(r, a, s) : guard_add(&r->guards, s->shares.len, s->shares.data, a->risk);
 }
 
@@ -166,9 +141,7 @@ static void elementwise(Reverse *r, const AdNode *p, Share adj) {
     for (int k = 0; k < p->e->nargs; k++) {
         AdNode *e = active_operand(r, p, k);
         AdFactor d = e ? ad_factor(m, p->e, k) : (AdFactor){NULL, NULL};
-        if (!d.value) {
-            continue;
-        }
+        if (!d.value) continue;
         const AdNode *factor = ad_graph_find(&r->g, d.value);
         bool safe = d.value->op == OP_lit || p->risk == AD_SAFE || (factor && factor->risk == AD_SAFE);
         Share s = safe && !(d.guard && d.guard->partial) ? adj : covered(r, adj);
@@ -181,21 +154,15 @@ static void elementwise(Reverse *r, const AdNode *p, Share adj) {
 // Passes the adjoint to operand k, where cond (if not NULL) holds.
 static void pass(Reverse *r, const AdNode *p, int k, Node *cond, Share adj) {
     AdNode *e = active_operand(r, p, k);
-    if (!e) {
-        return;
-    }
-    if (cond && cond->partial) {
-        adj = covered(r, adj);
-    }
+    if (!e) return;
+    if (cond && cond->partial) adj = covered(r, adj);
     adj.guard = guard_and(&r->guards, adj.guard, cond);
     contribute(r, p, e, adj);
 }
 
 static void read(Reverse *r, const AdNode *p, Share adj) {
     AdNode *a = active_operand(r, p, 0);
-    if (!a) {
-        return;
-    }
+    if (!a) return;
     Var **k = array_vars(r, a);
     for (int d = 0; d < a->e->rank; d++) {
         Node *i = p->args[d + 1];
@@ -207,9 +174,7 @@ static void read(Reverse *r, const AdNode *p, Share adj) {
 
 static void generate(Reverse *r, const AdNode *p, Share adj) {
     AdNode *e = active_operand(r, p, 0);
-    if (!e) {
-        return;
-    }
+    if (!e) return;
     Node *i = ir_var(p->var);
     adj.value = ir_at1(r->m, adj.value, i);
     adj.cover = adj.cover ? ir_at1(r->m, adj.cover, i) : NULL;
@@ -242,9 +207,7 @@ static Node *any_element(Reverse *r, const AdNode *p, Node *cover, bool exact) {
 
 // The adjoint of an array that is made as a whole.
 static Share as_whole(Reverse *r, const AdNode *p, Share adj) {
-    if (p->e->rank > 0 && adj.cover) {
-        adj.cover = any_element(r, p, adj.cover, true);
-    }
+    if (p->e->rank > 0 && adj.cover) adj.cover = any_element(r, p, adj.cover, true);
     return adj;
 }
 
@@ -254,9 +217,7 @@ static Share as_whole(Reverse *r, const AdNode *p, Share adj) {
 static void keep_result(Reverse *r, const AdNode *p, Share adj) {
     const AdNode *of = ad_graph_find(&r->g, p->args[0]);
     Share **results = &r->results[of->order];
-    if (!*results) {
-        *results = ARENA_ARRAY(r->m->arena, Share, of->loop->ny + of->loop->n + of->loop->nout);
-    }
+    if (!*results) *results = ARENA_ARRAY(r->m->arena, Share, of->loop->ny + of->loop->n + of->loop->nout);
     if (p->e->rank > 0 && adj.cover) {
         bool exact = of->e->op != OP_fold || of->loop->index->extent->partial;
         adj.guard = guard_and(&r->guards, NULL, any_element(r, p, adj.cover, exact));
@@ -279,12 +240,8 @@ static Guard *any_result(Reverse *r, int n, Share *results, Node **needed) {
     }
     for (int k = 0; k < n; k++) {
         Share *s = &results[k];
-        if (!s->value) {
-            continue;
-        }
-        if (s->value->rank == 0) {
-            *s = covered(r, *s);
-        }
+        if (!s->value) continue;
+        if (s->value->rank == 0) *s = covered(r, *s);
         if (count == 1) {
             needed[k] = only->cover;
             return only->guard;
@@ -306,9 +263,7 @@ static void contribute_result(Reverse *r, const AdNode *p, const AdNode *e, Guar
     }
     Node *cover = e->risk == AD_SAFE ? NULL : guard_value(&r->guards, guard);
     Var **k = cover || needed ? array_vars(r, e) : NULL;
-    if (e->risk != AD_SAFE && needed) {
-        cover = ad_and(r->m, cover, at_vars(r->m, needed, e->e->rank, k));
-    }
+    if (e->risk != AD_SAFE && needed) cover = ad_and(r->m, cover, at_vars(r->m, needed, e->e->rank, k));
     cover = cover ? gen_over(r->m, e->e->rank, k, cover) : NULL;
     contribute_whole(r, p, e, (Share){NULL, cover, guard_bracket(&r->guards, guard, adj)});
 }
@@ -316,14 +271,10 @@ static void contribute_result(Reverse *r, const AdNode *p, const AdNode *e, Guar
 // The adjoints of the results of a custom or loop, and where they are needed; NULL if they are zero.
 static Node **taken_results(Reverse *r, const AdNode *p, int n, Guard **guard, Node **needed) {
     Share *results = r->results[p->order];
-    if (!results || r->failed) {
-        return NULL;
-    }
+    if (!results || r->failed) return NULL;
     Node **in = ARENA_ARRAY(r->m->arena, Node *, n);
     *guard = any_result(r, n, results, needed);
-    for (int k = 0; k < n; k++) {
-        in[k] = results[k].value;
-    }
+    for (int k = 0; k < n; k++) in[k] = results[k].value;
     return in;
 }
 
@@ -333,14 +284,10 @@ static void custom(Reverse *r, const AdNode *p) {
     Guard *guard;
     Node **needed = ARENA_ARRAY(r->m->arena, Node *, l->ny);
     Node **in = taken_results(r, p, l->ny, &guard, needed), **out = ARENA_ARRAY(r->m->arena, Node *, l->nx);
-    if (in && !ad_custom_adjoints(r->m, p, in, out, r->error)) {
-        r->failed = true;
-    }
+    if (in && !ad_custom_adjoints(r->m, p, in, out, r->error)) r->failed = true;
     for (int k = 0; in && !r->failed && k < l->nx; k++) {
         AdNode *e = active_operand(r, p, k);
-        if (e) {
-            contribute_result(r, p, e, guard, NULL, out[k]);
-        }
+        if (e) contribute_result(r, p, e, guard, NULL, out[k]);
     }
 }
 
@@ -349,9 +296,7 @@ static void loop(Reverse *r, const AdNode *p) {
     int n = p->loop->n + p->loop->nout;
     AdReversal back = {.loop = p, .result_needed = ARENA_ARRAY(r->m->arena, Node *, n)};
     back.result_adj = taken_results(r, p, n, &guard, back.result_needed);
-    if (!back.result_adj) {
-        return;
-    }
+    if (!back.result_adj) return;
     ad_captures(&r->g, &back);
     if (!ad_reverse_loop(&r->g, &back, r->error)) {
         r->failed = true;
@@ -359,9 +304,7 @@ static void loop(Reverse *r, const AdNode *p) {
     }
     for (int k = 0; k < p->loop->n; k++) {
         AdNode *e = active_operand(r, p, k);
-        if (e && back.init_adj[k]) {
-            contribute_result(r, p, e, guard, back.init_needed[k], back.init_adj[k]);
-        }
+        if (e && back.init_adj[k]) contribute_result(r, p, e, guard, back.init_needed[k], back.init_adj[k]);
     }
     for (int i = 0; i < back.n; i++) {
         if (back.capture_adj[i]) {
@@ -382,9 +325,7 @@ static void external(Reverse *r, const AdNode *p, Share adj) {
     for (int k = first, n = 0; k < ir_extern_end(p->e); k++) {
         AdNode *e = active_operand(r, p, k);
         Node *d = kind_is_float(p->args[k]->kind) ? out[n++] : NULL;
-        if (e) {
-            contribute_result(r, p, e, adj.guard, NULL, d);
-        }
+        if (e) contribute_result(r, p, e, adj.guard, NULL, d);
     }
 }
 
@@ -400,36 +341,18 @@ static void propagate(Reverse *r, const AdNode *p, Share adj) {
         pass(r, p, 1, p->args[0], adj);
         pass(r, p, 2, ir_not(r->m, p->args[0]), adj);
         break;
-    case OP_bracket:
-        pass(r, p, 1, p->args[0], adj);
-        break;
-    case OP_assert:
-        pass(r, p, 1, NULL, adj);
-        break;
-    case OP_sum:
-        pass(r, p, 0, NULL, adj);
-        break;
-    case OP_at:
-        read(r, p, adj);
-        break;
-    case OP_gen:
-        generate(r, p, adj);
-        break;
-    case OP_pack:
-        literal(r, p, adj);
-        break;
+    case OP_bracket: pass(r, p, 1, p->args[0], adj); break;
+    case OP_assert: pass(r, p, 1, NULL, adj); break;
+    case OP_sum: pass(r, p, 0, NULL, adj); break;
+    case OP_at: read(r, p, adj); break;
+    case OP_gen: generate(r, p, adj); break;
+    case OP_pack: literal(r, p, adj); break;
     case OP_final:
     case OP_trace:
-    case OP_result:
-        keep_result(r, p, adj);
-        break;
-    case OP_extern:
-        external(r, p, adj);
-        break;
+    case OP_result: keep_result(r, p, adj); break;
+    case OP_extern: external(r, p, adj); break;
     default:
-        if (op_is_elementwise(p->e->op)) {
-            elementwise(r, p, adj);
-        }
+        if (op_is_elementwise(p->e->op)) elementwise(r, p, adj);
     }
 }
 
@@ -438,14 +361,10 @@ static void seed(Reverse *r, const AdBody *b) {
     for (int i = 0; i < b->ny; i++) {
         Node *y = b->y[i], *adj = b->y_adj[i];
         const AdNode *a = ad_graph_find(&r->g, y);
-        if (!a || !a->active || !adj || !kind_is_float(y->kind)) {
-            continue;
-        }
-        if (y->rank > 0) {
-            vec_push(&r->slot[a->order].whole, ((Share){NULL, b->y_needed[i], adj}));
-        } else if (!ir_is_zero(adj)) {
+        if (!a || !a->active || !adj || !kind_is_float(y->kind)) continue;
+        if (y->rank > 0) vec_push(&r->slot[a->order].whole, ((Share){NULL, b->y_needed[i], adj}));
+        else if (!ir_is_zero(adj))
             vec_push(&r->slot[a->order].shares, ((Share){guard_and(&r->guards, NULL, b->y_needed[i]), NULL, adj}));
-        }
     }
 }
 
@@ -461,9 +380,7 @@ static void run(Reverse *r, const AdBody *b) {
                 continue;
             }
             Share adj = adjoint(r, a);
-            if (adj.value) {
-                propagate(r, a, adj);
-            }
+            if (adj.value) propagate(r, a, adj);
         }
     }
     r->m->span = span;
@@ -482,9 +399,7 @@ static void take_adjoint(Reverse *r, const AdBody *b, int j) {
     Share adj = kind_is_float(b->x[j]->kind) ? adjoint(r, ad_graph_find(&r->g, b->x[j])) : (Share){NULL, NULL, NULL};
     b->x_adj[j] = adj.value ? guard_bracket(&r->guards, adj.guard, adj.value) : NULL;
     b->x_needed[j] = NULL;
-    if (adj.value && b->risk[j] != AD_SAFE) {
-        b->x_needed[j] = adj.guard ? guard_value(&r->guards, covered(r, adj).guard) : adj.cover;
-    }
+    if (adj.value && b->risk[j] != AD_SAFE) b->x_needed[j] = adj.guard ? guard_value(&r->guards, covered(r, adj).guard) : adj.cover;
 }
 
 bool ad_reverse_body(Ir *m, const AdBody *b, AdError *error) {
@@ -495,9 +410,7 @@ bool ad_reverse_body(Ir *m, const AdBody *b, AdError *error) {
         outer = b->y_adj[i] ? varset_union(m, outer, b->y_adj[i]->fv) : outer;
         outer = b->y_needed[i] ? varset_union(m, outer, b->y_needed[i]->fv) : outer;
     }
-    for (int j = 0; j < b->nx; j++) {
-        outer = varset_union(m, outer, b->x[j]->fv);
-    }
+    for (int j = 0; j < b->nx; j++) outer = varset_union(m, outer, b->x[j]->fv);
     ad_graph_build(&r.g, m, b->ny, b->y, b->nx, b->x, outer);
     r.slot = ARENA_ARRAY(m->arena, Slot, r.g.n + 1);
     r.results = ARENA_ARRAY(m->arena, Share *, r.g.n + 1);
@@ -508,26 +421,19 @@ bool ad_reverse_body(Ir *m, const AdBody *b, AdError *error) {
     } else {
         run(&r, b);
     }
-    for (int j = 0; !r.failed && j < b->nx; j++) {
-        take_adjoint(&r, b, j);
-    }
+    for (int j = 0; !r.failed && j < b->nx; j++) take_adjoint(&r, b, j);
     finish(&r);
     return !r.failed;
 }
 
-bool ad_reverse(Ir *m, int ny, Node *const *y, Node *const *y_adj, int nx, Node *const *x, Node **x_adj,
-                AdError *error) {
+bool ad_reverse(Ir *m, int ny, Node *const *y, Node *const *y_adj, int nx, Node *const *x, Node **x_adj, AdError *error) {
     Node **planned = ad_elevate(m, ny, y);
     // The traces in a derivative: the adjoint of a whole one would be as large.
     pass_plan_traces(m, ny, planned);
     AdBody b = {.ny = ny, .nx = nx, .y = planned, .y_adj = (Node **)y_adj, .x = (Node **)x, .x_adj = x_adj};
     b.y_needed = ARENA_ARRAY(m->arena, Node *, ny + 1), b.x_needed = ARENA_ARRAY(m->arena, Node *, nx + 1);
     b.risk = ARENA_ARRAY(m->arena, AdRisk, nx + 1);
-    if (!ad_reverse_body(m, &b, error)) {
-        return false;
-    }
-    for (int j = 0; j < nx; j++) {
-        x_adj[j] = x_adj[j] ? x_adj[j] : ir_zeros_like(m, x[j]);
-    }
+    if (!ad_reverse_body(m, &b, error)) return false;
+    for (int j = 0; j < nx; j++) x_adj[j] = x_adj[j] ? x_adj[j] : ir_zeros_like(m, x[j]);
     return true;
 }

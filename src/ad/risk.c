@@ -8,12 +8,10 @@ static bool is_zero_free(const Node *e) {
 
 static bool may_be_singular(const Node *e) {
     switch (e->op) {
-    case OP_div:
-        return !is_zero_free(e->args[1]);
+    case OP_div: return !is_zero_free(e->args[1]);
     case OP_rem:
     case OP_sqrt:
-    case OP_log:
-        return ir_range(e->args[0]).low <= 0;
+    case OP_log: return ir_range(e->args[0]).low <= 0;
     case OP_cbrt:
     case OP_log1p:
     case OP_log2:
@@ -30,36 +28,26 @@ static bool may_be_singular(const Node *e) {
     case OP_digamma:
     case OP_polygamma:
     case OP_result:
-    case OP_extern:
-        return true;
-    default:
-        return false;
+    case OP_extern: return true;
+    default: return false;
     }
 }
 
 // ---- what a part of the program may take for evaluated
 // Is c evaluated whenever e is?
 static bool demands(const Node *e, const Node *c) {
-    if (e == c) {
-        return true;
-    }
+    if (e == c) return true;
     int n = e->op == OP_and || e->op == OP_or ? 1 : op_is_elementwise(e->op) ? e->nargs : 0;
-    for (int i = 0; i < n; i++) {
-        if (demands(e->args[i], c)) {
-            return true;
-        }
-    }
+    for (int i = 0; i < n; i++)
+        if (demands(e->args[i], c)) return true;
     return false;
 }
 
 // Has the loop ended? All loops that make its steps do so with it.
 static bool has_ended(Ir *m, const AdGiven *given, Node *loop) {
     Node *count = given ? ir_count(m, loop) : NULL;
-    for (; given; given = given->up) {
-        if (demands(given->e, count)) {
-            return true;
-        }
-    }
+    for (; given; given = given->up)
+        if (demands(given->e, count)) return true;
     return false;
 }
 
@@ -84,18 +72,14 @@ static void find(Node *e, void *data) {
     Risks *r = data;
     const AdNode *a = ad_graph_find(r->g, e);
     AdRisk risk = may_be_singular(e) ? AD_SINGULAR : AD_SAFE;
-    if (e->fails && !(e->op == OP_while && has_ended(r->g->m, r->given, e))) {
-        risk = AD_RAISES;
-    }
+    if (e->fails && !(e->op == OP_while && has_ended(r->g->m, r->given, e))) risk = AD_RAISES;
     for (int k = 0; k < e->nargs; k++) {
         bool guarded = !e->partial && !is_counted(e->args[k]);
         AdRisk o = guarded ? AD_SAFE : of_operand(r, e->args[k]);
         risk = o > risk ? o : risk;
     }
     const Node *extent = ir_is_binder(e) ? e->u.var->extent : e->op == OP_fold ? e->u.loop->index->extent : NULL;
-    if (extent && of_operand(r, extent) > risk) {
-        risk = AD_RAISES;
-    }
+    if (extent && of_operand(r, extent) > risk) risk = AD_RAISES;
     risk = a && a->is_x ? a->risk : risk;
     map_put(&r->risk, e, (void *)(uintptr_t)(risk + 1));
 }
@@ -103,9 +87,7 @@ static void find(Node *e, void *data) {
 static void walk(const AdGraph *g, const AdGiven *given, int n, Node *const *e, AdRisk *risk) {
     Risks r = {.g = g, .given = given};
     ir_walk(n, e, find, &r);
-    for (int i = 0; i < n; i++) {
-        risk[i] = known(&r, e[i]);
-    }
+    for (int i = 0; i < n; i++) risk[i] = known(&r, e[i]);
     map_free(&r.risk);
 }
 
@@ -133,19 +115,12 @@ void ad_graph_risks(AdGraph *g, const AdGiven *given, int nx, Node *const *x, co
     Node **e = ARENA_ARRAY(g->m->arena, Node *, g->n + 1);
     AdRisk *all = ARENA_ARRAY(g->m->arena, AdRisk, g->n + 1);
     g->given = given;
-    for (int j = 0; j < nx; j++) {
-        ad_graph_find(g, x[j])->risk = risk[j];
-    }
+    for (int j = 0; j < nx; j++) ad_graph_find(g, x[j])->risk = risk[j];
     for (int i = 0; i < g->n; i++) {
         e[i] = g->order[i]->e;
-        if (!given && !g->order[i]->is_x) { // e->partial says it all
+        if (!given && !g->order[i]->is_x) // e->partial says it all
             set_risk(g, g->order[i]);
-        }
     }
-    if (given) {
-        walk(g, given, g->n, e, all);
-    }
-    for (int i = 0; given && i < g->n; i++) {
-        g->order[i]->risk = all[i];
-    }
+    if (given) walk(g, given, g->n, e, all);
+    for (int i = 0; given && i < g->n; i++) g->order[i]->risk = all[i];
 }

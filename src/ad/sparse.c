@@ -11,7 +11,7 @@
 #include "ir/rule.h"
 
 enum {
-    MAX_ROWS = 16,   // elements of a result's innermost dimensions that are rows of their own, each with its own code
+    MAX_ROWS = 16,    // elements of a result's innermost dimensions that are rows of their own, each with its own code
     MAX_WRITTEN = 256 // the same where they are written one by one in the program
 };
 
@@ -26,7 +26,7 @@ typedef struct RowKind {
 
 typedef struct Leaf { // of the result
     Node *y;
-    int nvars;  // outer dimensions
+    int nvars; // outer dimensions
     Var **var;
     int nkinds; // the elements of the inner ones
     RowKind *kind;
@@ -38,7 +38,7 @@ typedef struct Sparse {
     Kind kind;
     int nx;
     Node *const *x;
-    Node **still; // see Row
+    Node **still;  // see Row
     Node **column; // the first of each argument
     int ny;
     Leaf *leaf;
@@ -306,8 +306,15 @@ static void fill_rows(Sparse *s, const Leaf *l, Filler *starts, Filler *columns,
         for (int j = 0; j < s->nx; j++) {
             const Reads *r = &k->row.reads[j];
             for (int b = 0; b < r->n; b++) {
-                add_entries(&(Entries){.s = s, .l = l, .k = k, .r = r, .block = b, .base = base, .column = s->column[j],
-                                       .columns = columns, .values = values});
+                add_entries(&(Entries){.s = s,
+                                       .l = l,
+                                       .k = k,
+                                       .r = r,
+                                       .block = b,
+                                       .base = base,
+                                       .column = s->column[j],
+                                       .columns = columns,
+                                       .values = values});
             }
             base = ir_add(m, base, entries_of(m, r));
         }

@@ -12,11 +12,11 @@ enum { ALIGNMENT = 64 }; // of buffers
 // another one needs is in the frame, memory with 8 bytes for each.
 typedef struct Part {
     const Block *block;
-    int begin, end; // the statements
+    int begin, end;            // the statements
     struct Part *outer, *next; // the part that calls it; the next one of the same block
-    int number;     // 0: all that is in no other part
-    Map seen;       // what it needs of others
-    VEC(Temp) in, back;            // temps of other parts; those that the outer one needs afterwards
+    int number;                // 0: all that is in no other part
+    Map seen;                  // what it needs of others
+    VEC(Temp) in, back;        // temps of other parts; those that the outer one needs afterwards
     VEC(const Buf *) in_buf, back_buf;
 } Part;
 
@@ -24,26 +24,26 @@ typedef struct Body {
     Emitter *e;
     const Tree *tree;
     const Func *func;
-    const char *name; // of the function
-    int chunks;       // how many loops have become functions of their own
+    const char *name;                     // of the function
+    int chunks;                           // how many loops have become functions of their own
     LLVMValueRef function, context, call; // call: the context that says whether the call has been cancelled
-    bool cold;  // a version for sizes of 0
-    bool quick; // it is so long that code is made fast rather than well
-    LLVMBasicBlockRef slots; // the entry block: stack slots only
-    LLVMValueRef *temp;      // by temp: its value; of a cell: its slot. In a loop with lanes see lanes.c
-    Stmt **def;              // by temp: the statement that makes it
-    int *seen;               // by temp: marks of the search for accumulations
-    bool *accumulation;      // by temp: is a step of a cell's accumulation
-    LLVMValueRef *base;      // by buffer: its address
-    bool *on_stack;          // by buffer
-    int64_t stack;           // bytes on the stack
-    LLVMBasicBlockRef leave; // where ST_BREAK goes
-    int depth;               // of loops
+    bool cold;                            // a version for sizes of 0
+    bool quick;                           // it is so long that code is made fast rather than well
+    LLVMBasicBlockRef slots;              // the entry block: stack slots only
+    LLVMValueRef *temp;                   // by temp: its value; of a cell: its slot. In a loop with lanes see lanes.c
+    Stmt **def;                           // by temp: the statement that makes it
+    int *seen;                            // by temp: marks of the search for accumulations
+    bool *accumulation;                   // by temp: is a step of a cell's accumulation
+    LLVMValueRef *base;                   // by buffer: its address
+    bool *on_stack;                       // by buffer
+    int64_t stack;                        // bytes on the stack
+    LLVMBasicBlockRef leave;              // where ST_BREAK goes
+    int depth;                            // of loops
     // Of a function that is divided:
-    Part *part;              // which is being emitted; NULL: it is not divided
-    Map parts;               // Block -> its first part
+    Part *part; // which is being emitted; NULL: it is not divided
+    Map parts;  // Block -> its first part
     LLVMValueRef frame;
-    int *slot, *buf_slot;    // by temp, buffer: its place in the frame + 1; 0: none
+    int *slot, *buf_slot; // by temp, buffer: its place in the frame + 1; 0: none
     int nslots, nparts;
     // Of the loop with lanes around:
     int lanes;               // how many; 0: there is no such loop
@@ -68,7 +68,7 @@ LLVMBasicBlockRef body_new_block(Body *p, const char *name);
 void body_go_on(Body *p, LLVMBasicBlockRef block); // further instructions go to the end of the block
 Kind body_kind(const Body *p, Temp t);
 LLVMValueRef body_value(Body *p, Temp t);
-LLVMValueRef body_function_of(Body *p, Op op, LLVMValueRef x); // of a scalar; NULL if it is not written here (functions.c)
+LLVMValueRef body_function_of(Body *p, Op op, LLVMValueRef x);       // of a scalar; NULL if it is not written here (functions.c)
 LLVMValueRef body_slot(Body *p, LLVMTypeRef type, const char *name); // a stack slot
 // Continues in a new block if `ok` holds; returns with the i32 made in the failing block if not. Leaves the builder there
 // and returns the other one.
@@ -77,12 +77,12 @@ void body_return_code(Body *p, LLVMValueRef code);
 // Fails with the check's code and text; values are those of the text, of these kinds.
 void body_fail(Body *p, const CheckInfo *check, int n, const Kind *kinds, LLVMValueRef *values);
 
-int64_t body_constant_bytes(const Body *p, const Buf *buf); // the bytes of a buffer of constant extents, or -1
+int64_t body_constant_bytes(const Body *p, const Buf *buf);        // the bytes of a buffer of constant extents, or -1
 bool body_allocates(const Body *p, const Block *block, bool deep); // does it take arena memory? deep: also inside
-bool body_is_long(const Body *p, const Block *block); // may one run of it take long?
-LLVMValueRef body_buffer(Body *p, const Buf *buf); // its address
-unsigned body_alignment(Kind kind);                // of elements
-LLVMValueRef body_count(Body *p, const Buf *buf);  // the number of elements of a buffer that is known to fit into memory
+bool body_is_long(const Body *p, const Block *block);              // may one run of it take long?
+LLVMValueRef body_buffer(Body *p, const Buf *buf);                 // its address
+unsigned body_alignment(Kind kind);                                // of elements
+LLVMValueRef body_count(Body *p, const Buf *buf); // the number of elements of a buffer that is known to fit into memory
 LLVMValueRef body_call_arena(Body *p, const char *name, LLVMTypeRef result, int n, LLVMValueRef *args);
 // Arena memory for so many elements of so many bytes; what fails returns.
 LLVMValueRef body_alloc(Body *p, LLVMValueRef count, int64_t size);
@@ -119,7 +119,7 @@ void body_mark_quick(Emitter *e, LLVMValueRef function); // QUICK_ATTRIBUTE
 
 LLVMValueRef body_definition(Body *p, const Stmt *s); // the value of a statement that defines a temp and is no loop
 void body_emit(Body *p, const Block *block);
-LLVMValueRef body_first(Body *p, const Stmt *loop); // the index that a loop begins with
+LLVMValueRef body_first(Body *p, const Stmt *loop);                    // the index that a loop begins with
 void body_emit_scalar_for(Body *p, const Stmt *s, LLVMValueRef first); // an ordinary loop, from iteration `first` on
 
 // A call of a function of the run-time library; its result.
@@ -142,8 +142,8 @@ bool lanes_stmt(Body *p, const Stmt *s);
 // Of n statements that follow one another, emits the first ones if they add sums over the lanes to elements that these share;
 // how many it were. (sums.c)
 int lanes_sums(Body *p, int n, Stmt *const *s);
-// The first of n statements that are what stores of Ints into neighbouring elements need, and these stores; 0: there is no such run.
-// They are emitted together, after the other statements of the run. (stores.c)
+// The first of n statements that are what stores of Ints into neighbouring elements need, and these stores; 0: there is no such
+// run. They are emitted together, after the other statements of the run. (stores.c)
 int stores_run(const Body *p, int n, Stmt *const *s);
 void stores_emit(Body *p, int n, Stmt *const *s);
 bool stores_follow(const Body *p, const Stmt *a, const Stmt *b); // is the element that b stores or adds to the one after that of a?

@@ -76,10 +76,8 @@ static const char *result_extent(const Wrapper *w, int k, int d) {
 static void print_inputs(Str *out, const Wrapper *w) {
     for (int i = w->f->nsizes; i < w->f->ninputs; i++) {
         const Node *n = w->f->inputs[i];
-        if (n->rank)
-            str_printf(out, ", fsmc::view<const %s, %d> %s", element_type(n->kind), n->rank, w->names[i]);
-        else
-            str_printf(out, ", %s %s", scalar_type(n->kind), w->names[i]);
+        if (n->rank) str_printf(out, ", fsmc::view<const %s, %d> %s", element_type(n->kind), n->rank, w->names[i]);
+        else str_printf(out, ", %s %s", scalar_type(n->kind), w->names[i]);
     }
 }
 
@@ -142,10 +140,8 @@ static void print_filling(Str *out, const Wrapper *w) {
     print_inputs(out, w);
     for (int k = 0; k < f->noutputs; k++) {
         const Node *n = result(w, k);
-        if (n->rank)
-            str_printf(out, ", fsmc::view<%s, %d> %s", element_type(n->kind), n->rank, result_name(w, k));
-        else
-            str_printf(out, ", %s &%s", scalar_type(n->kind), result_name(w, k));
+        if (n->rank) str_printf(out, ", fsmc::view<%s, %d> %s", element_type(n->kind), n->rank, result_name(w, k));
+        else str_printf(out, ", %s &%s", scalar_type(n->kind), result_name(w, k));
     }
     str_puts(out, ") {\n");
     print_sizes(out, w);
@@ -161,10 +157,8 @@ static void print_filling(Str *out, const Wrapper *w) {
 static const char *result_type(const Wrapper *w, int k) {
     const Node *n = result(w, k);
     Str s = {0};
-    if (n->rank)
-        str_printf(&s, "fsmc::array<%s, %d>", element_type(n->kind), n->rank);
-    else
-        str_puts(&s, scalar_type(n->kind));
+    if (n->rank) str_printf(&s, "fsmc::array<%s, %d>", element_type(n->kind), n->rank);
+    else str_puts(&s, scalar_type(n->kind));
     const char *type = arena_strdup(w->arena, str_text(&s));
     str_free(&s);
     return type;
@@ -219,7 +213,8 @@ void cpu_cpp_header(Str *out, const char *name, int nfuncs, Func *const *funcs) 
     for (char *c = guard; *c; c++) *c = (char)toupper((unsigned char)*c);
     str_printf(out, "// Written by fsmc. C++ wrappers of the functions in %s.h.\n", name);
     str_puts(out, "//\n// Sizes come from the views. What is wrong is thrown as fsmc::error.\n");
-    str_printf(out, "#ifndef %s\n#define %s\n\n#include \"%s.h\"\n\n#include \"fsmc/fsmc.hpp\"\n\nnamespace fsm {\n", guard, guard, name);
+    str_printf(out, "#ifndef %s\n#define %s\n\n#include \"%s.h\"\n\n#include \"fsmc/fsmc.hpp\"\n\nnamespace fsm {\n", guard, guard,
+               name);
     for (int i = 0; i < nfuncs; i++) print_wrapper(out, a, funcs[i]);
     str_puts(out, "\n} // namespace fsm\n\n#endif\n");
     arena_free(a);

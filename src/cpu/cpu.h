@@ -12,9 +12,8 @@ typedef enum CpuFp {
 } CpuFp;
 
 typedef struct CpuOptions {
-    int level; // of optimisation, 0 … 3
-    const char
-        *cpu; // NULL or "native": this machine; "baseline": any machine of its architecture; or a name LLVM knows
+    int level;       // of optimisation, 0 … 3
+    const char *cpu; // NULL or "native": this machine; "baseline": any machine of its architecture; or a name LLVM knows
     CpuFp fp;
     const char *name; // of the module, as shown in its text
     bool callable;    // also make what cpu_call needs
@@ -59,8 +58,7 @@ typedef struct CpuCall {
     void **args;
 } CpuCall;
 // The inputs must stay where they are. Returns 0, or a code with *error set, as cpu_call does.
-int cpu_prepare(Arena *a, CpuJit *jit, const Func *f, const Tensor *inputs, Tensor *outputs, CpuCall *call,
-                const char **error);
+int cpu_prepare(Arena *a, CpuJit *jit, const Func *f, const Tensor *inputs, Tensor *outputs, CpuCall *call, const char **error);
 // Runs it. *error is valid until the next call.
 int cpu_invoke(const CpuCall *call, const char **error);
 // The most scratch memory that a call so far has needed.

@@ -45,17 +45,13 @@ static unsigned line_at(const Lines *l, uint32_t offset) {
     int low = 0, high = l->n;
     while (high - low > 1) {
         int middle = (low + high) / 2;
-        if (l->begin[middle] <= offset)
-            low = middle;
-        else
-            high = middle;
+        if (l->begin[middle] <= offset) low = middle;
+        else high = middle;
     }
     return (unsigned)low + 1;
 }
 
-static unsigned column_at(const Lines *l, uint32_t offset) {
-    return offset - l->begin[line_at(l, offset) - 1] + 1;
-}
+static unsigned column_at(const Lines *l, uint32_t offset) { return offset - l->begin[line_at(l, offset) - 1] + 1; }
 
 Debug *debug_new(Emitter *e, const Source *main) {
     Debug *d = ARENA_NEW(e->arena, Debug);
@@ -65,9 +61,9 @@ Debug *debug_new(Emitter *e, const Source *main) {
     free(directory);
     d->info = LLVMCreateDIBuilder(e->module);
     static const char producer[] = "fsmc";
-    d->unit = LLVMDIBuilderCreateCompileUnit(d->info, LLVMDWARFSourceLanguageC99, lines_of(d, main)->file, producer,
-                                             sizeof producer - 1, true, "", 0, 0, "", 0, LLVMDWARFEmissionLineTablesOnly,
-                                             0, false, false, "", 0, "", 0);
+    d->unit =
+        LLVMDIBuilderCreateCompileUnit(d->info, LLVMDWARFSourceLanguageC99, lines_of(d, main)->file, producer, sizeof producer - 1,
+                                       true, "", 0, 0, "", 0, LLVMDWARFEmissionLineTablesOnly, 0, false, false, "", 0, "", 0);
     d->function_type = LLVMDIBuilderCreateSubroutineType(d->info, lines_of(d, main)->file, NULL, 0, LLVMDIFlagZero);
     static const char key[] = "Debug Info Version";
     LLVMMetadataRef version = LLVMValueAsMetadata(LLVMConstInt(e->type_i32, LLVMDebugMetadataVersion(), false));
@@ -98,8 +94,7 @@ void debug_place(Debug *d, Span at) {
         if (!scope) scope = LLVMDIBuilderCreateLexicalBlockFile(d->info, d->function, l->file, 0);
         map_put(&d->scopes, at.src, scope);
     }
-    LLVMMetadataRef place =
-        LLVMDIBuilderCreateDebugLocation(d->context, line_at(l, at.begin), column_at(l, at.begin), scope, NULL);
+    LLVMMetadataRef place = LLVMDIBuilderCreateDebugLocation(d->context, line_at(l, at.begin), column_at(l, at.begin), scope, NULL);
     LLVMSetCurrentDebugLocation2(d->builder, place);
 }
 

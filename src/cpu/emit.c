@@ -134,8 +134,7 @@ bool body_allocates(const Body *p, const Block *block, bool deep) {
     for (int i = 0; i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
         if (s->kind == ST_NEW && !p->on_stack[s->buf->id]) return true;
-        if (deep && ((s->body && body_allocates(p, s->body, true)) || (s->other && body_allocates(p, s->other, true))))
-            return true;
+        if (deep && ((s->body && body_allocates(p, s->body, true)) || (s->other && body_allocates(p, s->other, true)))) return true;
     }
     return false;
 }
@@ -174,8 +173,7 @@ unsigned body_alignment(Kind kind) { return (unsigned)kind_size(kind); }
 // The number of elements of a buffer whose size is known to fit into memory.
 LLVMValueRef body_count(Body *p, const Buf *buf) {
     LLVMValueRef n = emit_int(p->e, 1);
-    for (int k = 0; k < buf->rank; k++)
-        n = LLVMBuildMul(p->e->builder, n, at_least_zero(p->e, body_value(p, buf->extent[k])), "");
+    for (int k = 0; k < buf->rank; k++) n = LLVMBuildMul(p->e->builder, n, at_least_zero(p->e, body_value(p, buf->extent[k])), "");
     return n;
 }
 
@@ -221,8 +219,7 @@ LLVMValueRef body_alloc(Body *p, LLVMValueRef count, int64_t size) {
     Emitter *e = p->e;
     LLVMValueRef args[] = {p->context, count, emit_int(e, size)};
     LLVMValueRef base = body_call_arena(p, "fsm_alloc", e->type_ptr, 3, args);
-    LLVMBasicBlockRef rest =
-        body_split_failure(p, LLVMBuildICmp(e->builder, LLVMIntNE, base, LLVMConstNull(e->type_ptr), ""));
+    LLVMBasicBlockRef rest = body_split_failure(p, LLVMBuildICmp(e->builder, LLVMIntNE, base, LLVMConstNull(e->type_ptr), ""));
     body_return_code(p, LLVMConstInt(e->type_i32, FSM_ERROR_MEMORY, false));
     body_go_on(p, rest);
     return base;
@@ -397,7 +394,8 @@ static void keep_scalar(Emitter *e, LLVMValueRef back, bool few) {
     const char *const name = "llvm.loop.vectorize.enable", *const unroll = "llvm.loop.unroll.disable";
     LLVMMetadataRef off[] = {LLVMMDStringInContext2(e->context, name, strlen(name)),
                              LLVMValueAsMetadata(LLVMConstInt(e->type_i1, 0, false))};
-    LLVMMetadataRef whole = LLVMMDStringInContext2(e->context, unroll, strlen(unroll)), self = LLVMTemporaryMDNode(e->context, NULL, 0);
+    LLVMMetadataRef whole = LLVMMDStringInContext2(e->context, unroll, strlen(unroll)),
+                    self = LLVMTemporaryMDNode(e->context, NULL, 0);
     LLVMMetadataRef all[] = {self, LLVMMDNodeInContext2(e->context, off, 2), LLVMMDNodeInContext2(e->context, &whole, 1)};
     LLVMMetadataRef loop = LLVMMDNodeInContext2(e->context, all, few ? 3 : 2);
     LLVMMetadataReplaceAllUsesWith(self, loop); // it names itself
@@ -596,7 +594,8 @@ LLVMValueRef body_definition(Body *p, const Stmt *s) {
 
 static LLVMValueRef emit_chunk_size(Body *p, const Stmt *s) {
     static const char *const attrs[] = {"nounwind", "willreturn", NULL};
-    LLVMValueRef args[] = {body_value(p, s->args[0]), body_value(p, s->args[1]), body_value(p, s->args[2]), emit_int(p->e, s->u.num)};
+    LLVMValueRef args[] = {body_value(p, s->args[0]), body_value(p, s->args[1]), body_value(p, s->args[2]),
+                           emit_int(p->e, s->u.num)};
     return call_runtime(p, "fsm_chunk", attrs, p->e->type_i64, 4, args);
 }
 
@@ -607,7 +606,8 @@ static void emit_fetch(Body *p, const Stmt *s) {
     Emitter *e = p->e;
     LLVMValueRef at = body_value(p, s->args[1]);
     for (int k = 1; k < s->buf->rank; k++)
-        at = LLVMBuildAdd(e->builder, LLVMBuildMul(e->builder, at, body_value(p, s->buf->extent[k]), ""), body_value(p, s->args[k + 1]), "");
+        at = LLVMBuildAdd(e->builder, LLVMBuildMul(e->builder, at, body_value(p, s->buf->extent[k]), ""),
+                          body_value(p, s->args[k + 1]), "");
     Counted c = body_begin_for(p, emit_int(e, 0), body_value(p, s->args[0]), LINE / (int64_t)kind_size(s->buf->kind), "fetch");
     at = LLVMBuildAdd(e->builder, at, c.index, "");
     LLVMValueRef address = LLVMBuildGEP2(e->builder, emit_memory_type(e, s->buf->kind), body_buffer(p, s->buf), &at, 1, "");
@@ -638,7 +638,7 @@ static void emit_stmt(Body *p, const Stmt *s) {
     case ST_FETCH: emit_fetch(p, s); break;
     case ST_OUT:
         body_store(p, body_kind(p, s->args[0]), body_value(p, s->args[0]),
-              LLVMGetParam(p->function, (unsigned)(p->func->ninputs + s->u.num) + 1));
+                   LLVMGetParam(p->function, (unsigned)(p->func->ninputs + s->u.num) + 1));
         break;
     case ST_LOOP: emit_loop(p, s); break;
     case ST_BREAK: emit_break(p, s); break;
@@ -686,9 +686,7 @@ void body_emit(Body *p, const Block *block) { emit_from(p, block, 0); }
 
 // ---- functions
 
-LLVMValueRef body_first(Body *p, const Stmt *loop) {
-    return loop->nargs > 1 ? body_value(p, loop->args[1]) : emit_int(p->e, 0);
-}
+LLVMValueRef body_first(Body *p, const Stmt *loop) { return loop->nargs > 1 ? body_value(p, loop->args[1]) : emit_int(p->e, 0); }
 
 static Body *body_new(Emitter *e, const Tree *tree, LLVMValueRef function) {
     Body *p = ARENA_NEW(e->arena, Body);

@@ -52,8 +52,8 @@ void debug_finish(Debug *d); // when the module is complete
 // The value of an elementwise operation; kind: of the result, for comparisons that of the operands. (values.c)
 LLVMValueRef emit_op(Emitter *e, Op op, Kind kind, LLVMValueRef x, LLVMValueRef y);
 LLVMValueRef emit_conv(Emitter *e, Kind to, Kind from, LLVMValueRef x);
-const char *emit_libm_name(Op op);     // of the function of libm that it is, or NULL
-bool emit_op_takes_vectors(Op op);     // may e->lanes be set? Of powi only with a literal exponent that is inlined
+const char *emit_libm_name(Op op);                  // of the function of libm that it is, or NULL
+bool emit_op_takes_vectors(Op op);                  // may e->lanes be set? Of powi only with a literal exponent that is inlined
 bool emit_powi_inline(Kind kind, int64_t exponent); // is it multiplications?
 // A call of the C function that a program declares; changes args. `fills`: it writes to the last of them.
 LLVMValueRef emit_extern(Emitter *e, const char *name, LLVMTypeRef result, int n, LLVMValueRef *args, bool fills);
@@ -69,8 +69,7 @@ LLVMTypeRef emit_memory_type(Emitter *e, Kind kind); // of an array element: Boo
 LLVMValueRef emit_declare(Emitter *e, const char *name, LLVMTypeRef type, const char *const *attrs);
 LLVMTypeRef emit_function_type(Emitter *e, LLVMTypeRef result, int n, const LLVMTypeRef *params, bool variadic);
 void emit_attribute(Emitter *e, LLVMValueRef function, LLVMAttributeIndex at, const char *name, uint64_t value);
-LLVMValueRef emit_intrinsic(Emitter *e, const char *name, int ntypes, LLVMTypeRef *types, int nargs,
-                            LLVMValueRef *args);
+LLVMValueRef emit_intrinsic(Emitter *e, const char *name, int ntypes, LLVMTypeRef *types, int nargs, LLVMValueRef *args);
 // An Int operation by the intrinsic NAME, like "llvm.smul.with.overflow"; sets *over where the result does not fit.
 LLVMValueRef emit_checked(Emitter *e, const char *name, LLVMValueRef a, LLVMValueRef b, LLVMValueRef *over);
 // A private constant string.
@@ -93,14 +92,14 @@ LLVMTargetMachineRef cpu_machine(const CpuOptions *opt, bool jit);
 LLVMModuleRef cpu_optimised(CpuModule *m);
 
 // An attribute of functions for which code is made fast rather than well.
-#define QUICK_ATTRIBUTE "fsm-quick"
+#define QUICK_ATTRIBUTE  "fsm-quick"
 // The name of the uniform function of an entry.
-#define CALLER_SUFFIX "__call"
-#define GENERAL_SUFFIX "_general"
-#define SIZES_SUFFIX "_sizes"
-#define DEVICE_SUFFIX "_device"
+#define CALLER_SUFFIX    "__call"
+#define GENERAL_SUFFIX   "_general"
+#define SIZES_SUFFIX     "_sizes"
+#define DEVICE_SUFFIX    "_device"
 // Of internal functions: with a dot, which no other name has.
-#define BODY_SUFFIX ".body"
+#define BODY_SUFFIX      ".body"
 #define OTHERWISE_SUFFIX ".empty" // the version for sizes of 0
 
 #endif

@@ -36,10 +36,8 @@ static LLVMValueRef slots(Entry *p, LLVMTypeRef type, int n, const char *name) {
     LLVMBuilderRef b = p->e->builder;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(b), entry = LLVMGetEntryBasicBlock(p->function);
     LLVMValueRef first = LLVMGetFirstInstruction(entry);
-    if (first)
-        LLVMPositionBuilderBefore(b, first);
-    else
-        LLVMPositionBuilderAtEnd(b, entry);
+    if (first) LLVMPositionBuilderBefore(b, first);
+    else LLVMPositionBuilderAtEnd(b, entry);
     LLVMValueRef slot = LLVMBuildAlloca(b, LLVMArrayType2(type, (uint64_t)(n ? n : 1)), name);
     LLVMPositionBuilderAtEnd(b, here);
     return slot;
@@ -179,8 +177,12 @@ static LLVMValueRef entry_info(Entry *p) {
         if (f->inputs[i]->rank) rows[n++] = info_row(e, names[i], kind_info[f->inputs[i]->kind].type, f->inputs[i]->rank);
     for (int i = 0; i < f->noutputs; i++)
         rows[n++] = info_row(e, names[f->ninputs + i], kind_info[f->outputs[i]->kind].type, f->outputs[i]->rank);
-    LLVMValueRef fields[] = {int32(e, FSM_ABI_VERSION), int32(e, nsizes),           int32(e, p->ninputs),
-                             int32(e, f->noutputs),     emit_string(e, p->name), info_table(e, rows, n),
+    LLVMValueRef fields[] = {int32(e, FSM_ABI_VERSION),
+                             int32(e, nsizes),
+                             int32(e, p->ninputs),
+                             int32(e, f->noutputs),
+                             emit_string(e, p->name),
+                             info_table(e, rows, n),
                              sizes};
     return constant(e, LLVMConstStructInContext(e->context, fields, 7, false), global);
 }
@@ -197,8 +199,7 @@ static LLVMValueRef ask_sizes(Entry *p, LLVMValueRef data) {
     args[n++] = LLVMGetParam(p->function, 0);
     for (int j = 0; j < g->ninputs; j++) {
         LLVMValueRef v = p->input[j];
-        if (g->inputs[j]->rank)
-            v = LLVMBuildLoad2(e->builder, e->type_ptr, slot_at(p, e->type_ptr, data, arrays++), "");
+        if (g->inputs[j]->rank) v = LLVMBuildLoad2(e->builder, e->type_ptr, slot_at(p, e->type_ptr, data, arrays++), "");
         args[n++] = v;
     }
     for (int j = 0; j < g->noutputs; j++) args[n++] = slot_at(p, e->type_i64, answers, j);
@@ -354,10 +355,8 @@ static LLVMValueRef call_body(Entry *p, LLVMValueRef *args, bool in_place) {
     unsigned n = (unsigned)(1 + p->f->ninputs + p->f->noutputs), noinline = LLVMGetEnumAttributeKindForName("noinline", 8);
     LLVMValueRef body = body_of(p), code = LLVMBuildCall2(p->e->builder, emit_entry_type(p->e, p->f), body, args, n, "");
     LLVMAttributeIndex function = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
-    if (in_place)
-        LLVMRemoveEnumAttributeAtIndex(body, function, noinline);
-    else
-        LLVMAddCallSiteAttribute(code, function, LLVMCreateEnumAttribute(p->e->context, noinline, 0));
+    if (in_place) LLVMRemoveEnumAttributeAtIndex(body, function, noinline);
+    else LLVMAddCallSiteAttribute(code, function, LLVMCreateEnumAttribute(p->e->context, noinline, 0));
     return code;
 }
 
@@ -429,10 +428,8 @@ static LLVMValueRef read_views(Entry *p) {
     int n = 0;
     for (int i = f->nsizes; i < f->ninputs + f->noutputs; i++) {
         LLVMValueRef v = LLVMGetParam(p->function, (unsigned)(i - f->nsizes) + 1);
-        if (i < f->ninputs && !f->inputs[i]->rank)
-            p->input[i] = v;
-        else
-            LLVMBuildStore(e->builder, v, slot_at(p, e->type_ptr, views, n++));
+        if (i < f->ninputs && !f->inputs[i]->rank) p->input[i] = v;
+        else LLVMBuildStore(e->builder, v, slot_at(p, e->type_ptr, views, n++));
     }
     LLVMValueRef args[] = {LLVMGetParam(p->function, 0), entry_info(p), views, sizes};
     return_unless_ok(p, call(p, "fsm_view_sizes", e->type_i32, 4, args), true);
@@ -447,12 +444,9 @@ static LLVMValueRef *body_args(Entry *p, LLVMValueRef data) {
     const Func *f = p->f;
     LLVMValueRef *args = ARENA_ARRAY(e->arena, LLVMValueRef, 1 + f->ninputs + f->noutputs);
     args[0] = LLVMGetParam(p->function, 0);
-    for (int i = 0, n = 0; i < f->ninputs + f->noutputs; i++) {
-        if (i < f->ninputs && !f->inputs[i]->rank)
-            args[i + 1] = p->input[i];
-        else
-            args[i + 1] = LLVMBuildLoad2(e->builder, e->type_ptr, slot_at(p, e->type_ptr, data, n++), "");
-    }
+    for (int i = 0, n = 0; i < f->ninputs + f->noutputs; i++)
+        if (i < f->ninputs && !f->inputs[i]->rank) args[i + 1] = p->input[i];
+        else args[i + 1] = LLVMBuildLoad2(e->builder, e->type_ptr, slot_at(p, e->type_ptr, data, n++), "");
     return args;
 }
 

@@ -1,6 +1,6 @@
 // Functions of vectors that are written here since that is faster than a call of libmvec, and more exact: for vectors of 8
-// doubles, by instructions of AVX-512, and of 4, by those of AVX2. Of a block of vectors each step is done for all of them before the
-// next one, and one branch asks whether any of their numbers is out of the ordinary range.
+// doubles, by instructions of AVX-512, and of 4, by those of AVX2. Of a block of vectors each step is done for all of them before
+// the next one, and one branch asks whether any of their numbers is out of the ordinary range.
 #include "cpu/lanes.h"
 
 #include <math.h>
@@ -82,8 +82,9 @@ static const double eighths_rest[] = {0.0,
                                       0x1.7a1cd345dcc81p-54,
                                       0x1.2ed02d75b3707p-55};
 
-// (exp(r) - 1 - r) / r^2, by a polynomial of degree 6 that is exact to 5e-18 / r^2. With AVX2, additions have units of their own, which
-// have less to do than those of products; so there it is w^2 and a polynomial of degree 2, of which cubic w leaves no higher powers.
+// (exp(r) - 1 - r) / r^2, by a polynomial of degree 6 that is exact to 5e-18 / r^2. With AVX2, additions have units of their own,
+// which have less to do than those of products; so there it is w^2 and a polynomial of degree 2, of which cubic w leaves no higher
+// powers.
 static LLVMValueRef beyond_line(const Maker *z, LLVMValueRef r, LLVMValueRef square) {
     static const double c[] = {0x1.a0310b5e90b1bp-16, 0x1.a030c6caf4649p-13, 0x1.6c16c0cdd502bp-10, 0x1.111110a18777dp-7,
                                0x1.5555555558a56p-5,  0x1.5555555557e6fp-3,  0x1.fffffffffffffp-2};
@@ -216,7 +217,8 @@ void lanes_end_rare(Body *p, const Rare *r, int n, LLVMValueRef *v, LLVMValueRef
 }
 
 // What `usual` is, but where a lane is far: then `any` of x.
-static LLVMValueRef unless_far(const Maker *z, LLVMValueRef far, LLVMValueRef usual, LLVMValueRef (*any)(const Maker *, LLVMValueRef), LLVMValueRef x) {
+static LLVMValueRef unless_far(const Maker *z, LLVMValueRef far, LLVMValueRef usual,
+                               LLVMValueRef (*any)(const Maker *, LLVMValueRef), LLVMValueRef x) {
     Rare rare = lanes_begin_rare(z->p, far);
     LLVMValueRef other = any(z, x);
     lanes_end_rare(z->p, &rare, 1, &usual, &other);
@@ -253,9 +255,11 @@ static LLVMValueRef make_exp(const Maker *z, LLVMValueRef x) {
     LLVMBuilderRef b = z->e->builder;
     if (z->lanes == 8) return exp_of_any(z, x);
     Reduced r = reduce(z, x, BIAS);
-    LLVMValueRef s = raised(z, eighths, &r, shifted(z, r.bits, EXPONENT - 2)), limit = of_lanes(LLVMConstReal(z->e->type_double, 708.0), z->lanes);
+    LLVMValueRef s = raised(z, eighths, &r, shifted(z, r.bits, EXPONENT - 2)),
+                 limit = of_lanes(LLVMConstReal(z->e->type_double, 708.0), z->lanes);
     LLVMValueRef high = LLVMBuildFCmp(b, LLVMRealUGE, extreme_of_parts(z, LLVMRealOGT, x), limit, ""); // beyond normal numbers
-    LLVMValueRef low = LLVMBuildFCmp(b, LLVMRealULE, extreme_of_parts(z, LLVMRealOLT, x), of_lanes(LLVMConstReal(z->e->type_double, -708.0), z->lanes), "");
+    LLVMValueRef low = LLVMBuildFCmp(b, LLVMRealULE, extreme_of_parts(z, LLVMRealOLT, x),
+                                     of_lanes(LLVMConstReal(z->e->type_double, -708.0), z->lanes), "");
     return unless_far(z, LLVMBuildOr(b, high, low, ""), fma_of(z, r.q, s, s), exp_of_any, x);
 }
 
@@ -290,7 +294,8 @@ static LLVMValueRef log_of(const Maker *z, LLVMValueRef e, LLVMValueRef m) {
     LLVMValueRef f = LLVMBuildFSub(b, m, constant(z, 1.0), "");
     LLVMValueRef s = LLVMBuildFDiv(b, f, LLVMBuildFAdd(b, m, constant(z, 1.0), ""), ""), s2 = LLVMBuildFMul(b, s, s, "");
     LLVMValueRef p = polynomial(z, s2, LLVMBuildFMul(b, s2, s2, ""), sizeof odd / sizeof *odd, odd);
-    LLVMValueRef low = fma_of(z, s, fma_of(z, p, s2, LLVMBuildFNeg(b, f, "")), LLVMBuildFMul(b, e, constant(z, 0x1.a39ef35793c76p-33), ""));
+    LLVMValueRef low =
+        fma_of(z, s, fma_of(z, p, s2, LLVMBuildFNeg(b, f, "")), LLVMBuildFMul(b, e, constant(z, 0x1.a39ef35793c76p-33), ""));
     return LLVMBuildFAdd(b, fma_of(z, e, constant(z, 0x1.62e42feep-1), f), low, "");
 }
 
@@ -318,23 +323,25 @@ static LLVMValueRef make_log(const Maker *z, LLVMValueRef x) {
         most = most ? emit_intrinsic(z->e, "llvm.smax", 1, &halves, 2, both) : part;
     }
     most = LLVMBuildBitCast(b, most, LLVMVectorType(z->e->type_i64, (unsigned)z->lanes), "");
-    LLVMValueRef far = LLVMBuildICmp(b, LLVMIntSGT, most, of_lanes(LLVMConstInt(z->e->type_i64, 0xffdfffffffffffff, false), z->lanes), "");
+    LLVMValueRef far =
+        LLVMBuildICmp(b, LLVMIntSGT, most, of_lanes(LLVMConstInt(z->e->type_i64, 0xffdfffffffffffff, false), z->lanes), "");
     return unless_far(z, far, y, log_of_any, x);
 }
 
 static const double FAR = 0x1p30;
 
-// The sine of x, or the cosine: of what is left of |x| beside k quarters of a turn, one of the two polynomials, as k is even or odd.
-// Multiples of the first part of pi / 2 leave a number that is exact; the third part is for what lies next to one. |x|, which is `size`,
-// must be below FAR. The error is not above 1.5 units in the last place.
+// The sine of x, or the cosine: of what is left of |x| beside k quarters of a turn, one of the two polynomials, as k is even or
+// odd. Multiples of the first part of pi / 2 leave a number that is exact; the third part is for what lies next to one. |x|, which
+// is `size`, must be below FAR. The error is not above 1.5 units in the last place.
 static LLVMValueRef turned(const Maker *z, LLVMValueRef x, LLVMValueRef size, bool is_sine) {
-    static const double of_sine[] = {0x1.5d8772f3f7aaep-33, -0x1.ae5e4c556246ep-26, 0x1.71de356f70264p-19, -0x1.a01a019c30b61p-13,
-                                     0x1.111111110fb50p-7,  -0x1.555555555554dp-3};
+    static const double of_sine[] = {0x1.5d8772f3f7aaep-33,  -0x1.ae5e4c556246ep-26, 0x1.71de356f70264p-19,
+                                     -0x1.a01a019c30b61p-13, 0x1.111111110fb50p-7,   -0x1.555555555554dp-3};
     static const double of_cosine[] = {-0x1.8ff9dc80ba21ep-37, 0x1.1eea895ccf00bp-29,  -0x1.27e4f9040b42ep-22,
                                        0x1.a01a019e24ef4p-16,  -0x1.6c16c16c16134p-10, 0x1.5555555555553p-5};
     enum { TERMS = sizeof of_sine / sizeof *of_sine };
     LLVMBuilderRef b = z->e->builder;
-    LLVMValueRef to_int = constant(z, 0x1.8p52), zero = integer(z, 0), t = fma_of(z, size, constant(z, 0x1.45f306dc9c883p-1), to_int);
+    LLVMValueRef to_int = constant(z, 0x1.8p52), zero = integer(z, 0),
+                 t = fma_of(z, size, constant(z, 0x1.45f306dc9c883p-1), to_int);
     LLVMValueRef k = LLVMBuildFSub(b, t, to_int, ""), bits = to_bits(z, t), r;
     r = fma_of(z, k, constant(z, -0x1.921fb54442d18p+0), size);
     r = fma_of(z, k, constant(z, -0x1.1a62633145c07p-54), r);
@@ -382,10 +389,12 @@ typedef struct Function {
     LLVMValueRef (*make)(const Maker *, LLVMValueRef);
 } Function;
 
-static const Function functions[] = {{OP_exp, make_exp}, {OP_tanh, make_tanh}, {OP_log, make_log}, {OP_sin, make_sine}, {OP_cos, make_cosine}};
+static const Function functions[] = {
+    {OP_exp, make_exp}, {OP_tanh, make_tanh}, {OP_log, make_log}, {OP_sin, make_sine}, {OP_cos, make_cosine}};
 
 static Maker maker(Body *p, int lanes, int width) {
-    return (Maker){p, p->e, lanes, width, LLVMVectorType(p->e->type_double, (unsigned)width), LLVMVectorType(p->e->type_i64, (unsigned)width)};
+    return (Maker){
+        p, p->e, lanes, width, LLVMVectorType(p->e->type_double, (unsigned)width), LLVMVectorType(p->e->type_i64, (unsigned)width)};
 }
 
 static LLVMValueRef make(const Maker *z, Op op, LLVMValueRef x) {
@@ -403,6 +412,7 @@ LLVMValueRef lanes_function(Body *p, Op op, LLVMValueRef x) {
 
 LLVMValueRef body_function_of(Body *p, Op op, LLVMValueRef x) {
     Maker z = maker(p, p->e->native, 2);
-    if ((op != OP_sin && op != OP_cos) || p->e->native < 4 || p->e->opt->fp != CPU_FP_FAST || LLVMTypeOf(x) != p->e->type_double) return NULL;
+    if ((op != OP_sin && op != OP_cos) || p->e->native < 4 || p->e->opt->fp != CPU_FP_FAST || LLVMTypeOf(x) != p->e->type_double)
+        return NULL;
     return make(&z, op, x);
 }

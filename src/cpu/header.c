@@ -83,12 +83,12 @@ static const char c_functions[] =
     // symbols of the start-up code and the linker
     "_end _fini _init _start edata end etext main ";
 static const char *const op_functions[] = {
-#define INS(f, i)                                                             NULL
-#define CMPI(f, i)                                                            NULL
-#define OWN                                                                   NULL
-#define RTL(s)                                                                s
-#define LIBM(s)                                                               s
-#define INTR(s)                                                               &(s)[sizeof "llvm"]
+#define INS(f, i)                                                                  NULL
+#define CMPI(f, i)                                                                 NULL
+#define OWN                                                                        NULL
+#define RTL(s)                                                                     s
+#define LIBM(s)                                                                    s
+#define INTR(s)                                                                    &(s)[sizeof "llvm"]
 #define OP(name, arity, type, dx, dy, eval_f, eval_i, llvm, fsm, count, cost, ...) llvm,
 #include "ir/ops.def"
 };
@@ -133,12 +133,9 @@ bool cpu_name_reserved(const char *name) {
 const char *cpu_c_name(Arena *a, const char *name) {
     Str s = {0};
     if (isdigit((unsigned char)*name)) str_putc(&s, '_');
-    for (const char *c = name; *c; c++) {
-        if (*c == '\'')
-            str_puts(&s, "_prime");
-        else
-            str_putc(&s, isalnum((unsigned char)*c) && (unsigned char)*c < 128 ? *c : '_');
-    }
+    for (const char *c = name; *c; c++)
+        if (*c == '\'') str_puts(&s, "_prime");
+        else str_putc(&s, isalnum((unsigned char)*c) && (unsigned char)*c < 128 ? *c : '_');
     if (is_c_word(str_text(&s))) str_putc(&s, '_');
     char *result = arena_strdup(a, str_text(&s));
     str_free(&s);
@@ -315,7 +312,11 @@ static void print_arrays(Str *out, const Func *f, const char *const *names, cons
         str_putc(out, '\n');
         for (int k = 0; k < f->outputs[i]->rank; k++) known &= cpu_size_is_known(f->outputs[i]->shape[k]);
     }
-    if (!known) str_printf(out, "// A size that is shown as ? depends on array elements: %s" "_sizes gives it.\n", name);
+    if (!known)
+        str_printf(out,
+                   "// A size that is shown as ? depends on array elements: %s"
+                   "_sizes gives it.\n",
+                   name);
 }
 
 typedef enum Form {
@@ -330,19 +331,13 @@ static void print_prototype(Str *out, const Func *f, const char *name, const cha
     str_printf(out, "int %s%s", name, heads[form]);
     for (int i = general ? f->nsizes : 0; i < f->ninputs; i++) {
         const Node *n = f->inputs[i];
-        if (n->rank && general)
-            str_printf(out, ", const fsm_view *%s", names[i]);
-        else if (n->rank)
-            str_printf(out, ", const %s *%s", kind_info[n->kind].c, names[i]);
-        else
-            str_printf(out, ", %s %s", kind_info[n->kind].c_scalar, names[i]);
+        if (n->rank && general) str_printf(out, ", const fsm_view *%s", names[i]);
+        else if (n->rank) str_printf(out, ", const %s *%s", kind_info[n->kind].c, names[i]);
+        else str_printf(out, ", %s %s", kind_info[n->kind].c_scalar, names[i]);
     }
-    for (int i = 0; i < f->noutputs; i++) {
-        if (general && f->outputs[i]->rank)
-            str_printf(out, ", const fsm_view *%s", names[f->ninputs + i]);
-        else
-            str_printf(out, ", %s *%s", kind_info[f->outputs[i]->kind].c, names[f->ninputs + i]);
-    }
+    for (int i = 0; i < f->noutputs; i++)
+        if (general && f->outputs[i]->rank) str_printf(out, ", const fsm_view *%s", names[f->ninputs + i]);
+        else str_printf(out, ", %s *%s", kind_info[f->outputs[i]->kind].c, names[f->ninputs + i]);
     str_puts(out, ");\n");
 }
 
@@ -401,7 +396,8 @@ static void print_header(Str *out, const char *name, int nfuncs, Func *const *fu
     // Headers of equal names in different folders: a program has an entry only once.
     char *guard = arena_printf(a, "%s_%s_H", cpu_c_name(a, name), nfuncs ? cpu_c_name(a, funcs[0]->name) : "");
     for (char *c = guard; *c; c++) *c = (char)toupper((unsigned char)*c);
-    str_printf(out, "// Written by fsmc. Link with -lfsmrt -lm%s.\n", device ? ", and with the CUDA run-time library: -lcudart -lstdc++" : "");
+    str_printf(out, "// Written by fsmc. Link with -lfsmrt -lm%s.\n",
+               device ? ", and with the CUDA run-time library: -lcudart -lstdc++" : "");
     print_externs(out, nfuncs, funcs);
     str_puts(out, header_comment);
     if (device) str_puts(out, device_comment);

@@ -102,8 +102,7 @@ static LLVMErrorRef load(CpuModule *m, LLVMOrcLLJITRef *lljit) {
     cpu_optimised(m);
     if (m->quick) opt.level = 0;
     LLVMTargetMachineRef machine = cpu_machine(&opt, true);
-    LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder,
-                                                  LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine));
+    LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder, LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine));
     if (m->opt.debug) LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(builder, observed_layer, NULL);
     LLVMErrorRef error = LLVMOrcCreateLLJIT(lljit, builder);
     if (error) return error;
@@ -142,11 +141,9 @@ int64_t cpu_jit_peak_bytes(const CpuJit *jit) { return fsm_context_peak_bytes(ji
 
 // ---- calling
 
-int cpu_prepare(Arena *a, CpuJit *jit, const Func *f, const Tensor *inputs, Tensor *outputs, CpuCall *call,
-                const char **error) {
+int cpu_prepare(Arena *a, CpuJit *jit, const Func *f, const Tensor *inputs, Tensor *outputs, CpuCall *call, const char **error) {
     typedef int Caller(fsm_context *, void **);
-    Caller *caller =
-        (Caller *)(uintptr_t)cpu_jit_symbol(jit, arena_printf(a, "%s" CALLER_SUFFIX, cpu_c_name(a, f->name)));
+    Caller *caller = (Caller *)(uintptr_t)cpu_jit_symbol(jit, arena_printf(a, "%s" CALLER_SUFFIX, cpu_c_name(a, f->name)));
     if (!caller) fatal_bug("no compiled code for '%s'", f->name);
     int code = func_prepare(a, f, inputs, outputs, error);
     if (code) return code;

@@ -1,5 +1,5 @@
-// The loop around what lanes.c prints: whole vectors, blocks of them, and what is left over; the lanes' own copies of what they add to,
-// which are added up afterwards; and stores past the caches.
+// The loop around what lanes.c prints: whole vectors, blocks of them, and what is left over; the lanes' own copies of what they add
+// to, which are added up afterwards; and stores past the caches.
 #include "cpu/lanes.h"
 
 #include "lower/lower.h"
@@ -80,7 +80,8 @@ static void end_sums(LaneLoop *z, const Stmt *s) {
         Counted c = body_begin_for(p, emit_int(p->e, 0), n, 1, "sum");
         LLVMValueRef k = LLVMBuildNSWMul(b, c.index, emit_int(p->e, lanes_of_vector(p)), "");
         LLVMValueRef at = LLVMBuildInBoundsGEP2(b, type, p->sums[buf->id], &k, 1, "");
-        LLVMValueRef v = LLVMBuildLoad2(b, LLVMVectorType(type, (unsigned)lanes_of_vector(p)), at, ""), to = lanes_address(p, buf, c.index);
+        LLVMValueRef v = LLVMBuildLoad2(b, LLVMVectorType(type, (unsigned)lanes_of_vector(p)), at, ""),
+                     to = lanes_address(p, buf, c.index);
         LLVMValueRef sum = emit_accumulate(p->e, buf->kind, body_load(p, buf->kind, to), lanes_sum(p, buf->kind, v), false);
         body_store(p, buf->kind, sum, to);
         body_end_for(p, &c);
@@ -96,7 +97,8 @@ static void begin_cells(LaneLoop *z) {
         LLVMValueRef before = LLVMBuildLoad2(p->e->builder, one, s->outer, "");
         p->sums_cell[s->cell] = true;
         p->temp[s->cell] = body_slot(p, type, p->tree->temps.data[s->cell].name);
-        LLVMBuildStore(p->e->builder, s->by == OP_add && !s->scanned ? LLVMConstNull(type) : lanes_splat(p, before), p->temp[s->cell]);
+        LLVMBuildStore(p->e->builder, s->by == OP_add && !s->scanned ? LLVMConstNull(type) : lanes_splat(p, before),
+                       p->temp[s->cell]);
     }
 }
 
@@ -180,8 +182,8 @@ static LLVMValueRef run(LaneLoop *z, const Stmt *s, LLVMValueRef first, LLVMValu
     return end;
 }
 
-// Is the array so large that the loop's stores go past the caches, and does each array that it stores to have as many elements before
-// the next whole vector as the others, from `first` on? How many these are.
+// Is the array so large that the loop's stores go past the caches, and does each array that it stores to have as many elements
+// before the next whole vector as the others, from `first` on? How many these are.
 static LLVMValueRef streams(Body *p, const Stmt *s, LLVMValueRef first, int lanes, LLVMValueRef *before) {
     LLVMBuilderRef b = p->e->builder;
     LLVMValueRef large = NULL;
@@ -189,7 +191,8 @@ static LLVMValueRef streams(Body *p, const Stmt *s, LLVMValueRef first, int lane
         const Stmt *store = s->body->stmts.data[i];
         if (store->kind != ST_STORE) continue;
         LLVMValueRef at = LLVMBuildPtrToInt(b, lanes_address(p, store->buf, first), p->e->type_i64, "");
-        LLVMValueRef missing = LLVMBuildAnd(b, LLVMBuildLShr(b, LLVMBuildNeg(b, at, ""), emit_int(p->e, 3), ""), emit_int(p->e, lanes - 1), "");
+        LLVMValueRef missing =
+            LLVMBuildAnd(b, LLVMBuildLShr(b, LLVMBuildNeg(b, at, ""), emit_int(p->e, 3), ""), emit_int(p->e, lanes - 1), "");
         if (large) {
             large = LLVMBuildAnd(b, large, LLVMBuildICmp(b, LLVMIntEQ, missing, *before, ""), "");
         } else {
@@ -205,7 +208,8 @@ LLVMValueRef lanes_streams(Body *p, const Stmt *s) {
     if (p->e->native < LANES_MASKED) return body_first(p, s);
     LaneLoop z = {.p = p, .enough = LLVMConstInt(p->e->type_i1, 1, false)};
     const int lanes = lanes_of_vector(p);
-    LLVMValueRef n = body_value(p, s->args[0]), first = body_first(p, s), before = NULL, large = streams(p, s, first, lanes, &before);
+    LLVMValueRef n = body_value(p, s->args[0]), first = body_first(p, s), before = NULL,
+                 large = streams(p, s, first, lanes, &before);
     LLVMBasicBlockRef from = LLVMGetInsertBlock(b), stream = body_new_block(p, "stream"), rest = body_new_block(p, "rest");
     LLVMBuildCondBr(b, large, stream, rest);
     body_go_on(p, stream);
@@ -226,8 +230,8 @@ LLVMValueRef lanes_streams(Body *p, const Stmt *s) {
 
 static int64_t left(LLVMValueRef n, LLVMValueRef done) { return LLVMConstIntGetSExtValue(n) - LLVMConstIntGetSExtValue(done); }
 
-// Vectors for which there are no registers wait on the stack. None is to lie across two lines of the cache, or pages: what has just been
-// stored is not forwarded then to the load that needs it, and the loop takes up to twice as long.
+// Vectors for which there are no registers wait on the stack. None is to lie across two lines of the cache, or pages: what has just
+// been stored is not forwarded then to the load that needs it, and the loop takes up to twice as long.
 static void align_stack(Body *p) {
     static const char realign[] = "stackrealign";
     if (p->e->native < LANES_MASKED) return;

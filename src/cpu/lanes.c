@@ -57,9 +57,7 @@ LLVMValueRef lanes_reduce(Body *p, const char *name, LLVMValueRef v) {
 
 static LLVMValueRef any(Body *p, LLVMValueRef mask) { return lanes_reduce(p, "llvm.vector.reduce.or", mask); }
 
-static LLVMValueRef both(Body *p, LLVMValueRef x, LLVMValueRef mask) {
-    return mask ? LLVMBuildAnd(p->e->builder, x, mask, "") : x;
-}
+static LLVMValueRef both(Body *p, LLVMValueRef x, LLVMValueRef mask) { return mask ? LLVMBuildAnd(p->e->builder, x, mask, "") : x; }
 
 // Lanes first … first + n - 1 of a vector.
 LLVMValueRef lanes_part(Body *p, LLVMValueRef v, int first, int n) {
@@ -187,15 +185,16 @@ static bool all_set(const Body *p) { return !p->mask || p->mask == p->in_range; 
 
 // The address is that of a whole vector.
 static void go_past_caches(Body *p, LLVMValueRef store) {
-    LLVMMetadataRef one = LLVMValueAsMetadata(LLVMConstInt(p->e->type_i32, 1, false)), node = LLVMMDNodeInContext2(p->e->context, &one, 1);
+    LLVMMetadataRef one = LLVMValueAsMetadata(LLVMConstInt(p->e->type_i32, 1, false)),
+                    node = LLVMMDNodeInContext2(p->e->context, &one, 1);
     LLVMSetMetadata(store, LLVMGetMDKindIDInContext(p->e->context, "nontemporal", 11), LLVMMetadataAsValue(p->e->context, node));
     LLVMSetAlignment(store, (unsigned)p->lanes * (unsigned)sizeof(double));
 }
 
 enum { MASKED_STORES = 8 }; // how many lanes have the processors whose stores take masks of AVX-512
 
-// The first p->left lanes of a vector, or all. AMD's processors take a dozen cycles and more for a store with a mask that is not one of
-// AVX-512, and a load does not get from it what is still on the way: halves of the vector are stored by themselves.
+// The first p->left lanes of a vector, or all. AMD's processors take a dozen cycles and more for a store with a mask that is not
+// one of AVX-512, and a load does not get from it what is still on the way: halves of the vector are stored by themselves.
 static void store_left(Body *p, unsigned align, LLVMValueRef at, LLVMValueRef v) {
     LLVMBuilderRef b = p->e->builder;
     LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(v));
@@ -207,7 +206,8 @@ static void store_left(Body *p, unsigned align, LLVMValueRef at, LLVMValueRef v)
     body_go_on(p, some);
     for (int h = p->lanes / 2; h > 0; h /= 2) {
         LLVMValueRef low = lanes_part(p, v, 0, h), high = lanes_part(p, v, h, h), step = emit_int(p->e, h), from_at = at;
-        LLVMBasicBlockRef from = LLVMGetInsertBlock(b), store = body_new_block(p, "store"), rest = h > 1 ? body_new_block(p, "rest") : done;
+        LLVMBasicBlockRef from = LLVMGetInsertBlock(b), store = body_new_block(p, "store"),
+                          rest = h > 1 ? body_new_block(p, "rest") : done;
         LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, LLVMBuildAnd(b, p->left, step, ""), emit_int(p->e, 0), ""), store, rest);
         body_go_on(p, store);
         LLVMSetAlignment(LLVMBuildStore(b, low, at), align);
@@ -223,8 +223,8 @@ static void store_left(Body *p, unsigned align, LLVMValueRef at, LLVMValueRef v)
     }
 }
 
-// What is the lanes' own may be written in all of them, too: with what was there. So it can be in registers, and need not wait for a
-// masked store.
+// What is the lanes' own may be written in all of them, too: with what was there. So it can be in registers, and need not wait for
+// a masked store.
 static void store_together(Body *p, const Buf *b, LLVMValueRef at, LLVMValueRef v) {
     unsigned align = vector_alignment(b, p->lanes);
     if (lanes_own(b) && !all_set(p)) v = LLVMBuildSelect(p->e->builder, p->mask, v, load_together(p, b, at), "");
@@ -336,7 +336,8 @@ static LLVMValueRef gather(Body *p, const Buf *b, const Temp *index) {
 static void scatter(Body *p, const Buf *b, const Temp *index, LLVMValueRef v) {
     Places at = places(p, b, index);
     LLVMValueRef all = at_work(p, b, &at, &p->dump);
-    for (int l = 0; l < p->lanes; l++) body_store(p, b->kind, lanes_extract(p, v, l), all ? lanes_extract(p, all, l) : place_of(p, b, &at, l));
+    for (int l = 0; l < p->lanes; l++)
+        body_store(p, b->kind, lanes_extract(p, v, l), all ? lanes_extract(p, all, l) : place_of(p, b, &at, l));
 }
 
 static LLVMValueRef lanes_load(Body *p, const Stmt *s) {
@@ -414,8 +415,11 @@ static const char *vector_function(Body *p, Op op, Kind kind, int lanes) {
     const char *name = op_info[op].lanes && p->e->opt->fp != CPU_FP_PRECISE && kind_is_float(kind) ? emit_libm_name(op) : NULL;
     int bits = lanes * 8 * kind_size(kind);
     if (!name || bits < 128) return NULL;
-    return arena_printf(p->e->arena, "_ZGV%cN%d%s_%s%s", bits == 512 ? 'e' : bits == 256 ? 'd' : 'b', lanes, op_info[op].arity > 1 ? "vv" : "v",
-                        name, kind == KIND_FLOAT ? "f" : "");
+    return arena_printf(p->e->arena, "_ZGV%cN%d%s_%s%s",
+                        bits == 512   ? 'e'
+                        : bits == 256 ? 'd'
+                                      : 'b',
+                        lanes, op_info[op].arity > 1 ? "vv" : "v", name, kind == KIND_FLOAT ? "f" : "");
 #else
     (void)p, (void)op, (void)kind, (void)lanes;
     return NULL;
@@ -424,7 +428,8 @@ static const char *vector_function(Body *p, Op op, Kind kind, int lanes) {
 
 LLVMValueRef lanes_call(Body *p, Op op, Kind kind, int n, LLVMValueRef *args) {
     int lanes = (int)LLVMGetVectorSize(LLVMTypeOf(args[0])), half = lanes / 2;
-    if (lanes <= most_in_call(p, kind)) return emit_pure_call(p->e, vector_function(p, op, kind, lanes), LLVMTypeOf(args[0]), n, args);
+    if (lanes <= most_in_call(p, kind))
+        return emit_pure_call(p->e, vector_function(p, op, kind, lanes), LLVMTypeOf(args[0]), n, args);
     LLVMValueRef low[2], high[2];
     for (int i = 0; i < n; i++) low[i] = lanes_part(p, args[i], 0, half), high[i] = lanes_part(p, args[i], half, half);
     LLVMValueRef first = lanes_call(p, op, kind, n, low);
@@ -435,7 +440,8 @@ LLVMValueRef lanes_call(Body *p, Op op, Kind kind, int n, LLVMValueRef *args) {
 static LLVMValueRef lane_by_lane(Body *p, const Stmt *s) {
     Emitter *e = p->e;
     Kind kind = body_kind(p, s->dst), of = kind == KIND_BOOL ? body_kind(p, s->args[0]) : kind;
-    LLVMValueRef *args = ARENA_ARRAY(e->arena, LLVMValueRef, s->nargs + 1), *lane = ARENA_ARRAY(e->arena, LLVMValueRef, s->nargs + 2);
+    LLVMValueRef *args = ARENA_ARRAY(e->arena, LLVMValueRef, s->nargs + 1),
+                 *lane = ARENA_ARRAY(e->arena, LLVMValueRef, s->nargs + 2);
     for (int k = 0; k < s->nargs; k++) args[k] = lanes_value(p, s->args[k]);
     LLVMValueRef v = LLVMGetPoison(lanes_vector_type(p, emit_type(e, kind)));
     for (int l = 0; l < p->lanes; l++) {
@@ -564,7 +570,8 @@ static Step step_of(Body *p, Temp t, const Stmt *get) {
     if (scales && x.follows && !f) f = ones(p, kind);
     if (scales && y.follows && !g) g = ones(p, kind);
     switch (s->op) {
-    case OP_add: case OP_sub:
+    case OP_add:
+    case OP_sub:
         if (!x.follows && s->op == OP_add) return (Step){true, y.factor, sum(p, OP_add, kind, x.term, y.term)};
         return (Step){true, scales ? sum(p, s->op, kind, f, g) : f, sum(p, s->op, kind, x.term, y.term)};
     case OP_neg: return (Step){true, sum(p, OP_sub, kind, NULL, f), sum(p, OP_sub, kind, NULL, x.term)};
@@ -574,7 +581,8 @@ static Step step_of(Body *p, Temp t, const Stmt *get) {
     }
 }
 
-// x * y + z of vectors, where z may be NULL, in this order: LLVM would take out common factors, and vectors would wait for each other.
+// x * y + z of vectors, where z may be NULL, in this order: LLVM would take out common factors, and vectors would wait for each
+// other.
 static LLVMValueRef step_in_order(Body *p, LLVMValueRef x, LLVMValueRef y, LLVMValueRef z) {
     LLVMValueRef v = LLVMBuildFMul(p->e->builder, x, y, "");
     LLVMSetFastMathFlags(v, LLVMFastMathAllowContract);
@@ -586,8 +594,8 @@ static LLVMValueRef step_in_order(Body *p, LLVMValueRef x, LLVMValueRef y, LLVMV
 
 static LLVMValueRef splat_lane(Body *p, LLVMValueRef v, int lane) { return lanes_splat(p, lanes_extract(p, v, lane)); }
 
-// A cell that holds a prefix sum: what it is in each lane before the term is added, and p->temp after that. In all lanes the cell has
-// the same, the sum before the vector.
+// A cell that holds a prefix sum: what it is in each lane before the term is added, and p->temp after that. In all lanes the cell
+// has the same, the sum before the vector.
 static LLVMValueRef sum_in_lanes(Body *p, Temp next, LLVMValueRef v, LLVMValueRef slot) {
     Kind kind = body_kind(p, next);
     LLVMValueRef zero = zeros(p, kind);
@@ -702,7 +710,12 @@ static bool is_cheap(const Body *p, const Block *block) {
     for (int i = 0; i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
         switch (s->kind) {
-        case ST_LIT: case ST_CELL: case ST_CONV: case ST_SELECT: case ST_GET: case ST_SET: break;
+        case ST_LIT:
+        case ST_CELL:
+        case ST_CONV:
+        case ST_SELECT:
+        case ST_GET:
+        case ST_SET: break;
         case ST_OP:
             if (op_info[s->op].cost > 8) return false;
             break;
@@ -783,18 +796,10 @@ bool lanes_stmt(Body *p, const Stmt *s) {
         if (!info(p, s->dst)->varies && !p->sums_cell[s->dst]) return false;
         lanes_set(p, s);
         return true;
-    case ST_STORE:
-        lanes_store(p, s);
-        return true;
-    case ST_ADDTO:
-        lanes_addto(p, s);
-        return true;
-    case ST_FILL:
-        fill(p, s->buf, lanes_value(p, s->args[0]), NULL);
-        return true;
-    case ST_COPY:
-        fill(p, s->buf, NULL, s->src);
-        return true;
+    case ST_STORE: lanes_store(p, s); return true;
+    case ST_ADDTO: lanes_addto(p, s); return true;
+    case ST_FILL: fill(p, s->buf, lanes_value(p, s->args[0]), NULL); return true;
+    case ST_COPY: fill(p, s->buf, NULL, s->src); return true;
     case ST_IF:
         if (info(p, s->args[0])->varies) lanes_if(p, s);
         return info(p, s->args[0])->varies;

@@ -29,16 +29,15 @@ static void start_llvm(void) {
 // LLVM ignores a processor it does not know, or ends the program, so that unknown names must not reach it. The names
 // are those of 64-bit x86 processors in LLVM 19; on other architectures every name is passed on.
 #if defined(__x86_64__)
-static const char known_cpus[] =
-    " "
-    "native baseline generic x86-64 x86-64-v2 x86-64-v3 x86-64-v4 alderlake amdfam10 arrowlake "
-    "arrowlake-s athlon64 athlon64-sse3 athlon-fx atom barcelona bdver1 bdver2 bdver3 bdver4 "
-    "bonnell broadwell btver1 btver2 cannonlake cascadelake clearwaterforest cooperlake core2 "
-    "corei7 corei7-avx core-avx2 core-avx-i emeraldrapids goldmont goldmont-plus gracemont "
-    "grandridge graniterapids graniterapids-d haswell icelake-client icelake-server ivybridge k8 "
-    "k8-sse3 knl knm lunarlake meteorlake nehalem nocona opteron opteron-sse3 pantherlake penryn "
-    "raptorlake rocketlake sandybridge sapphirerapids sierraforest silvermont skx skylake "
-    "skylake-avx512 slm tigerlake tremont westmere znver1 znver2 znver3 znver4 ";
+static const char known_cpus[] = " "
+                                 "native baseline generic x86-64 x86-64-v2 x86-64-v3 x86-64-v4 alderlake amdfam10 arrowlake "
+                                 "arrowlake-s athlon64 athlon64-sse3 athlon-fx atom barcelona bdver1 bdver2 bdver3 bdver4 "
+                                 "bonnell broadwell btver1 btver2 cannonlake cascadelake clearwaterforest cooperlake core2 "
+                                 "corei7 corei7-avx core-avx2 core-avx-i emeraldrapids goldmont goldmont-plus gracemont "
+                                 "grandridge graniterapids graniterapids-d haswell icelake-client icelake-server ivybridge k8 "
+                                 "k8-sse3 knl knm lunarlake meteorlake nehalem nocona opteron opteron-sse3 pantherlake penryn "
+                                 "raptorlake rocketlake sandybridge sapphirerapids sierraforest silvermont skx skylake "
+                                 "skylake-avx512 slm tigerlake tremont westmere znver1 znver2 znver3 znver4 ";
 
 static bool cpu_known(const char *cpu) {
     size_t n = strlen(cpu);
@@ -57,10 +56,8 @@ LLVMTargetMachineRef cpu_machine(const CpuOptions *opt, bool jit) {
     start_llvm();
     char *triple = LLVMGetDefaultTargetTriple(), *host = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
     const char *cpu = opt->cpu ? opt->cpu : "native", *enabled = "";
-    if (!strcmp(cpu, "native"))
-        cpu = host, enabled = features;
-    else if (!strcmp(cpu, "baseline"))
-        cpu = strncmp(triple, "x86_64", 6) ? "generic" : "x86-64";
+    if (!strcmp(cpu, "native")) cpu = host, enabled = features;
+    else if (!strcmp(cpu, "baseline")) cpu = strncmp(triple, "x86_64", 6) ? "generic" : "x86-64";
     LLVMTargetRef target;
     char *error = NULL;
     if (LLVMGetTargetFromTriple(triple, &target, &error)) fatal_bug("%s", error);
@@ -113,7 +110,8 @@ static bool has(const char *features, const char *feature) {
 
 // How many doubles the machine's vectors hold: with AVX-512DQ (which not all that have AVX-512 do) 8, with AVX2 and FMA 4.
 static int native_lanes(LLVMTargetMachineRef machine) {
-    static const char with8[] = "define <8 x double> @f(<8 x i64> %x) {\n%y = sitofp <8 x i64> %x to <8 x double>\nret <8 x double> %y\n}";
+    static const char with8[] =
+        "define <8 x double> @f(<8 x i64> %x) {\n%y = sitofp <8 x i64> %x to <8 x double>\nret <8 x double> %y\n}";
     static const char with4[] = "define <4 x i64> @f(<4 x i64> %x, <4 x i64> %y) {\n%z = add <4 x i64> %x, %y\nret <4 x i64> %z\n}";
     char *triple = LLVMGetTargetMachineTriple(machine), *features = LLVMGetTargetMachineFeatureString(machine);
     char *cpu = LLVMGetTargetMachineCPU(machine);
@@ -199,8 +197,7 @@ const char **cpu_entry_names(Arena *a, Diag *diag, int n, Tree *const *trees) {
                 diag_error(diag, f->span, "entries '%s' and '%s' cannot both be exported: '%s' is a function of the other",
                            trees[j]->func->name, f->name, names[longer ? i : j]);
             if (!strcmp(names[i], names[j]))
-                diag_error(diag, f->span, "entries '%s' and '%s' would both be '%s' in C", trees[j]->func->name,
-                           f->name, names[i]);
+                diag_error(diag, f->span, "entries '%s' and '%s' would both be '%s' in C", trees[j]->func->name, f->name, names[i]);
         }
     }
     return diag_errors(diag) > errors ? NULL : names;
@@ -279,8 +276,7 @@ static LLVMErrorRef tidy_huge_functions(CpuModule *m, LLVMModuleRef module, LLVM
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f && !error; f = LLVMGetNextFunction(f)) {
         for (int i = 0; i < 2 && (is_quick(f) || is_huge(f)); i++) {
             unsigned kind = LLVMGetEnumAttributeKindForName(attributes[i], strlen(attributes[i]));
-            LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                                    LLVMCreateEnumAttribute(context, kind, 0));
+            LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(context, kind, 0));
         }
     }
     return error;

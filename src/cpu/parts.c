@@ -60,7 +60,7 @@ static int divide(Body *p, const Block *block, int first) {
 
 typedef struct Survey {
     Body *p;
-    Part *part;        // around what is being looked at
+    Part *part;         // around what is being looked at
     Part **temp, **buf; // where they are defined
 } Survey;
 
@@ -182,11 +182,13 @@ typedef struct Around {
 } Around;
 
 static Around leave(Body *p, const Part *part) {
-    Around a = {.function = p->function, .context = p->context, .frame = p->frame, .slots = p->slots, .leave = p->leave, .part = p->part};
+    Around a = {
+        .function = p->function, .context = p->context, .frame = p->frame, .slots = p->slots, .leave = p->leave, .part = p->part};
     a.call = p->call, a.zero = p->zero, a.dump = p->dump;
     a.here = LLVMGetInsertBlock(p->e->builder);
     a.temp = ARENA_ARRAY(p->e->arena, LLVMValueRef, part->in.len);
-    a.base = ARENA_ARRAY(p->e->arena, LLVMValueRef, part->in_buf.len), a.roomy = ARENA_ARRAY(p->e->arena, LLVMValueRef, part->in_buf.len);
+    a.base = ARENA_ARRAY(p->e->arena, LLVMValueRef, part->in_buf.len),
+    a.roomy = ARENA_ARRAY(p->e->arena, LLVMValueRef, part->in_buf.len);
     for (int i = 0; i < part->in.len; i++) a.temp[i] = p->temp[part->in.data[i]];
     for (int i = 0; i < part->in_buf.len; i++)
         a.base[i] = p->base[part->in_buf.data[i]->id], a.roomy[i] = p->roomy[part->in_buf.data[i]->id];
@@ -194,7 +196,8 @@ static Around leave(Body *p, const Part *part) {
 }
 
 static void come_back(Body *p, const Part *part, const Around *a) {
-    p->function = a->function, p->context = a->context, p->frame = a->frame, p->slots = a->slots, p->leave = a->leave, p->part = a->part;
+    p->function = a->function, p->context = a->context, p->frame = a->frame, p->slots = a->slots, p->leave = a->leave,
+    p->part = a->part;
     p->call = a->call, p->zero = a->zero, p->dump = a->dump;
     for (int i = 0; i < part->in.len; i++) p->temp[part->in.data[i]] = a->temp[i];
     for (int i = 0; i < part->in_buf.len; i++)

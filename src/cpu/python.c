@@ -35,10 +35,10 @@ static const struct {
 // ---- names
 
 static bool is_keyword(const char *name) {
-    static const char *const words[] = {"False", "None",   "True",  "and",    "as",   "assert", "async",  "await",    "break",
-                                        "class", "continue", "def", "del",    "elif", "else",   "except", "finally",  "for",
-                                        "from",  "global", "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
-                                        "or",    "pass",   "raise", "return", "try",  "while",  "with",   "yield"};
+    static const char *const words[] = {"False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+                                        "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+                                        "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+                                        "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(words[i], name)) return true;
     return false;
@@ -54,12 +54,9 @@ bool cpu_python_importable(const char *name) {
 static const char *python_name(Arena *a, const char *name) {
     Str s = {0};
     if (!isalpha((unsigned char)*name)) str_putc(&s, 'x');
-    for (const char *c = name; *c; c++) {
-        if (*c == '\'')
-            str_puts(&s, "_prime");
-        else
-            str_putc(&s, isalnum((unsigned char)*c) ? *c : '_');
-    }
+    for (const char *c = name; *c; c++)
+        if (*c == '\'') str_puts(&s, "_prime");
+        else str_putc(&s, isalnum((unsigned char)*c) ? *c : '_');
     if (is_keyword(str_text(&s)) || !strcmp(str_text(&s), "Array") || !strncmp(str_text(&s), "Fsm", 3)) str_putc(&s, '_');
     const char *result = arena_strdup(a, str_text(&s));
     str_free(&s);
@@ -126,8 +123,8 @@ static const char *sum(Printer *p, const Node *n, int prec) {
         y = n->args[0];
     }
     const char *left = size_text(p, x, 5), *right = size_text(p, y, 5);
-    const char *text = *right == '-' ? arena_printf(p->arena, "%s - %s", left, right + 1)
-                                     : arena_printf(p->arena, "%s + %s", left, right);
+    const char *text =
+        *right == '-' ? arena_printf(p->arena, "%s - %s", left, right + 1) : arena_printf(p->arena, "%s + %s", left, right);
     return prec > 5 ? arena_printf(p->arena, "(%s)", text) : text;
 }
 
@@ -196,12 +193,9 @@ static const char *extents_text(Printer *p, const Node *n) {
 static void quoted(Str *out, const char *text, size_t n) {
     for (size_t i = 0; i < n; i++) {
         unsigned char c = (unsigned char)text[i];
-        if (c == '\\' || c == '"')
-            str_printf(out, "\\%c", c);
-        else if ((c < ' ' && c != '\t') || c == 127)
-            str_printf(out, "\\x%02x", c);
-        else
-            str_putc(out, (char)c);
+        if (c == '\\' || c == '"') str_printf(out, "\\%c", c);
+        else if ((c < ' ' && c != '\t') || c == 127) str_printf(out, "\\x%02x", c);
+        else str_putc(out, (char)c);
     }
 }
 
@@ -254,12 +248,9 @@ static Node *const *value_text(Printer *p, Str *out, const SigType *t, Node *con
         return leaf;
     }
     const Node *n = *leaf;
-    if (!n->rank)
-        str_puts(out, kinds[n->kind].scalar);
-    else if (hint)
-        str_puts(out, "Array");
-    else
-        str_printf(out, "%s%s", kinds[n->kind].array, extents_text(p, n));
+    if (!n->rank) str_puts(out, kinds[n->kind].scalar);
+    else if (hint) str_puts(out, "Array");
+    else str_printf(out, "%s%s", kinds[n->kind].array, extents_text(p, n));
     return leaf + 1;
 }
 
@@ -352,10 +343,8 @@ static int convert(Printer *p, const SigType *t, int input, const char *name, co
         const Node *n = p->f->inputs[input];
         const char *leaf = p->names[input];
         if (n->rank)
-            str_printf(p->out, "    _in_%s = _array(\"%s\", %s, _kind_%s, %d)\n", leaf, path, name, kinds[n->kind].array,
-                       n->rank);
-        else
-            str_printf(p->out, "    %s = %s(\"%s\", %s)\n", leaf, kinds[n->kind].convert, path, name);
+            str_printf(p->out, "    _in_%s = _array(\"%s\", %s, _kind_%s, %d)\n", leaf, path, name, kinds[n->kind].array, n->rank);
+        else str_printf(p->out, "    %s = %s(\"%s\", %s)\n", leaf, kinds[n->kind].convert, path, name);
         return input + 1;
     }
     const char **parts = ARENA_ARRAY(p->arena, const char *, t->nparts + 1);
@@ -550,8 +539,7 @@ static void print_head(Printer *p, const char *name, const SigType *result, bool
 static void print_inputs(Printer *p, const char *function) {
     const Func *f = p->f;
     str_printf(p->out, "    _code = _c_%s(_ctx", function);
-    for (int i = 0; i < f->ninputs; i++)
-        str_printf(p->out, f->inputs[i]->rank ? ", _in_%s[0]" : ", %s", p->names[i]);
+    for (int i = 0; i < f->ninputs; i++) str_printf(p->out, f->inputs[i]->rank ? ", _in_%s[0]" : ", %s", p->names[i]);
 }
 
 static void print_query(Printer *p, const char *c_name) {
@@ -566,8 +554,7 @@ static void print_call(Printer *p, const char *c_name) {
     const Func *f = p->f;
     if (!p->asks) str_puts(p->out, "    _ctx = _context()\n");
     print_inputs(p, c_name);
-    for (int k = 0; k < f->noutputs; k++)
-        str_printf(p->out, f->outputs[k]->rank ? ", _out%d[0]" : ", _ctypes.byref(_out%d)", k);
+    for (int k = 0; k < f->noutputs; k++) str_printf(p->out, f->outputs[k]->rank ? ", _out%d[0]" : ", _ctypes.byref(_out%d)", k);
     str_puts(p->out, ")\n    if _code:\n        _fail(_ctx, _code)\n");
 }
 
@@ -629,9 +616,10 @@ static void print_codes(Str *out) {
     static const struct {
         int code;
         const char *name;
-    } errors[] = {{FSM_ERROR_NEGATIVE, "Size"}, {FSM_ERROR_OVERFLOW, "Size"}, {FSM_ERROR_SIZE, "Size"}, {FSM_ERROR_BOUNDS, "Bounds"}, {FSM_ERROR_ASSERT, "Assert"},
-                  {FSM_ERROR_DIVIDE, "Divide"},   {FSM_ERROR_MEMORY, "Memory"}, {FSM_ERROR_OVERLAP, "Overlap"},
-                  {FSM_ERROR_CANCELLED, "Cancelled"}, {FSM_ERROR_NAN, "Nan"}, {FSM_ERROR_RANGE, "Range"}};
+    } errors[] = {{FSM_ERROR_NEGATIVE, "Size"}, {FSM_ERROR_OVERFLOW, "Size"},   {FSM_ERROR_SIZE, "Size"},
+                  {FSM_ERROR_BOUNDS, "Bounds"}, {FSM_ERROR_ASSERT, "Assert"},   {FSM_ERROR_DIVIDE, "Divide"},
+                  {FSM_ERROR_MEMORY, "Memory"}, {FSM_ERROR_OVERLAP, "Overlap"}, {FSM_ERROR_CANCELLED, "Cancelled"},
+                  {FSM_ERROR_NAN, "Nan"},       {FSM_ERROR_RANGE, "Range"}};
     str_puts(out, "_codes.update({\n");
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         str_printf(out, "    %d: Fsm%sError,\n", errors[i].code, errors[i].name);
@@ -647,12 +635,11 @@ static void print_kinds(Str *out) {
 static void print_preamble(Str *out, const char *source, const char *library, int n, const char *const *names) {
     str_puts(out, "\"\"\"Compiled from the F̃ program ");
     quoted(out, source, strlen(source));
-    str_puts(out,
-             ".\n\n"
-             "An array argument may be a numpy array, a buffer, or nested lists; it is used in place if it is contiguous and\n"
-             "has the right type of elements. Results are numpy arrays, or memoryviews where there is no numpy. Errors are\n"
-             "exceptions of the class FsmError. Several threads may call at once.\n"
-             "\"\"\"\n\n# Written by fsmc.\n\n");
+    str_puts(out, ".\n\n"
+                  "An array argument may be a numpy array, a buffer, or nested lists; it is used in place if it is contiguous and\n"
+                  "has the right type of elements. Results are numpy arrays, or memoryviews where there is no numpy. Errors are\n"
+                  "exceptions of the class FsmError. Several threads may call at once.\n"
+                  "\"\"\"\n\n# Written by fsmc.\n\n");
     str_puts(out, fsmc_python_files[0].text);
     str_puts(out, "\n\n# ---- the entries\n\n__all__ = [\n");
     for (int i = 0; i < n; i++) str_printf(out, "    \"%s\",\n", names[i]);
@@ -673,8 +660,8 @@ bool cpu_python(Str *out, Diag *diag, const char *source, const char *library, i
         names[i] = python_name(a, funcs[i]->name);
         for (int k = 0; k < i; k++) {
             if (strcmp(names[i], names[k])) continue;
-            diag_error(diag, funcs[i]->span, "entries `%s` and `%s` would both be `%s` in Python", funcs[k]->name,
-                       funcs[i]->name, names[i]);
+            diag_error(diag, funcs[i]->span, "entries `%s` and `%s` would both be `%s` in Python", funcs[k]->name, funcs[i]->name,
+                       names[i]);
             ok = false;
         }
     }

@@ -3,8 +3,8 @@
 // floats. One step of high order makes all 53 of them; sqrt(x) is x times that. What floats cannot hold, as 0 and infinity, is for
 // the unit, in a block that is seldom reached. Only where --fp=fast allows, since the last bit may differ.
 //
-// Of the vectors that a loop does at a time, so many are taken from the unit, of each root and quotient, that the time is least: the
-// greater of that of the unit and of the arithmetic besides. With AVX-512 these are all, or none.
+// Of the vectors that a loop does at a time, so many are taken from the unit, of each root and quotient, that the time is least:
+// the greater of that of the unit and of the arithmetic besides. With AVX-512 these are all, or none.
 #include "cpu/lanes.h"
 #include "lower/lower.h"
 
@@ -12,8 +12,8 @@
 
 enum { LARGEST = 8, MOST_VECTORS = 64 / 4, MOST_ROOTS = 32 };
 
-// Times for a vector, in multiplications: of the unit for a root and a quotient; of arithmetic for one that is approximated. Additions
-// have units of their own.
+// Times for a vector, in multiplications: of the unit for a root and a quotient; of arithmetic for one that is approximated.
+// Additions have units of their own.
 typedef struct Costs {
     double root, quotient, approximate_root, approximate_quotient;
 } Costs;
@@ -32,9 +32,9 @@ static const Stmt *operation(const Body *p, Temp t, Op op) {
 typedef struct Planner {
     Body *p;
     const Costs *costs;
-    int vectors, step;            // at a time; how many more are approximated, or none
+    int vectors, step;             // at a time; how many more are approximated, or none
     VEC(const Stmt *) roots, rest; // of one body of a loop; its quotients
-    double other;                 // time of arithmetic besides
+    double other;                  // time of arithmetic besides
 } Planner;
 
 static bool is_by_root(const Body *p, const Stmt *quotient) { return operation(p, quotient->args[1], OP_sqrt) != NULL; }

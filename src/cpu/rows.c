@@ -172,10 +172,9 @@ static void move_rows(Body *p, const Stmt *loop, const RowCopy *z, LLVMValueRef 
         return;
     }
     body_emit_range(p, loop->body, 0, loop->body->stmts.len - 2); // where the row is
-    for (int lane = 0; lane < p->lanes; lane += lanes_of_vector(p)) {
+    for (int lane = 0; lane < p->lanes; lane += lanes_of_vector(p))
         if (z->of == z->load) rows_in(p, z, loop, lane, size);
         else rows_out(p, z, loop, lane, size);
-    }
 }
 
 enum { FEW = 3 };
@@ -193,7 +192,8 @@ static void copy_short(Body *p, const Stmt *loop, const RowCopy *z, int64_t n) {
     for (int64_t k = 0; k < n; k++) {
         p->temp[loop->dst] = emit_int(p->e, k);
         LLVMValueRef v = load_apart(p, z->of->buf, stmt_index(z->of), n, k);
-        LLVMSetAlignment(LLVMBuildStore(p->e->builder, v, element_at(p, z->store, 0, 0)), lanes_aligned(z->of->buf->kind, p->lanes));
+        LLVMSetAlignment(LLVMBuildStore(p->e->builder, v, element_at(p, z->store, 0, 0)),
+                         lanes_aligned(z->of->buf->kind, p->lanes));
     }
 }
 

@@ -1,5 +1,5 @@
-// Runs of stores. A row of what a sparse Jacobian's columns are is a few numbers plus constants, in elements that lie together: vectors are
-// put together of these and stored at once.
+// Runs of stores. A row of what a sparse Jacobian's columns are is a few numbers plus constants, in elements that lie together:
+// vectors are put together of these and stored at once.
 #include "cpu/body.h"
 
 enum { LEAST = 4, MOST = 64, AHEAD = 500, BASES = 3 };
@@ -30,7 +30,11 @@ bool stores_follow(const Body *p, const Stmt *a, const Stmt *b) {
 // What comes first if the statement stays where it is and a store before it comes later: nothing that the store could change.
 static bool passes(const Stmt *s, const Buf *b) {
     switch (s->kind) {
-    case ST_LIT: case ST_OP: case ST_CONV: case ST_SELECT: case ST_CHECK: return true;
+    case ST_LIT:
+    case ST_OP:
+    case ST_CONV:
+    case ST_SELECT:
+    case ST_CHECK: return true;
     case ST_LOAD: return s->buf != b;
     default: return false;
     }

@@ -63,7 +63,8 @@ static LLVMValueRef turned_sums(Body *p, Kind kind, LLVMValueRef *v, int n) {
     for (int step = 1; step < n; step *= 2)
         for (int i = 0; i < n / step; i += 2) v[i / 2] = turned(p, kind, v[i], v[i + 1], step);
     LLVMValueRef sum = v[0];
-    for (int l = lanes_of_vector(p) / 2; l >= n; l /= 2) sum = lanes_plus(p, kind, lanes_part(p, sum, 0, l), lanes_part(p, sum, l, l));
+    for (int l = lanes_of_vector(p) / 2; l >= n; l /= 2)
+        sum = lanes_plus(p, kind, lanes_part(p, sum, 0, l), lanes_part(p, sum, l, l));
     return sum;
 }
 

@@ -23,7 +23,7 @@ typedef struct Need {
 typedef struct Outline {
     Body *p;
     VEC(Need) needs;
-    Map seen; // buffers
+    Map seen;     // buffers
     char *listed; // by temp
 } Outline;
 
@@ -171,7 +171,8 @@ void threads_for(Body *p, const Stmt *s) {
     emit_chunk(&z, s, chunk);
     LLVMPositionBuilderAtEnd(b, here);
     debug_place(e->debug, s->span);
-    LLVMValueRef args[] = {p->context, task, room, body_value(p, s->args[0]), LLVMConstInt(e->type_i32, (unsigned)e->opt->threads, true)};
+    LLVMValueRef args[] = {p->context, task, room, body_value(p, s->args[0]),
+                           LLVMConstInt(e->type_i32, (unsigned)e->opt->threads, true)};
     LLVMValueRef code = body_call(p, "fsm_parallel", e->type_i32, 5, args);
     LLVMValueRef ok = LLVMBuildICmp(b, LLVMIntEQ, code, LLVMConstNull(e->type_i32), "");
     LLVMBasicBlockRef rest = body_split_failure(p, ok);

@@ -13,17 +13,17 @@ typedef struct OpCode {
     const char *name;     // intrinsic or function
 } OpCode;
 
-#define INS(f, i)                                                                                                      \
+#define INS(f, i)                                                                                                                  \
     { FORM_INS, LLVM##f, LLVM##i, NULL }
-#define CMPI(f, i)                                                                                                     \
+#define CMPI(f, i)                                                                                                                 \
     { FORM_CMP, LLVMReal##f, LLVMInt##i, NULL }
-#define INTR(s)                                                                                                        \
+#define INTR(s)                                                                                                                    \
     { FORM_INTR, 0, 0, s }
-#define LIBM(s)                                                                                                        \
+#define LIBM(s)                                                                                                                    \
     { FORM_LIBM, 0, 0, s }
-#define RTL(s)                                                                                                         \
+#define RTL(s)                                                                                                                     \
     { FORM_RTL, 0, 0, s }
-#define OWN                                                                                                            \
+#define OWN                                                                                                                        \
     { FORM_OWN, 0, 0, NULL }
 static const OpCode op_code[OP_COUNT] = {
 #define OP(name, arity, type, dx, dy, eval_f, eval_i, llvm, fsm, count, cost, ...) [OP_##name] = llvm,
@@ -57,9 +57,7 @@ static LLVMValueRef in_lanes(const Emitter *e, LLVMValueRef x) {
 
 LLVMTypeRef emit_memory_type(Emitter *e, Kind kind) { return kind == KIND_BOOL ? e->type_i8 : scalar_type(e, kind); }
 
-LLVMValueRef emit_int(Emitter *e, int64_t value) {
-    return in_lanes(e, LLVMConstInt(e->type_i64, (unsigned long long)value, true));
-}
+LLVMValueRef emit_int(Emitter *e, int64_t value) { return in_lanes(e, LLVMConstInt(e->type_i64, (unsigned long long)value, true)); }
 
 LLVMValueRef emit_lit(Emitter *e, Kind kind, double real, int64_t num) {
     LLVMTypeRef type = scalar_type(e, kind);
@@ -85,8 +83,7 @@ LLVMValueRef emit_declare(Emitter *e, const char *name, LLVMTypeRef type, const 
     return f;
 }
 
-LLVMValueRef emit_intrinsic(Emitter *e, const char *name, int ntypes, LLVMTypeRef *types, int nargs,
-                            LLVMValueRef *args) {
+LLVMValueRef emit_intrinsic(Emitter *e, const char *name, int ntypes, LLVMTypeRef *types, int nargs, LLVMValueRef *args) {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     if (!id) fatal_bug("LLVM has no intrinsic %s", name);
     LLVMValueRef f = LLVMGetIntrinsicDeclaration(e->module, id, types, (size_t)ntypes);
@@ -216,8 +213,8 @@ static LLVMValueRef divide(Emitter *e, LLVMValueRef x, LLVMValueRef y, bool rema
     return LLVMBuildSelect(b, rare, LLVMBuildNeg(b, x, ""), LLVMBuildSDiv(b, x, safe, ""), "");
 }
 
-// The first argument on ties; NaN if either is NaN. Processors have an instruction for that but for NaN and for zeros' signs, of which
-// the latter do not matter unless results are to be precise.
+// The first argument on ties; NaN if either is NaN. Processors have an instruction for that but for NaN and for zeros' signs, of
+// which the latter do not matter unless results are to be precise.
 static LLVMValueRef extreme(Emitter *e, Kind kind, LLVMValueRef x, LLVMValueRef y, bool max) {
     LLVMBuilderRef b = e->builder;
     LLVMValueRef first;
@@ -262,8 +259,7 @@ LLVMValueRef emit_op(Emitter *e, Op op, Kind kind, LLVMValueRef x, LLVMValueRef 
     int arity = op_info[op].arity;
     bool real = kind_is_float(kind);
     switch (c->form) {
-    case FORM_INS:
-        return with_flags(e, LLVMBuildBinOp(b, (LLVMOpcode)(real ? c->on_float : c->on_int), x, y, ""), false);
+    case FORM_INS: return with_flags(e, LLVMBuildBinOp(b, (LLVMOpcode)(real ? c->on_float : c->on_int), x, y, ""), false);
     case FORM_CMP:
         return real ? LLVMBuildFCmp(b, (LLVMRealPredicate)c->on_float, x, y, "")
                     : LLVMBuildICmp(b, (LLVMIntPredicate)c->on_int, x, y, "");
@@ -303,8 +299,7 @@ LLVMValueRef emit_conv(Emitter *e, Kind to, Kind from, LLVMValueRef x) {
     if (to == from) return x;
     if (to == KIND_BOOL) {
         LLVMValueRef zero = LLVMConstNull(emit_type(e, from));
-        return kind_is_float(from) ? LLVMBuildFCmp(b, LLVMRealUNE, x, zero, "")
-                                   : LLVMBuildICmp(b, LLVMIntNE, x, zero, "");
+        return kind_is_float(from) ? LLVMBuildFCmp(b, LLVMRealUNE, x, zero, "") : LLVMBuildICmp(b, LLVMIntNE, x, zero, "");
     }
     if (kind_is_float(from)) {
         if (to == KIND_DOUBLE) return LLVMBuildFPExt(b, x, type, "");

@@ -1,6 +1,6 @@
-// Kernels whose blocks do the iterations of a grid. All threads of a block compute its scalars; one of them stores, or adds to an array; they
-// share out the iterations of inner grids, and join what these add up. Where threads access what others have written, or write what others
-// may still read, they wait for each other.
+// Kernels whose blocks do the iterations of a grid. All threads of a block compute its scalars; one of them stores, or adds to an
+// array; they share out the iterations of inner grids, and join what these add up. Where threads access what others have written,
+// or write what others may still read, they wait for each other.
 #include "cuda/print.h"
 
 typedef struct BlockCode {
@@ -29,7 +29,8 @@ static void find_inner(Unit *u, const Block *b, const Stmt *grid, const char **m
             }
             if (n) n = expr_text(u->arena, "fsm::count_of(%s)", n);
             if (n && !*most) *most = n;
-            else if (n && strcmp(n, *most) && strlen(*most) < 200) *most = expr_text(u->arena, "fsm::greatest_int(%s, %s)", *most, n);
+            else if (n && strcmp(n, *most) && strlen(*most) < 200)
+                *most = expr_text(u->arena, "fsm::greatest_int(%s, %s)", *most, n);
             continue;
         }
         find_inner(u, s->body, grid, most), find_inner(u, s->other, grid, most);
@@ -185,8 +186,8 @@ static void all_elements(BlockCode *p, const Stmt *s) {
     before(p, s);
     const char *value = s->src ? expr_text(u->arena, "%s[fsm_e]", expr_buf(u, s->src)) : expr_temp(u, s->args[0]);
     if (!s->src && s->buf->kind == KIND_BOOL) value = expr_text(u->arena, "uint8_t(%s)", value);
-    code_line(p->c, "for (int64_t fsm_e = threadIdx.x, fsm_all = %s; fsm_e < fsm_all; fsm_e += blockDim.x) %s[fsm_e] = %s;", expr_count(u, s->buf, NULL),
-              expr_buf(u, s->buf), value);
+    code_line(p->c, "for (int64_t fsm_e = threadIdx.x, fsm_all = %s; fsm_e < fsm_all; fsm_e += blockDim.x) %s[fsm_e] = %s;",
+              expr_count(u, s->buf, NULL), expr_buf(u, s->buf), value);
 }
 
 static void one_thread(BlockCode *p, const Stmt *s) {
@@ -211,7 +212,9 @@ static void sequential(BlockCode *p, const Stmt *s) {
     Unit *u = p->u;
     const char *i = s->dst >= 0 ? expr_temp(u, s->dst) : NULL;
     if (s->kind == ST_LOOP) code_line(c, "for (;;) {");
-    else code_line(c, "for (int64_t %s = %s; %s < %s; %s++) {", i, s->nargs > 1 ? expr_temp(u, s->args[1]) : "0", i, expr_temp(u, s->args[0]), i);
+    else
+        code_line(c, "for (int64_t %s = %s; %s < %s; %s++) {", i, s->nargs > 1 ? expr_temp(u, s->args[1]) : "0", i,
+                  expr_temp(u, s->args[0]), i);
     c->indent += 4;
     if (each_access(p, s, see_write)) wait(p); // for those that are in the iteration before
     c->indent -= 4;
@@ -250,10 +253,13 @@ static void stmt(BlockCode *p, Stmt *s, const Block *in) {
         return;
     }
     switch (s->kind) {
-    case ST_FOR: case ST_LOOP: sequential(p, s); break;
+    case ST_FOR:
+    case ST_LOOP: sequential(p, s); break;
     case ST_IF: branch(p, s); break;
-    case ST_FILL: case ST_COPY: all_elements(p, s); break;
-    case ST_STORE: case ST_ADDTO: one_thread(p, s); break;
+    case ST_FILL:
+    case ST_COPY: all_elements(p, s); break;
+    case ST_STORE:
+    case ST_ADDTO: one_thread(p, s); break;
     case ST_SET:
         if (is_outer_sum(p, s->dst)) one_thread(p, s);
         else code_stmt(p->c, s, in);

@@ -91,16 +91,20 @@ static void check(Code *c, const Stmt *s) {
 static const char *element(Code *c, const Buf *b, const Temp *index) {
     Unit *u = c->u;
     const char *step = map_get(&c->step, b), *at = expr_place(u, b, index);
-    return step ? expr_text(u->arena, "%s[(%s) * %s]", expr_buf(u, b), at, step) : expr_text(u->arena, "%s[%s]", expr_buf(u, b), at);
+    return step ? expr_text(u->arena, "%s[(%s) * %s]", expr_buf(u, b), at, step)
+                : expr_text(u->arena, "%s[%s]", expr_buf(u, b), at);
 }
 
-static const char *as_element(Unit *u, Kind k, const char *value) { return k == KIND_BOOL ? expr_text(u->arena, "uint8_t(%s)", value) : value; }
+static const char *as_element(Unit *u, Kind k, const char *value) {
+    return k == KIND_BOOL ? expr_text(u->arena, "uint8_t(%s)", value) : value;
+}
 
 static void load(Code *c, const Stmt *s) {
     Unit *u = c->u;
     u->text[s->dst] = NULL;
     const char *from = element(c, s->buf, s->args);
-    code_line(c, "const %s %s = %s%s;", cuda_type(s->buf->kind), expr_temp(u, s->dst), from, s->buf->kind == KIND_BOOL ? " != 0" : "");
+    code_line(c, "const %s %s = %s%s;", cuda_type(s->buf->kind), expr_temp(u, s->dst), from,
+              s->buf->kind == KIND_BOOL ? " != 0" : "");
 }
 
 static void store(Code *c, const Stmt *s) {
@@ -123,7 +127,8 @@ static void all_elements(Code *c, const Stmt *s) {
     const char *to = expr_buf(u, s->buf), *step = map_get(&c->step, s->buf), *from_step = s->src ? map_get(&c->step, s->src) : NULL;
     const char *value = s->src ? expr_text(u->arena, from_step ? "%s[fsm_e * %s]" : "%s[fsm_e]", expr_buf(u, s->src), from_step)
                                : as_element(u, s->buf->kind, expr_temp(u, s->args[0]));
-    code_line(c, "for (int64_t fsm_e = 0, fsm_all = %s; fsm_e < fsm_all; fsm_e++) %s[fsm_e%s%s] = %s;", expr_count(u, s->buf, NULL), to, step ? " * " : "", step ? step : "", value);
+    code_line(c, "for (int64_t fsm_e = 0, fsm_all = %s; fsm_e < fsm_all; fsm_e++) %s[fsm_e%s%s] = %s;", expr_count(u, s->buf, NULL),
+              to, step ? " * " : "", step ? step : "", value);
 }
 
 // An array that comes into being while a thread runs: memory of the thread's own.
@@ -139,8 +144,8 @@ static void new_array(Code *c, const Stmt *s) {
         return;
     }
     code_line(c, "const fsm::Memory<%s> %s_memory(%s);", type, name, expr_count(u, b, NULL));
-    code_failure(c, expr_text(u->arena, "%s_memory.ok()", name), FSM_ERROR_MEMORY, "", "out of memory: %d bytes for an intermediate array",
-                 1, expr_text(u->arena, ", %s_memory.bytes()", name));
+    code_failure(c, expr_text(u->arena, "%s_memory.ok()", name), FSM_ERROR_MEMORY, "",
+                 "out of memory: %d bytes for an intermediate array", 1, expr_text(u->arena, ", %s_memory.bytes()", name));
     code_line(c, "[[maybe_unused]] %s *const %s = %s_memory.data();", type, name, name);
 }
 
@@ -169,7 +174,8 @@ static void loop(Code *c, const Stmt *s) {
         code_line(c, "for (;;) {");
     } else {
         const char *i = expr_temp(u, s->dst);
-        code_line(c, "for (int64_t %s = %s; %s < %s; %s++) {", i, s->nargs > 1 ? expr_temp(u, s->args[1]) : "0", i, expr_temp(u, s->args[0]), i);
+        code_line(c, "for (int64_t %s = %s; %s < %s; %s++) {", i, s->nargs > 1 ? expr_temp(u, s->args[1]) : "0", i,
+                  expr_temp(u, s->args[0]), i);
     }
     inside(c, s->body);
     code_line(c, "}");
@@ -189,20 +195,34 @@ void code_stmt(Code *c, const Stmt *s, const Block *in) {
     Unit *u = c->u;
     if (unit_is_dead(u, s)) return;
     switch (s->kind) {
-    case ST_LIT: case ST_ARG: case ST_OP: case ST_CONV: case ST_SELECT: case ST_GET: define(c, s, in); break;
-    case ST_CELL: code_line(c, "%s %s = %s;", cuda_type(unit_kind(u, s->dst)), expr_temp(u, s->dst), expr_temp(u, s->args[0])); break;
+    case ST_LIT:
+    case ST_ARG:
+    case ST_OP:
+    case ST_CONV:
+    case ST_SELECT:
+    case ST_GET: define(c, s, in); break;
+    case ST_CELL:
+        code_line(c, "%s %s = %s;", cuda_type(unit_kind(u, s->dst)), expr_temp(u, s->dst), expr_temp(u, s->args[0]));
+        break;
     case ST_SET: code_line(c, "%s = %s;", expr_temp(u, s->dst), expr_temp(u, s->args[0])); break;
     case ST_NEW: new_array(c, s); break;
-    case ST_FILL: case ST_COPY: all_elements(c, s); break;
+    case ST_FILL:
+    case ST_COPY: all_elements(c, s); break;
     case ST_LOAD: load(c, s); break;
-    case ST_STORE: case ST_ADDTO: store(c, s); break;
+    case ST_STORE:
+    case ST_ADDTO: store(c, s); break;
     case ST_FETCH: break;
-    case ST_OUT: code_line(c, "*%s = %s;", u->params[u->func->ninputs + s->u.num], as_element(u, unit_kind(u, s->args[0]), expr_temp(u, s->args[0]))); break;
-    case ST_FOR: case ST_LOOP: loop(c, s); break;
+    case ST_OUT:
+        code_line(c, "*%s = %s;", u->params[u->func->ninputs + s->u.num],
+                  as_element(u, unit_kind(u, s->args[0]), expr_temp(u, s->args[0])));
+        break;
+    case ST_FOR:
+    case ST_LOOP: loop(c, s); break;
     case ST_BREAK: code_line(c, "if (!%s) break;", expr_temp(u, s->args[0])); break;
     case ST_IF: branch(c, s); break;
     case ST_CHECK: check(c, s); break;
-    case ST_EXTERN: case ST_CHUNK: fatal_bug("%s: statement %d in CUDA code", u->name, (int)s->kind);
+    case ST_EXTERN:
+    case ST_CHUNK: fatal_bug("%s: statement %d in CUDA code", u->name, (int)s->kind);
     }
 }
 

@@ -17,8 +17,8 @@ typedef struct Entry {
     const Node **array;
     const char **array_name;
     int ninputs, narrays, nextents;
-    bool query;        // it is a size query
-    bool needs_query;  // an output's extent is what the size query says
+    bool query;       // it is a size query
+    bool needs_query; // an output's extent is what the size query says
 } Entry;
 
 static Entry entry_of(Arena *a, Str *out, const Tree *tree, const char *name, const char **params) {
@@ -66,7 +66,8 @@ static void scalar_parameters(Entry *p) {
 }
 
 static const char *argument(Entry *p, int i, bool as_bool) {
-    return as_bool && !p->f->inputs[i]->rank && p->f->inputs[i]->kind == KIND_BOOL ? expr_text(p->arena, "%s != 0", p->params[i]) : p->params[i];
+    return as_bool && !p->f->inputs[i]->rank && p->f->inputs[i]->kind == KIND_BOOL ? expr_text(p->arena, "%s != 0", p->params[i])
+                                                                                   : p->params[i];
 }
 
 // The arguments; arrays have `suffix` after their names.
@@ -87,7 +88,8 @@ static void finish_function(Entry *p, bool scalars, const char *more, Str *body)
     str_printf(p->out, "%s) {\n", more);
     if (!expr_mentions(text, "ctx") && !expr_mentions(text, "call")) str_puts(p->out, "    (void)ctx;\n");
     for (int i = 0; i < p->f->ninputs + (scalars ? 0 : p->f->noutputs); i++)
-        if ((!scalars || !p->f->inputs[i]->rank) && !expr_mentions(text, p->params[i])) str_printf(p->out, "    (void)%s;\n", p->params[i]);
+        if ((!scalars || !p->f->inputs[i]->rank) && !expr_mentions(text, p->params[i]))
+            str_printf(p->out, "    (void)%s;\n", p->params[i]);
     str_printf(p->out, "%s}\n\n", text);
     str_free(body);
 }
@@ -101,7 +103,8 @@ static void print_info(Entry *p) {
     if (p->narrays) str_puts(p->out, "static const fsm_array_info arrays[] = {\n");
     for (int i = 0; i < p->f->ninputs + p->f->noutputs; i++) {
         const Node *n = i < p->f->ninputs ? p->f->inputs[i] : p->f->outputs[i - p->f->ninputs];
-        if (i >= p->f->ninputs || n->rank) str_printf(p->out, "    {%s, %d, %d},\n", expr_string(a, names[i]), (int)kind_info[n->kind].type, n->rank);
+        if (i >= p->f->ninputs || n->rank)
+            str_printf(p->out, "    {%s, %d, %d},\n", expr_string(a, names[i]), (int)kind_info[n->kind].type, n->rank);
     }
     if (p->narrays) str_puts(p->out, "};\n");
     if (nsizes) str_puts(p->out, "static const fsm_size_info sizes[] = {\n");
@@ -111,8 +114,8 @@ static void print_info(Entry *p) {
         str_printf(p->out, "    {%s, %d, %d},\n", expr_string(a, names[i]), array, dim);
     }
     if (nsizes) str_puts(p->out, "};\n");
-    str_printf(p->out, "static const fsm_entry_info info = {%d, %d, %d, %d, %s, %s, %s};\n\n", FSM_ABI_VERSION, nsizes, p->ninputs, p->f->noutputs,
-               expr_string(a, p->name), p->narrays ? "arrays" : "nullptr", nsizes ? "sizes" : "nullptr");
+    str_printf(p->out, "static const fsm_entry_info info = {%d, %d, %d, %d, %s, %s, %s};\n\n", FSM_ABI_VERSION, nsizes, p->ninputs,
+               p->f->noutputs, expr_string(a, p->name), p->narrays ? "arrays" : "nullptr", nsizes ? "sizes" : "nullptr");
 }
 
 // ---- extents
@@ -126,7 +129,11 @@ static const char *size_text(Entry *p, const Node *n, bool *wraps) {
     if (n->op == OP_stop) return x[0];
     if (n->op == OP_conv) return expr_text(a, "(%s)", expr_conv(a, n->kind, n->args[0]->kind, x[0]));
     if (n->op == OP_select) return expr_text(a, "(%s ? %s : %s)", x[0], x[1], x[2]);
-    const char *checked = n->kind != KIND_INT ? NULL : n->op == OP_add ? "add" : n->op == OP_sub ? "sub" : n->op == OP_mul ? "mul" : NULL;
+    const char *checked = n->kind != KIND_INT ? NULL
+                          : n->op == OP_add   ? "add"
+                          : n->op == OP_sub   ? "sub"
+                          : n->op == OP_mul   ? "mul"
+                                              : NULL;
     if (checked) {
         *wraps = true;
         return expr_text(a, "fsm::size_%s(%s, %s, &fsm_wraps)", checked, x[0], x[1]);
@@ -143,7 +150,11 @@ static void print_extent(Entry *p, const Node *n, int at, int *asked) {
     }
     ++*asked;
     const char *text = size_text(p, n, &wraps);
-    if (wraps) str_printf(p->out, "    {\n        bool fsm_wraps = false;\n        fsm_extents[%d] = %s;\n        if (fsm_wraps) fsm_extents[%d] = INT64_MIN;\n    }\n", at, text, at);
+    if (wraps)
+        str_printf(
+            p->out,
+            "    {\n        bool fsm_wraps = false;\n        fsm_extents[%d] = %s;\n        if (fsm_wraps) fsm_extents[%d] = INT64_MIN;\n    }\n",
+            at, text, at);
     else str_printf(p->out, "    fsm_extents[%d] = %s;\n", at, text);
 }
 
@@ -152,10 +163,10 @@ static void ask_sizes(Entry *p) {
     const Func *g = p->tree->sizes->func;
     int arrays = 0;
     str_printf(p->out, "    int64_t fsm_sizes[%d];\n    const int fsm_code = fsm_%s_sizes::run(ctx", g->noutputs, p->name);
-    for (int i = 0; i < g->ninputs; i++) {
-        if (g->inputs[i]->rank) str_printf(p->out, ", static_cast<const %s *>(fsm_data[%d])", cuda_element(g->inputs[i]->kind), arrays++);
+    for (int i = 0; i < g->ninputs; i++)
+        if (g->inputs[i]->rank)
+            str_printf(p->out, ", static_cast<const %s *>(fsm_data[%d])", cuda_element(g->inputs[i]->kind), arrays++);
         else str_printf(p->out, ", %s", p->params[i]);
-    }
     for (int i = 0; i < g->noutputs; i++) str_printf(p->out, ", &fsm_sizes[%d]", i);
     str_puts(p->out, ");\n    if (fsm_code) return fsm_code;\n");
 }
@@ -204,19 +215,25 @@ static void print_prepare(Entry *p, Unit *u) {
     print_prologue(&c, p->tree);
     str_puts(&body, "    void *const fsm_data[] = {");
     for (int i = 0; i < p->narrays; i++)
-        str_printf(&body, i < p->ninputs ? "const_cast<%s *>(%s), " : "%.0s%s, ", cuda_element(p->array[i]->kind), p->array_name[i]);
+        str_printf(&body, i < p->ninputs ? "const_cast<%s *>(%s), " : "%.0s%s, ", cuda_element(p->array[i]->kind),
+                   p->array_name[i]);
     str_puts(&body, "nullptr};\n    int fsm_result = input_extents(ctx");
     scalar_arguments(p, false);
     str_puts(&body, ", fsm_data, fsm_extents);\n");
     if (p->needs_query) {
-        str_printf(&body, "    if (!fsm_result) fsm_result = fsm_check_arrays(ctx, &info, fsm_data, fsm_extents, %d);\n", p->ninputs);
+        str_printf(&body, "    if (!fsm_result) fsm_result = fsm_check_arrays(ctx, &info, fsm_data, fsm_extents, %d);\n",
+                   p->ninputs);
         str_puts(&body, "    if (fsm_on_device) return fsm_result; // how long results are, the caller has asked\n");
     }
     str_puts(&body, "    if (!fsm_result) fsm_result = output_extents(ctx");
     scalar_arguments(p, false);
-    str_printf(&body, ", fsm_data, fsm_extents);\n    return fsm_result ? fsm_result : fsm_check_arrays(ctx, &info, fsm_data, fsm_extents, %d);\n", p->narrays);
+    str_printf(
+        &body,
+        ", fsm_data, fsm_extents);\n    return fsm_result ? fsm_result : fsm_check_arrays(ctx, &info, fsm_data, fsm_extents, %d);\n",
+        p->narrays);
     p->out = out;
-    finish_function(p, false, p->needs_query ? ", int64_t *fsm_extents, bool fsm_on_device" : ", int64_t *fsm_extents, bool", &body);
+    finish_function(p, false, p->needs_query ? ", int64_t *fsm_extents, bool fsm_on_device" : ", int64_t *fsm_extents, bool",
+                    &body);
 }
 
 // ---- the functions of the device
@@ -252,7 +269,10 @@ static void print_on_host(Entry *p) {
 static void print_plain(Entry *p) {
     str_printf(p->out, "\nextern \"C\" int %s(fsm_context *ctx", p->name);
     parameters(p, FORM_C);
-    str_printf(p->out, ") {\n    fsm::cuda::Call call(ctx, &%s::info, nullptr, %s::checks);\n    if (call.code()) return call.code();\n    const int fsm_code = %s::on_host(call", p->space, p->space, p->space);
+    str_printf(
+        p->out,
+        ") {\n    fsm::cuda::Call call(ctx, &%s::info, nullptr, %s::checks);\n    if (call.code()) return call.code();\n    const int fsm_code = %s::on_host(call",
+        p->space, p->space, p->space);
     arguments(p, "", true);
     str_printf(p->out, ");\n    const int fsm_end = call.finish();\n    return fsm_code ? fsm_code : fsm_end;\n}\n");
 }
@@ -260,7 +280,10 @@ static void print_plain(Entry *p) {
 static void print_device(Entry *p) {
     str_printf(p->out, "\nextern \"C\" int %s_device(fsm_context *ctx, void *fsm_stream", p->name);
     parameters(p, FORM_C);
-    str_printf(p->out, ") {\n    fsm::cuda::Call call(ctx, &%s::info, static_cast<cudaStream_t>(fsm_stream), %s::checks);\n    if (call.code()) return call.code();\n", p->space, p->space);
+    str_printf(
+        p->out,
+        ") {\n    fsm::cuda::Call call(ctx, &%s::info, static_cast<cudaStream_t>(fsm_stream), %s::checks);\n    if (call.code()) return call.code();\n",
+        p->space, p->space);
     str_printf(p->out, "    int64_t fsm_extents[%d];\n    const int fsm_code = %s::prepare(ctx", p->nextents + 1, p->space);
     arguments(p, "", true);
     str_printf(p->out, ", fsm_extents, true);\n    if (!fsm_code) %s::run(call", p->space);
@@ -272,9 +295,11 @@ static void print_caller(Entry *p) {
     str_printf(p->out, "\nextern \"C\" int %s__call(fsm_context *ctx, void **args) {\n    return %s(ctx", p->name, p->name);
     for (int i = 0; i < p->f->ninputs; i++) {
         const Node *n = p->f->inputs[i];
-        str_printf(p->out, n->rank ? ", static_cast<const %s *>(args[%d])" : ", *static_cast<const %s *>(args[%d])", cuda_element(n->kind), i);
+        str_printf(p->out, n->rank ? ", static_cast<const %s *>(args[%d])" : ", *static_cast<const %s *>(args[%d])",
+                   cuda_element(n->kind), i);
     }
-    for (int i = 0; i < p->f->noutputs; i++) str_printf(p->out, ", static_cast<%s *>(args[%d])", cuda_element(p->f->outputs[i]->kind), p->f->ninputs + i);
+    for (int i = 0; i < p->f->noutputs; i++)
+        str_printf(p->out, ", static_cast<%s *>(args[%d])", cuda_element(p->f->outputs[i]->kind), p->f->ninputs + i);
     str_puts(p->out, ");\n}\n");
 }
 
@@ -287,27 +312,38 @@ static void print_general(Entry *p) {
     str_printf(out, "\nextern \"C\" int %s_general(fsm_context *ctx", p->name);
     parameters(p, FORM_GENERAL);
     if (p->query) str_printf(out, ") {\n    int fsm_code = fsm_begin(ctx, &%s::info);\n    if (fsm_code) return fsm_code;\n", s);
-    else str_printf(out, ") {\n    fsm::cuda::Call call(ctx, &%s::info, nullptr, %s::checks);\n    int fsm_code = call.code();\n    if (fsm_code) return fsm_code;\n", s, s);
+    else
+        str_printf(
+            out,
+            ") {\n    fsm::cuda::Call call(ctx, &%s::info, nullptr, %s::checks);\n    int fsm_code = call.code();\n    if (fsm_code) return fsm_code;\n",
+            s, s);
     str_puts(out, "    const void *const fsm_views[] = {");
     for (int i = 0; i < p->narrays; i++) str_printf(out, "%s, ", p->array_name[i]);
-    str_printf(out, "nullptr};\n    void *fsm_data[%d];\n    int64_t fsm_sizes[%d], fsm_extents[%d];\n", p->narrays + 1, p->f->nsizes + 1, p->nextents + 1);
-    str_printf(out, "    fsm_code = fsm_view_sizes(ctx, &%s::info, fsm_views, fsm_sizes);\n    if (fsm_code) return %s, fsm_code;\n", s, end);
+    str_printf(out, "nullptr};\n    void *fsm_data[%d];\n    int64_t fsm_sizes[%d], fsm_extents[%d];\n", p->narrays + 1,
+               p->f->nsizes + 1, p->nextents + 1);
+    str_printf(out,
+               "    fsm_code = fsm_view_sizes(ctx, &%s::info, fsm_views, fsm_sizes);\n    if (fsm_code) return %s, fsm_code;\n", s,
+               end);
     for (int i = 0; i < p->f->nsizes; i++) str_printf(out, "    const int64_t %s = fsm_sizes[%d];\n", p->params[i], i);
     for (int outputs = 0; outputs < 2; outputs++) {
         str_printf(out, "    fsm_code = %s::%s(ctx", s, outputs ? "output_extents" : "input_extents");
         scalar_arguments(p, true);
-        str_printf(out, ", fsm_data, fsm_extents);\n    if (!fsm_code) fsm_code = fsm_view_%s(ctx, &%s::info, fsm_views, fsm_extents, fsm_data);\n",
-                   outputs ? "outputs" : "inputs", s);
+        str_printf(
+            out,
+            ", fsm_data, fsm_extents);\n    if (!fsm_code) fsm_code = fsm_view_%s(ctx, &%s::info, fsm_views, fsm_extents, fsm_data);\n",
+            outputs ? "outputs" : "inputs", s);
         str_printf(out, "    if (fsm_code) return %s, fsm_code;\n", end);
     }
     str_printf(out, p->query ? "    fsm_code = %s::on_host(ctx" : "    fsm_code = %s::on_host(call", s);
     int n = 0;
-    for (int i = 0; i < p->f->ninputs; i++) {
-        if (p->f->inputs[i]->rank) str_printf(out, ", static_cast<const %s *>(fsm_data[%d])", cuda_element(p->f->inputs[i]->kind), n++);
+    for (int i = 0; i < p->f->ninputs; i++)
+        if (p->f->inputs[i]->rank)
+            str_printf(out, ", static_cast<const %s *>(fsm_data[%d])", cuda_element(p->f->inputs[i]->kind), n++);
         else str_printf(out, ", %s", argument(p, i, true));
-    }
-    for (int i = 0; i < p->f->noutputs; i++) str_printf(out, ", static_cast<%s *>(fsm_data[%d])", cuda_element(p->f->outputs[i]->kind), n++);
-    str_printf(out, ");\n    if (!fsm_code) fsm_view_finish(&%s::info, fsm_views, fsm_data);\n    %s;\n    return fsm_code;\n}\n", s, end);
+    for (int i = 0; i < p->f->noutputs; i++)
+        str_printf(out, ", static_cast<%s *>(fsm_data[%d])", cuda_element(p->f->outputs[i]->kind), n++);
+    str_printf(out, ");\n    if (!fsm_code) fsm_view_finish(&%s::info, fsm_views, fsm_data);\n    %s;\n    return fsm_code;\n}\n",
+               s, end);
 }
 
 // ---- size queries: the host does them alone
@@ -334,7 +370,10 @@ static void print_query(Str *out, Unit *u, const char *name, const CudaOptions *
     arguments(&p, "", false);
     str_printf(out, ");\n}\n\n} // namespace %s\n\nextern \"C\" int %s(fsm_context *ctx", p.space, name);
     parameters(&p, FORM_C);
-    str_printf(out, ") {\n    int fsm_code = fsm_begin(ctx, &%s::info);\n    if (fsm_code) return fsm_code;\n    fsm_code = %s::on_host(ctx", p.space, p.space);
+    str_printf(
+        out,
+        ") {\n    int fsm_code = fsm_begin(ctx, &%s::info);\n    if (fsm_code) return fsm_code;\n    fsm_code = %s::on_host(ctx",
+        p.space, p.space);
     arguments(&p, "", true);
     str_puts(out, ");\n    fsm_end(ctx);\n    return fsm_code;\n}\n");
     if (!opt->callable && cpu_has_general(u->func)) print_general(&p);
@@ -410,7 +449,8 @@ void entry_print(Str *out, Unit *u, Unit *otherwise, Unit *sizes, const CudaOpti
         u->first_site = otherwise->nsites;
     }
     print_run(&p, u, otherwise ? "empty" : NULL);
-    str_printf(out, "static const fsm::cuda::Check checks[] = {\n%s%s    {0, \"\", \"\"},\n};\n\n", otherwise ? str_text(&otherwise->sites) : "", str_text(&u->sites));
+    str_printf(out, "static const fsm::cuda::Check checks[] = {\n%s%s    {0, \"\", \"\"},\n};\n\n",
+               otherwise ? str_text(&otherwise->sites) : "", str_text(&u->sites));
     print_extents(&p, false), print_extents(&p, true);
     print_prepare(&p, u);
     print_on_host(&p);

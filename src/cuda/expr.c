@@ -12,14 +12,16 @@ typedef struct OpText {
 } OpText;
 
 static const OpText op_text[OP_COUNT] = {
-#define CUDA(...) {__VA_ARGS__}
+#define CUDA(...)                                                                                                                  \
+    { __VA_ARGS__ }
 #define OP(name, arity, type, dx, dy, eval_f, eval_i, llvm, fsm, count, cost, lanes, cuda) [OP_##name] = cuda,
 #include "ir/ops.def"
 #undef CUDA
 };
 
 const char *cuda_type(Kind k) {
-    static const char *const names[] = {[KIND_BOOL] = "bool", [KIND_INT] = "int64_t", [KIND_INT32] = "int32_t", [KIND_FLOAT] = "float", [KIND_DOUBLE] = "double"};
+    static const char *const names[] = {
+        [KIND_BOOL] = "bool", [KIND_INT] = "int64_t", [KIND_INT32] = "int32_t", [KIND_FLOAT] = "float", [KIND_DOUBLE] = "double"};
     return names[k];
 }
 
@@ -68,7 +70,8 @@ const char *expr_lit(Arena *a, Kind kind, double real, int64_t num) {
     if (isinf(real)) return expr_text(a, "%s(%sINFINITY)", type, real < 0 ? "-" : "");
     Str s = {0};
     str_double(&s, real);
-    const char *text = expr_text(a, signbit(real) ? "(%s%s%s)" : "%s%s%s", str_text(&s), strpbrk(str_text(&s), ".e") ? "" : ".0", suffix);
+    const char *text =
+        expr_text(a, signbit(real) ? "(%s%s%s)" : "%s%s%s", str_text(&s), strpbrk(str_text(&s), ".e") ? "" : ".0", suffix);
     str_free(&s);
     return text;
 }
@@ -119,11 +122,10 @@ const char *expr_value(Unit *u, const Stmt *s) {
 const char *expr_string(Arena *a, const char *text) {
     Str s = {0};
     str_putc(&s, '"');
-    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++)
         if (*p == '"' || *p == '\\') str_printf(&s, "\\%c", *p);
         else if (*p < ' ' || *p == '?') str_printf(&s, "\\%03o", *p); // of which no trigraph can come
         else str_putc(&s, (char)*p);
-    }
     str_putc(&s, '"');
     const char *r = arena_strdup(a, str_text(&s));
     str_free(&s);

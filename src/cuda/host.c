@@ -73,7 +73,8 @@ static void all_elements(Code *c, const Stmt *s) {
     const char *shape = expr_text(u->arena, "fsm::shape(%s).blocks, fsm::BLOCK", n);
     if (s->src) {
         value = expr_buf(u, s->src);
-        host_launch(c, expr_text(u->arena, "fsm::copy_array<%s>", type), shape, expr_text(u->arena, "%s, %s, %s, %s", kernel_errors(u), expr_buf(u, b), value, n));
+        host_launch(c, expr_text(u->arena, "fsm::copy_array<%s>", type), shape,
+                    expr_text(u->arena, "%s, %s, %s, %s", kernel_errors(u), expr_buf(u, b), value, n));
         return;
     }
     value = expr_temp(u, s->args[0]);
@@ -95,7 +96,9 @@ static void control(Code *c, const Stmt *s) {
     } else {
         const char *i = s->dst >= 0 ? expr_temp(u, s->dst) : NULL;
         if (s->kind == ST_LOOP) code_line(c, "for (;;) {");
-        else code_line(c, "for (int64_t %s = %s; %s < %s; %s++) {", i, s->nargs > 1 ? expr_temp(u, s->args[1]) : "0", i, expr_temp(u, s->args[0]), i);
+        else
+            code_line(c, "for (int64_t %s = %s; %s < %s; %s++) {", i, s->nargs > 1 ? expr_temp(u, s->args[1]) : "0", i,
+                      expr_temp(u, s->args[0]), i);
         code_line(c, "    if (call.poll()) return call.code();");
         u->repeats = true;
         inside(c, s->body);
@@ -155,7 +158,9 @@ static void stmt(Code *c, Stmt *s, bool prologue) {
         code_line(c, "if (!%s) break;", expr_temp(u, s->args[0]));
     } else if (place_on_host(u, s)) {
         if (changes(c, s)) flush(c);
-        bool told = prologue && (s->kind == ST_CHECK || (s->dst >= 0 && !u->later[s->dst] && (s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT))); // by `prepare`
+        bool told =
+            prologue && (s->kind == ST_CHECK || (s->dst >= 0 && !u->later[s->dst] &&
+                                                 (s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT))); // by `prepare`
         if (!told) code_stmt(c, s, NULL);
     } else if (!unit_is_dead(u, s)) {
         vec_push(&c->pending, s);
@@ -165,7 +170,8 @@ static void stmt(Code *c, Stmt *s, bool prologue) {
 
 static bool has_new(const Unit *u, const Block *b) {
     for (int i = 0; i < b->stmts.len; i++)
-        if (b->stmts.data[i]->kind == ST_NEW && !place_on_host(u, b->stmts.data[i]) && !map_get(&u->own, b->stmts.data[i]->buf)) return true;
+        if (b->stmts.data[i]->kind == ST_NEW && !place_on_host(u, b->stmts.data[i]) && !map_get(&u->own, b->stmts.data[i]->buf))
+            return true;
     return false;
 }
 

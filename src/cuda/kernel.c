@@ -85,7 +85,9 @@ static void region_end(Region *r) {
 
 // ---- parameters
 
-static void param(Region *r, const char *type, const char *name, const char *arg) { vec_push(&r->params, ((Param){type, name, arg})); }
+static void param(Region *r, const char *type, const char *name, const char *arg) {
+    vec_push(&r->params, ((Param){type, name, arg}));
+}
 
 static bool is_set(const Region *r, Temp t) {
     for (int k = 0; k < r->set.len; k++)
@@ -110,7 +112,8 @@ static void buf_param(Region *r, const Buf *b) {
     for (int i = 0; i < r->n; i++) written |= kernel_writes(r->stmts[i], b);
     const char *name = expr_buf(r->u, b);
     bool apart = !r->blocks || !written; // threads do not read what others write
-    param(r, expr_text(r->u->arena, "%s%s *%s", written ? "" : "const ", cuda_element(b->kind), apart ? "__restrict__ " : ""), name, name);
+    param(r, expr_text(r->u->arena, "%s%s *%s", written ? "" : "const ", cuda_element(b->kind), apart ? "__restrict__ " : ""), name,
+          name);
 }
 
 static void plain_params(Region *r) {
@@ -133,7 +136,8 @@ static void plain_params(Region *r) {
         const char *name = u->params[u->func->ninputs + r->outs.data[i]];
         bool known = false;
         for (int k = 0; k < i; k++) known |= r->outs.data[k] == r->outs.data[i];
-        if (!known) param(r, expr_text(u->arena, "%s *__restrict__ ", cuda_element(u->func->outputs[r->outs.data[i]]->kind)), name, name);
+        if (!known)
+            param(r, expr_text(u->arena, "%s *__restrict__ ", cuda_element(u->func->outputs[r->outs.data[i]]->kind)), name, name);
     }
 }
 
@@ -147,7 +151,8 @@ static void load_frame(Region *r, Str *out, const char *body) {
         bool sum = r->grid && is_set(r, t);
         if (!u->device[t] || sum) continue;
         const char *name = expr_temp(u, t);
-        if (expr_mentions(body, name)) code_line(c, "%s%s %s = fsm_frame->%s;", is_set(r, t) ? "" : "const ", cuda_type(unit_kind(u, t)), name, name);
+        if (expr_mentions(body, name))
+            code_line(c, "%s%s %s = fsm_frame->%s;", is_set(r, t) ? "" : "const ", cuda_type(unit_kind(u, t)), name, name);
     }
 }
 
@@ -187,13 +192,15 @@ void kernel_serial(Code *host, int n, Stmt *const *stmts) {
         bool value = s->dst >= 0 && s->kind != ST_SET && s->kind != ST_CELL && s->kind != ST_FOR;
         if (value && u->frame[s->dst]) code_line(&c, "fsm_frame->%s = %s;", expr_temp(u, s->dst), expr_temp(u, s->dst));
     }
-    for (int i = 0; i < r.set.len; i++) code_line(&c, "fsm_frame->%s = %s;", expr_temp(u, r.set.data[i]), expr_temp(u, r.set.data[i]));
+    for (int i = 0; i < r.set.len; i++)
+        code_line(&c, "fsm_frame->%s = %s;", expr_temp(u, r.set.data[i]), expr_temp(u, r.set.data[i]));
     for (int i = 0; i < n; i++)
         if (stmts[i]->kind == ST_CELL && u->frame[stmts[i]->dst])
             code_line(&c, "fsm_frame->%s = %s;", expr_temp(u, stmts[i]->dst), expr_temp(u, stmts[i]->dst));
     const char *name = next_name(u);
     for (int i = 0; i < r.own.len; i++)
-        param(&r, expr_text(u->arena, "%s *__restrict__ ", cuda_element(r.own.data[i]->kind)), expr_buf(u, r.own.data[i]), expr_buf(u, r.own.data[i]));
+        param(&r, expr_text(u->arena, "%s *__restrict__ ", cuda_element(r.own.data[i]->kind)), expr_buf(u, r.own.data[i]),
+              expr_buf(u, r.own.data[i]));
     const char *args = print_kernel(&r, name, &c);
     if (r.own.len) {
         code_line(host, "{");
@@ -233,7 +240,8 @@ static void own_array(Region *r, Code *c, Buf *b, bool *stepped) {
     const char *type = cuda_element(b->kind), *name = expr_buf(u, b), *all = expr_text(u->arena, "%s_all", name);
     bool shared = r->blocks && (block_shares(u, r->grid, b) || !map_get(&u->own, b)); // by the threads of a block
     param(r, expr_text(u->arena, shared ? "%s *" : "%s *__restrict__ ", type), all, all);
-    code_line(r->host, "%s *const %s = call.alloc<%s>(%s);", type, all, type, expr_count(u, b, shared ? "fsm_shape.blocks" : "fsm_shape.threads()"));
+    code_line(r->host, "%s *const %s = call.alloc<%s>(%s);", type, all, type,
+              expr_count(u, b, shared ? "fsm_shape.blocks" : "fsm_shape.threads()"));
     code_line(r->host, "if (!%s) return call.code();", all);
     if (shared) {
         code_line(c, "%s *const %s = %s + int64_t(blockIdx.x) * %s;", type, name, all, expr_count(u, b, NULL));
@@ -263,8 +271,8 @@ static void begin_threads(Region *r, Code *c) {
     for (int i = 0; i < g->ncopies && !r->shares; i++) {
         Buf *b = g->copy[i];
         own_array(r, c, b, &stepped);
-        code_line(c, "for (int64_t fsm_e = %s, fsm_all = %s; fsm_e < fsm_all; fsm_e += %s) %s[fsm_e%s] = 0;", first, expr_count(u, b, NULL), step,
-                  expr_buf(u, b), r->blocks ? "" : " * fsm_step");
+        code_line(c, "for (int64_t fsm_e = %s, fsm_all = %s; fsm_e < fsm_all; fsm_e += %s) %s[fsm_e%s] = 0;", first,
+                  expr_count(u, b, NULL), step, expr_buf(u, b), r->blocks ? "" : " * fsm_step");
     }
     for (int i = 0; i < r->local.len; i++) local_array(r, c, r->local.data[i]);
     for (size_t i = 0; r->blocks && i < r->inside.cap; i++) {
@@ -327,8 +335,8 @@ static void join(Region *r) {
         const char *name = expr_temp(u, g->cell[i]), *type = cuda_type(unit_kind(u, g->cell[i]));
         const char *first = u->first[g->cell[i]];
         host_launch(host, expr_text(u->arena, "(fsm::join_blocks<%s, %s>)", kernel_join(g->by[i]), type), "1, fsm::BLOCK",
-                    expr_text(u->arena, "%s, &fsm_frame->%s, %s_parts, fsm_shape.blocks, %s, %s(%s)", kernel_errors(u), name, name, first ? "true" : "false", type,
-                              first ? first : "0"));
+                    expr_text(u->arena, "%s, &fsm_frame->%s, %s_parts, fsm_shape.blocks, %s, %s(%s)", kernel_errors(u), name, name,
+                              first ? "true" : "false", type, first ? first : "0"));
     }
     if (r->shares) shares_end(host, r->shares);
     for (int i = 0; i < g->ncopies && !r->shares; i++) {
@@ -336,7 +344,8 @@ static void join(Region *r) {
         const char *name = expr_buf(u, b), *n = expr_count(u, b, NULL);
         const char *kernel = expr_text(u->arena, "fsm::add_%s<%s>", r->blocks ? "block_copies" : "copies", cuda_element(b->kind));
         host_launch(host, kernel, expr_text(u->arena, "fsm::shape(%s).blocks, fsm::BLOCK", r->blocks ? n : expr_count(u, b, "32")),
-                    expr_text(u->arena, "%s, %s, %s_all, %s, fsm_shape.%s", kernel_errors(u), name, name, n, r->blocks ? "blocks" : "threads()"));
+                    expr_text(u->arena, "%s, %s, %s_all, %s, fsm_shape.%s", kernel_errors(u), name, name, n,
+                              r->blocks ? "blocks" : "threads()"));
     }
 }
 
@@ -361,15 +370,21 @@ static void note_atomic(Map *m, const Stmt *s) {
         for (int i = 0; in[k] && i < in[k]->stmts.len; i++) note_atomic(m, in[k]->stmts.data[i]);
 }
 
-// A kernel whose threads do iterations, or blocks if there is a text for how many the inner grids have, and its launch. shares: what it
-// lists, or NULL.
+// A kernel whose threads do iterations, or blocks if there is a text for how many the inner grids have, and its launch. shares:
+// what it lists, or NULL.
 static void print_grid(Code *host, Stmt *loop, const char *inner, const Shares *shares) {
     Unit *u = host->u;
     bool blocks = inner;
     Grid *g = loop->grid;
     Region r = {.host = host, .u = u, .n = 1, .stmts = &loop, .grid = loop, .blocks = blocks, .shares = shares};
     Str body = {0};
-    Code c = {.u = u, .shares = shares, .out = &body, .indent = 4, .where = CODE_KERNEL, .fail = g->nsums ? "goto done;" : "return;", .order = blocks ? "uint64_t(fsm_i) << 24" : "fsm_i"};
+    Code c = {.u = u,
+              .shares = shares,
+              .out = &body,
+              .indent = 4,
+              .where = CODE_KERNEL,
+              .fail = g->nsums ? "goto done;" : "return;",
+              .order = blocks ? "uint64_t(fsm_i) << 24" : "fsm_i"};
     region_begin(&r);
     const char *bytes = own_bytes(&r);
     const char *form = blocks ? expr_text(u->arena, "block_shape(fsm_n, %s", inner) : "shape(fsm_n";

@@ -9,8 +9,9 @@
 
 // Words of generated code that a parameter must not hide.
 static bool hides(const char *name) {
-    static const char *const words[] = {"call", "checks", "run", "start", "ctx", "args", "info", "arrays", "sizes", "Frame", "fsm", "prepare", "on_host",
-                                        "input_extents", "output_extents", "fmod", "fabs", "NAN", "INFINITY", NULL};
+    static const char *const words[] = {"call",           "checks", "run",   "start", "ctx",      "args",    "info",
+                                        "arrays",         "sizes",  "Frame", "fsm",   "prepare",  "on_host", "input_extents",
+                                        "output_extents", "fmod",   "fabs",  "NAN",   "INFINITY", NULL};
     size_t n = strlen(name);
     for (int i = 0; words[i]; i++)
         if (!strcmp(words[i], name)) return true;
@@ -35,7 +36,13 @@ static const char **parameters(Arena *a, const Func *f) {
 
 bool unit_is_dead(const Unit *u, const Stmt *s) {
     switch (s->kind) {
-    case ST_LIT: case ST_ARG: case ST_OP: case ST_CONV: case ST_SELECT: case ST_GET: case ST_LOAD: return !u->uses[s->dst];
+    case ST_LIT:
+    case ST_ARG:
+    case ST_OP:
+    case ST_CONV:
+    case ST_SELECT:
+    case ST_GET:
+    case ST_LOAD: return !u->uses[s->dst];
     case ST_CHECK: return u->def[s->args[0]]->kind == ST_LIT && u->def[s->args[0]]->u.num;
     default: return s->kind == ST_FETCH;
     }
@@ -44,7 +51,8 @@ bool unit_is_dead(const Unit *u, const Stmt *s) {
 static void use(Unit *u, Temp t, const Block *b) { u->uses[t]++, u->user[t] = b; }
 
 static void use_extents(Unit *u, const Buf *b, int from, const Block *block) {
-    for (int k = from; b && k < b->rank; k++) use(u, b->extent[k], block), use(u, b->extent[k], block); // its text stands more than once
+    for (int k = from; b && k < b->rank; k++)
+        use(u, b->extent[k], block), use(u, b->extent[k], block); // its text stands more than once
 }
 
 // From the end: what nothing uses that comes after it is dead.
@@ -63,7 +71,8 @@ static void note_uses(Unit *u, const Block *b) {
 static void note_blocks(Map *blocks, const Block *b) {
     if (!b) return;
     map_put(blocks, b, (void *)b);
-    for (int i = 0; i < b->stmts.len; i++) note_blocks(blocks, b->stmts.data[i]->body), note_blocks(blocks, b->stmts.data[i]->other);
+    for (int i = 0; i < b->stmts.len; i++)
+        note_blocks(blocks, b->stmts.data[i]->body), note_blocks(blocks, b->stmts.data[i]->other);
 }
 
 // The arrays that are new in each iteration of a grid, wherever they come into being.
@@ -89,7 +98,13 @@ static Unit *unit_new(Arena *a, Diag *diag, const Tree *tree, const char *name) 
     int n = tree->temps.len + 1, bufs = 1;
     for (int i = 0; i < tree->bufs.len; i++)
         if (bufs <= tree->bufs.data[i]->id) bufs = tree->bufs.data[i]->id + 1;
-    *u = (Unit){.arena = a, .diag = diag, .tree = tree, .func = tree->func, .name = name, .params = parameters(a, tree->func), .may_fail = true};
+    *u = (Unit){.arena = a,
+                .diag = diag,
+                .tree = tree,
+                .func = tree->func,
+                .name = name,
+                .params = parameters(a, tree->func),
+                .may_fail = true};
     u->def = ARENA_ARRAY(a, Stmt *, n);
     u->uses = ARENA_ARRAY(a, int, n);
     u->user = ARENA_ARRAY(a, const Block *, n);
@@ -147,7 +162,8 @@ static bool find_extern(Diag *diag, const Tree *t, const Block *b) {
     for (int i = 0; b && i < b->stmts.len && !found; i++) {
         const Stmt *s = b->stmts.data[i];
         if (s->kind == ST_EXTERN) {
-            diag_error(diag, s->span, "entry '%s' calls the C function '%s': a GPU cannot, with --target=cuda", t->func->name, s->u.name);
+            diag_error(diag, s->span, "entry '%s' calls the C function '%s': a GPU cannot, with --target=cuda", t->func->name,
+                       s->u.name);
             return true;
         }
         found = find_extern(diag, t, s->body) || find_extern(diag, t, s->other);

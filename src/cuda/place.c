@@ -6,7 +6,8 @@
 
 bool place_has_grid(const Unit *u, const Stmt *s) {
     (void)u;
-    return !s->grid && (s->kind == ST_FOR || s->kind == ST_LOOP || s->kind == ST_IF) && (grid_inside(s->body) || grid_inside(s->other));
+    return !s->grid && (s->kind == ST_FOR || s->kind == ST_LOOP || s->kind == ST_IF) &&
+           (grid_inside(s->body) || grid_inside(s->other));
 }
 
 static bool args_on_host(const Unit *u, const Stmt *s) {
@@ -31,14 +32,27 @@ static bool block_on_host(const Unit *u, const Block *b) {
 
 bool place_on_host(const Unit *u, const Stmt *s) {
     switch (s->kind) {
-    case ST_LIT: case ST_ARG: case ST_CHECK: case ST_BREAK: return args_on_host(u, s);
-    case ST_OP: case ST_CONV: case ST_SELECT: case ST_GET: case ST_CELL: case ST_SET: return args_on_host(u, s) && !u->device[s->dst];
+    case ST_LIT:
+    case ST_ARG:
+    case ST_CHECK:
+    case ST_BREAK: return args_on_host(u, s);
+    case ST_OP:
+    case ST_CONV:
+    case ST_SELECT:
+    case ST_GET:
+    case ST_CELL:
+    case ST_SET: return args_on_host(u, s) && !u->device[s->dst];
     case ST_LOAD: return args_on_host(u, s) && !u->device[s->dst] && buf_on_host(u, s->buf);
-    case ST_STORE: case ST_ADDTO: case ST_FILL: return args_on_host(u, s) && buf_on_host(u, s->buf);
+    case ST_STORE:
+    case ST_ADDTO:
+    case ST_FILL: return args_on_host(u, s) && buf_on_host(u, s->buf);
     case ST_COPY: return buf_on_host(u, s->buf) && buf_on_host(u, s->src);
     case ST_NEW: return buf_on_host(u, s->buf) && extents_on_host(u, s->buf);
-    case ST_FOR: case ST_LOOP: case ST_IF:
-        return !s->grid && args_on_host(u, s) && (s->dst < 0 || !u->device[s->dst]) && block_on_host(u, s->body) && block_on_host(u, s->other);
+    case ST_FOR:
+    case ST_LOOP:
+    case ST_IF:
+        return !s->grid && args_on_host(u, s) && (s->dst < 0 || !u->device[s->dst]) && block_on_host(u, s->body) &&
+               block_on_host(u, s->other);
     default: return false;
     }
 }

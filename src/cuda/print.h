@@ -29,14 +29,14 @@ typedef struct Code {
     Str *out;
     int indent;
     CodeWhere where;
-    const char *fail;  // of a kernel, the statement that ends a thread where a check has failed
-    const char *order; // and what orders the checks that fail
-    bool fails;        // of a kernel, a check may fail
-    Map atomic;        // of a kernel, arrays that threads add to at once
-    VEC(Stmt *) pending; // CODE_HOST: statements that wait to become a kernel of one thread
-    int batch;           // counts such kernels
+    const char *fail;     // of a kernel, the statement that ends a thread where a check has failed
+    const char *order;    // and what orders the checks that fail
+    bool fails;           // of a kernel, a check may fail
+    Map atomic;           // of a kernel, arrays that threads add to at once
+    VEC(Stmt *) pending;  // CODE_HOST: statements that wait to become a kernel of one thread
+    int batch;            // counts such kernels
     const Shares *shares; // of a kernel, the additions that it lists; or NULL
-    Map step;          // buffer -> text by which places of its elements are multiplied: each thread's are apart by it
+    Map step;             // buffer -> text by which places of its elements are multiplied: each thread's are apart by it
 } Code;
 
 // A tree that is being printed. What the host knows is computed there, and all else in kernels; scalars that one kernel leaves
@@ -46,28 +46,28 @@ typedef struct Unit {
     Diag *diag;
     const Tree *tree;
     const Func *func;
-    const char *name;   // of its functions, in C
+    const char *name;    // of its functions, in C
     const char **params; // names of inputs and outputs
-    Stmt **def;         // by temp
-    int *uses;          // by temp
-    int *later;         // by temp: uses but those in checks of the prologue
-    const Block **user; // by temp: the block of the only statement that uses it
-    const char **text;  // by temp: what stands for it, where that is not its name
-    bool *device;       // by temp: it is known on the device only
-    bool *device_buf;   // by buffer: it is not in the host's memory
-    bool *frame;        // by temp: it is in the frame
-    bool *read;         // by temp of the device: the host has read it, in an open block
+    Stmt **def;          // by temp
+    int *uses;           // by temp
+    int *later;          // by temp: uses but those in checks of the prologue
+    const Block **user;  // by temp: the block of the only statement that uses it
+    const char **text;   // by temp: what stands for it, where that is not its name
+    bool *device;        // by temp: it is known on the device only
+    bool *device_buf;    // by buffer: it is not in the host's memory
+    bool *frame;         // by temp: it is in the frame
+    bool *read;          // by temp of the device: the host has read it, in an open block
     const char **first; // by temp, a cell that the next grid adds up: what it begins with, if no kernel has put that into the frame
     int *waits;         // by temp, a cell of the host: the last kernel for which a statement waits that reads it
     int *made;          // by temp: the stamp of the last region that makes it
     int *seen;          // by temp and by buffer: the stamp of the last region that was asked about it
     int *seen_buf;
     int stamp;
-    bool may_fail;      // some kernel has a check
-    bool failing;       // one that has been printed
-    bool asks;          // the host has to know something of the device
-    int nlaunches;      // that are printed
-    bool repeats;       // some of them in a loop
+    bool may_fail; // some kernel has a check
+    bool failing;  // one that has been printed
+    bool asks;     // the host has to know something of the device
+    int nlaunches; // that are printed
+    bool repeats;  // some of them in a loop
     int nkernels, nsites, first_site, nlabels;
     Str kernels, sites; // kernels, and what checks say
     Map own;            // the arrays of which each iteration of a grid has one of its own
@@ -79,16 +79,16 @@ bool unit_is_dead(const Unit *u, const Stmt *s); // does nothing need it? (modul
 
 char *expr_text(Arena *a, const char *format, ...) __attribute__((format(printf, 2, 3))); // generated code
 Kind unit_kind(const Unit *u, Temp t);
-const char *cuda_type(Kind k);        // of a scalar
-const char *cuda_element(Kind k);     // of an array element
-const char *expr_temp(Unit *u, Temp t);        // as an operand
+const char *cuda_type(Kind k);          // of a scalar
+const char *cuda_element(Kind k);       // of an array element
+const char *expr_temp(Unit *u, Temp t); // as an operand
 const char *expr_buf(Unit *u, const Buf *b);
 const char *expr_op(Arena *a, Op op, Kind kind, const char *x, const char *y); // kind: of operands
 const char *expr_conv(Arena *a, Kind to, Kind from, const char *x);
 const char *expr_lit(Arena *a, Kind kind, double real, int64_t num);
-const char *expr_value(Unit *u, const Stmt *s); // of a statement that defines a temp without touching memory
+const char *expr_value(Unit *u, const Stmt *s);         // of a statement that defines a temp without touching memory
 bool expr_mentions(const char *text, const char *word); // does the word stand in the text?
-const char *expr_string(Arena *a, const char *text); // a C literal
+const char *expr_string(Arena *a, const char *text);    // a C literal
 // The place of an element in its array.
 const char *expr_place(Unit *u, const Buf *b, const Temp *index);
 const char *expr_count(Unit *u, const Buf *b, const char *more); // the number of elements, times `more` unless it is NULL
@@ -98,14 +98,14 @@ const char *expr_count(Unit *u, const Buf *b, const char *more); // the number o
 void code_line(Code *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void code_block(Code *c, const Block *b);
 void code_stmt(Code *c, const Stmt *s, const Block *in);
-bool code_breaks(const Block *b, bool in_for); // is there an ST_BREAK inside of a counted loop?
+bool code_breaks(const Block *b, bool in_for);   // is there an ST_BREAK inside of a counted loop?
 bool code_is_local(const Unit *u, const Buf *b); // so small that each thread has it to itself
 
 // ---- what is known where (place.c)
 
 void place_temps(Unit *u);
-bool place_on_host(const Unit *u, const Stmt *s);    // does the host do all of it alone?
-bool place_has_grid(const Unit *u, const Stmt *s);   // a loop or branch with grids inside, which the host runs
+bool place_on_host(const Unit *u, const Stmt *s);  // does the host do all of it alone?
+bool place_has_grid(const Unit *u, const Stmt *s); // a loop or branch with grids inside, which the host runs
 
 // ---- kernels (kernel.c)
 
@@ -118,17 +118,17 @@ typedef struct Region {
     Unit *u;
     int n;
     Stmt *const *stmts;
-    Stmt *grid;         // NULL: one thread does them
-    bool blocks;        // of a grid: each block does iterations, whose inner grids its threads do
+    Stmt *grid;           // NULL: one thread does them
+    bool blocks;          // of a grid: each block does iterations, whose inner grids its threads do
     const Shares *shares; // of a grid: what it lists in the place of copies, or NULL
-    VEC(Temp) temps;    // from outside, and cells
-    VEC(Temp) set;      // cells from outside that it sets
-    VEC(int) outs;      // scalar outputs that it sets
-    VEC(Buf *) bufs;    // from outside
-    VEC(Buf *) own;     // of each thread, in memory that the host takes
-    VEC(Buf *) local;   // of each thread, small, made outside of the loop
-    Map inside;         // those that are made in it
-    bool frame;         // it uses the frame
+    VEC(Temp) temps;      // from outside, and cells
+    VEC(Temp) set;        // cells from outside that it sets
+    VEC(int) outs;        // scalar outputs that it sets
+    VEC(Buf *) bufs;      // from outside
+    VEC(Buf *) own;       // of each thread, in memory that the host takes
+    VEC(Buf *) local;     // of each thread, small, made outside of the loop
+    Map inside;           // those that are made in it
+    bool frame;           // it uses the frame
     VEC(Param) params;
 } Region;
 
@@ -164,7 +164,7 @@ void recurrence_print(Code *host, const Stmt *loop); // the call of the primitiv
 // Can a grid list all that it adds to arrays?
 bool shares_find(Unit *u, Stmt *loop, Shares *out);
 const char *shares_test(Unit *u, const Shares *p); // should it, in a call?
-const char *shares_place(Unit *u, int site); // the names of lists
+const char *shares_place(Unit *u, int site);       // the names of lists
 const char *shares_value(Unit *u, int site);
 void shares_begin(Code *host, const Shares *p);
 void shares_end(Code *host, const Shares *p);

@@ -58,7 +58,8 @@ static bool print_places(Code *c, const Product *p, const char *name, const Stmt
         for (int k = 0; k < 4; k++) {
             if (k == 0 && !p->batch) continue;
             var[k] = expr_temp(u, k ? p->loop[k - 1]->dst : p->batch->dst);
-            list = expr_text(u->arena, "%s%sint64_t %s", list, comma, var[k]), unused = expr_text(u->arena, "%s%s(void)%s", unused, comma, var[k]), comma = ", ";
+            list = expr_text(u->arena, "%s%sint64_t %s", list, comma, var[k]),
+            unused = expr_text(u->arena, "%s%s(void)%s", unused, comma, var[k]), comma = ", ";
         }
         code_line(c, "const auto %s = fsm::cuda::places_of%s([=](%s) {", name, p->batch ? "_batch" : "", list);
         c->indent += 4;
@@ -82,7 +83,8 @@ bool product_print(Code *host, Stmt *loop) {
         if (u->device[p.loop[k]->args[0]]) return false;
     Str *out = host->out, text = {0};
     host->out = &text;
-    bool known = print_places(host, &p, "fsm_left", p.left) && print_places(host, &p, "fsm_right", p.right) && print_places(host, &p, "fsm_to", p.to);
+    bool known = print_places(host, &p, "fsm_left", p.left) && print_places(host, &p, "fsm_right", p.right) &&
+                 print_places(host, &p, "fsm_to", p.to);
     host->out = out;
     if (known) str_puts(out, str_text(&text));
     str_free(&text);
@@ -91,9 +93,13 @@ bool product_print(Code *host, Stmt *loop) {
     for (int k = 0; k < 3; k++) n[k] = expr_temp(u, p.loop[k]->args[0]);
     code_line(host, "if (fsm::cuda::is_product(%s, %s, %s)) {", n[0], n[1], n[2]);
     const char *batch = p.batch ? expr_temp(u, p.batch->args[0]) : "1", *apart[3];
-    for (int k = 0; k < 3; k++) apart[k] = p.batch ? expr_text(u->arena, "fsm_%s.batch", k == 0 ? "left" : k == 1 ? "right" : "to") : "0";
-    code_line(host, "    fsm::cuda::matmul<%s>(call, %s, %s, %s, %s, 1, {%s + fsm_left.at, fsm_left.i, fsm_left.k, %s}, {%s + fsm_right.at, fsm_right.k, fsm_right.j, %s}, %d, {%s + fsm_to.at, fsm_to.i, fsm_to.j, %s});",
-              type, n[0], n[1], n[2], batch, expr_buf(u, p.left->buf), apart[0], expr_buf(u, p.right->buf), apart[1], p.to->kind == ST_ADDTO, expr_buf(u, p.to->buf), apart[2]);
+    for (int k = 0; k < 3; k++)
+        apart[k] = p.batch ? expr_text(u->arena, "fsm_%s.batch", k == 0 ? "left" : k == 1 ? "right" : "to") : "0";
+    code_line(
+        host,
+        "    fsm::cuda::matmul<%s>(call, %s, %s, %s, %s, 1, {%s + fsm_left.at, fsm_left.i, fsm_left.k, %s}, {%s + fsm_right.at, fsm_right.k, fsm_right.j, %s}, %d, {%s + fsm_to.at, fsm_to.i, fsm_to.j, %s});",
+        type, n[0], n[1], n[2], batch, expr_buf(u, p.left->buf), apart[0], expr_buf(u, p.right->buf), apart[1],
+        p.to->kind == ST_ADDTO, expr_buf(u, p.to->buf), apart[2]);
     u->nlaunches++;
     return true;
 }

@@ -1,5 +1,5 @@
-// Additions to computed places, as lists. Where each thread would need a copy of a large array, of which an iteration changes little, a
-// kernel notes what it adds, and where, and a primitive adds that up (fsmc/cuda/scatter.h).
+// Additions to computed places, as lists. Where each thread would need a copy of a large array, of which an iteration changes
+// little, a kernel notes what it adds, and where, and a primitive adds that up (fsmc/cuda/scatter.h).
 #include "cuda/print.h"
 
 enum { DEEPEST = 4, MOST_SITES = 8 };
@@ -49,7 +49,8 @@ const char *shares_test(Unit *u, const Shares *p) {
     const char *test = NULL;
     for (int i = 0; i < p->n; i++) {
         const Buf *b = p->site[i].add->buf;
-        const char *one = expr_text(u->arena, "fsm::by_shares(fsm_n, fsm::count_of(%s), %s, %d)", p->site[i].count, expr_count(u, b, NULL), (int)kind_size(b->kind));
+        const char *one = expr_text(u->arena, "fsm::by_shares(fsm_n, fsm::count_of(%s), %s, %d)", p->site[i].count,
+                                    expr_count(u, b, NULL), (int)kind_size(b->kind));
         test = test ? expr_text(u->arena, "%s && %s", test, one) : one;
     }
     return test;
@@ -66,7 +67,10 @@ void shares_begin(Code *host, const Shares *p) {
         code_line(host, "const int64_t fsm_all%d = fsm::count_of(fsm_n, %s);", i, p->site[i].count);
         code_line(host, "int64_t *const %s = call.alloc<int64_t>(fsm_all%d);", place, i);
         code_line(host, "%s *const %s = call.alloc<%s>(fsm_all%d);", type, value, type, i);
-        code_line(host, "if (call.code() || call.check(cudaMemsetAsync(%s, 0xff, size_t(fsm_all%d) * sizeof *%s, call.stream()))) return call.code();", place, i, place);
+        code_line(
+            host,
+            "if (call.code() || call.check(cudaMemsetAsync(%s, 0xff, size_t(fsm_all%d) * sizeof *%s, call.stream()))) return call.code();",
+            place, i, place);
     }
 }
 
@@ -75,8 +79,8 @@ void shares_end(Code *host, const Shares *p) {
     for (int i = 0; i < p->n; i++) {
         const Buf *b = p->site[i].add->buf;
         const char *type = cuda_element(b->kind);
-        code_line(host, "fsm::cuda::scatter_add(call, fsm_all%d, fsm::cuda::ListedShares<%s>{%s, %s}, %s, %s);", i, type, shares_place(u, i), shares_value(u, i),
-                  expr_count(u, b, NULL), expr_buf(u, b));
+        code_line(host, "fsm::cuda::scatter_add(call, fsm_all%d, fsm::cuda::ListedShares<%s>{%s, %s}, %s, %s);", i, type,
+                  shares_place(u, i), shares_value(u, i), expr_count(u, b, NULL), expr_buf(u, b));
         code_line(host, "if (call.code()) return call.code();");
         u->nlaunches += 2;
     }

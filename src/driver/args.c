@@ -92,8 +92,8 @@ static bool take_array(Args *a, const Source *text, const json_t *list) {
     size_t all, missing, count = json_array_size(list), i = 0;
     count_arguments(a, &all, &missing);
     if (count != all && count != missing) {
-        diag_error(a->diag, nowhere, "%s: `%s` has %zu parameter%s, but the array has %zu element%s", text->name,
-                   a->func->name, all, all == 1 ? "" : "s", count, count == 1 ? "" : "s");
+        diag_error(a->diag, nowhere, "%s: `%s` has %zu parameter%s, but the array has %zu element%s", text->name, a->func->name,
+                   all, all == 1 ? "" : "s", count, count == 1 ? "" : "s");
         if (all == 1) diag_note(a->diag, nowhere, "the outer array is the list of arguments: [[1, 2]] is one array");
         return false;
     }
@@ -128,12 +128,9 @@ static bool read_text(Args *a, const Source *text) {
     json_t *all = json_parse(a->diag, text);
     if (!all) return false;
     bool ok = false;
-    if (json_is_array(all))
-        ok = take_array(a, text, all);
-    else if (json_is_object(all))
-        ok = take_object(a, all);
-    else
-        diag_error(a->diag, nowhere, "%s: expected an array or an object of arguments", text->name);
+    if (json_is_array(all)) ok = take_array(a, text, all);
+    else if (json_is_object(all)) ok = take_object(a, all);
+    else diag_error(a->diag, nowhere, "%s: expected an array or an object of arguments", text->name);
     json_decref(all);
     return ok;
 }
@@ -232,10 +229,8 @@ static const char *shape_text(const Args *a, const JsonShape *s, bool expected) 
         int64_t n = s->length;
         const Node *e = s->type->extent;
         bool known = expected ? e && evaluate(a, e, &n) : n >= 0;
-        if (known)
-            str_printf(&out, "[%lld]", (long long)n);
-        else
-            str_puts(&out, expected && e && e->op == OP_input ? arena_printf(a->arena, "[%s]", e->name) : "[]");
+        if (known) str_printf(&out, "[%lld]", (long long)n);
+        else str_puts(&out, expected && e && e->op == OP_input ? arena_printf(a->arena, "[%s]", e->name) : "[]");
     }
     const char *text = arena_strdup(a->arena, str_text(&out));
     str_free(&out);
@@ -245,8 +240,8 @@ static const char *shape_text(const Args *a, const JsonShape *s, bool expected) 
 // Says which arguments tell the sizes in e.
 static void note_sizes(const Args *a, const Node *e) {
     if (e->op == OP_input && e->u.num < a->func->nsizes && a->from[e->u.num])
-        diag_note(a->diag, nowhere, "%s is %lld because of `%s`", e->name,
-                  (long long)tensor_get_int(&a->input[e->u.num], 0), a->from[e->u.num]);
+        diag_note(a->diag, nowhere, "%s is %lld because of `%s`", e->name, (long long)tensor_get_int(&a->input[e->u.num], 0),
+                  a->from[e->u.num]);
     for (int i = 0; i < e->nargs; i++) note_sizes(a, e->args[i]);
 }
 
@@ -294,8 +289,7 @@ static bool convert(Args *a) {
         if (!a->known[k]) set_int(a, k, 0); // only empty arrays have it
     bool ok = true;
     for (int k = 0; k < f->nparams; k++) ok &= check_shape(a, a->shape[k], NULL, param_name(a, k));
-    for (int k = 0; k < f->nparams && ok; k++)
-        json_leaves(a->arena, a->shape[k], a->param[k], &a->input[f->params[k].first]);
+    for (int k = 0; k < f->nparams && ok; k++) json_leaves(a->arena, a->shape[k], a->param[k], &a->input[f->params[k].first]);
     return ok;
 }
 

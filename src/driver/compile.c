@@ -62,8 +62,7 @@ Compilation *compile_new(const Options *opt) {
     for (int k = 0; k < RULE_COUNT; k++) limited |= opt->rules_off[k];
     if (limited || noting) c->rules = rules_new(a, opt->rules_off, opt->fuel, noting);
     diag_set_limit(c->diag, opt->error_limit);
-    for (int i = 0; i < WARNING_COUNT; i++)
-        diag_set_warning(c->diag, (Warning)i, opt->warn[i], opt->werror || opt->warn_error[i]);
+    for (int i = 0; i < WARNING_COUNT; i++) diag_set_warning(c->diag, (Warning)i, opt->warn[i], opt->werror || opt->warn_error[i]);
     return c;
 }
 
@@ -128,8 +127,7 @@ static FuncList read_ir(Compilation *c, Ir *m) {
     }
     for (int k = 0; k < count; k++)
         if (!found[k])
-            diag_error(c->diag, (Span){NULL, 0, 0}, "there is no function `%s` in `%s`", c->opt->entries.data[k],
-                       c->src->name);
+            diag_error(c->diag, (Span){NULL, 0, 0}, "there is no function `%s` in `%s`", c->opt->entries.data[k], c->src->name);
     return wanted;
 }
 
@@ -219,8 +217,7 @@ void compile_passes(Compilation *c, FuncList *funcs, bool plan) {
     while (simple < o->npasses && !(o->passes[simple]->establishes & (PASS_KEPT | PASS_PLANNED))) simple++;
     for (int k = 0; k < simple; k++) run_pass(c, o->passes[k], funcs, funcs->f);
     for (int k = simple; k < o->npasses && !plan; k++)
-        if (!((o->passes[k]->requires | o->passes[k]->establishes) & PASS_PLANNED))
-            run_pass(c, o->passes[k], funcs, funcs->f);
+        if (!((o->passes[k]->requires | o->passes[k]->establishes) & PASS_PLANNED)) run_pass(c, o->passes[k], funcs, funcs->f);
     if (!plan || !o->npasses) return;
     funcs->positive = ARENA_ARRAY(c->arena, Func *, funcs->n + 1);
     for (int i = 0; i < funcs->n; i++) funcs->positive[i] = assume_positive(c, funcs->f[i]);
@@ -258,15 +255,18 @@ static void warn_wishes(Compilation *c, const Ir *m) {
     for (Wish *w = m->wishes; w; w = w->next) {
         const char *why = wish_refused(m, w);
         bool told = false;
-        for (Wish *o = m->wishes; o != w; o = o->next) told |= o->kind == w->kind && o->span.begin == w->span.begin && o->span.src == w->span.src;
-        if (why && !told) diag_warning(c->diag, WARN_IDLE_ATTRIBUTE, w->span, "`%s` is not followed: %s", wish_info[w->kind].name, why);
+        for (Wish *o = m->wishes; o != w; o = o->next)
+            told |= o->kind == w->kind && o->span.begin == w->span.begin && o->span.src == w->span.src;
+        if (why && !told)
+            diag_warning(c->diag, WARN_IDLE_ATTRIBUTE, w->span, "`%s` is not followed: %s", wish_info[w->kind].name, why);
     }
 }
 
 Tree **compile_trees(Compilation *c, FuncList funcs) {
     const Options *o = c->opt;
     Tree **trees = ARENA_ARRAY(c->arena, Tree *, funcs.n + 1);
-    LaneOptions how = {.precise = o->fp == CPU_FP_PRECISE, .fast = o->fp == CPU_FP_FAST, .always = o->lanes_always, .machine = &c->machine};
+    LaneOptions how = {
+        .precise = o->fp == CPU_FP_PRECISE, .fast = o->fp == CPU_FP_FAST, .always = o->lanes_always, .machine = &c->machine};
     bool cuda = o->target == TARGET_CUDA;
     if (o->level >= 2 && o->lanes && !cuda) {
         how.registers = cpu_registers(target_cpu(o));
@@ -295,9 +295,15 @@ Tree **compile_trees(Compilation *c, FuncList funcs) {
 CpuModule *compile_module(Compilation *c, FuncList funcs, Tree *const *trees, bool callable) {
     const Options *o = c->opt;
     compile_stage(c, "emit");
-    CpuOptions cpu = {
-        .level = o->level, .cpu = target_cpu(o), .fp = o->fp, .name = file_base(c->src->name), .callable = callable, .debug = o->debug,
-        .lanes = o->lanes, .threads = o->threads, .cache = (int64_t)c->machine.cache};
+    CpuOptions cpu = {.level = o->level,
+                      .cpu = target_cpu(o),
+                      .fp = o->fp,
+                      .name = file_base(c->src->name),
+                      .callable = callable,
+                      .debug = o->debug,
+                      .lanes = o->lanes,
+                      .threads = o->threads,
+                      .cache = (int64_t)c->machine.cache};
     return cpu_emit(c->arena, c->diag, funcs.n, trees, &cpu);
 }
 

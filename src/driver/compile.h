@@ -19,7 +19,7 @@ typedef struct Compilation {
     const Options *opt;
     Arena *arena;
     Diag *diag;
-    Explain *explain; // NULL without --explain
+    Explain *explain;    // NULL without --explain
     struct Rules *rules; // NULL without --explain=rules, --disable-rule and --fuel
     const Source *src;
     Unit *unit;                 // of an F̃ source

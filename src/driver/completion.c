@@ -8,9 +8,8 @@
 #include <string.h>
 
 // Prints the entries of a file.
-static const char entries_script[] =
-    "sed -n -e \"s/^entry[[:blank:]]\\{1,\\}\\([A-Za-z_][A-Za-z0-9_']*\\).*/\\1/p\" \\\n"
-    "        -e 's/^func \\([A-Za-z_][A-Za-z0-9_]*\\)(.*/\\1/p' -- ";
+static const char entries_script[] = "sed -n -e \"s/^entry[[:blank:]]\\{1,\\}\\([A-Za-z_][A-Za-z0-9_']*\\).*/\\1/p\" \\\n"
+                                     "        -e 's/^func \\([A-Za-z_][A-Za-z0-9_]*\\)(.*/\\1/p' -- ";
 
 static bool is_list(const char *value) { return strchr(value, ',') != NULL; }
 
@@ -24,12 +23,9 @@ static size_t clause(const char *help) { return strcspn(help, ";"); }
 
 // Text inside '…' of a shell; `special` characters get a backslash.
 static void put_quoted(Str *out, const char *s, size_t n, const char *special) {
-    for (size_t i = 0; i < n; i++) {
-        if (s[i] == '\'')
-            str_puts(out, "'\\''");
-        else
-            str_printf(out, "%s%c", strchr(special, s[i]) ? "\\" : "", s[i]);
-    }
+    for (size_t i = 0; i < n; i++)
+        if (s[i] == '\'') str_puts(out, "'\\''");
+        else str_printf(out, "%s%c", strchr(special, s[i]) ? "\\" : "", s[i]);
 }
 
 // The spellings of an option: "-h --help".
@@ -50,8 +46,7 @@ static void bash_values(Str *out) {
         str_puts(out, "    ");
         put_spellings(out, o, " | ");
         str_puts(out, ") echo '");
-        if (option_choice(o->value, 0))
-            put_choices(out, o->value);
+        if (option_choice(o->value, 0)) put_choices(out, o->value);
         else
             str_puts(out, !strcmp(o->value, "FILE")    ? "@file"
                           : !strcmp(o->value, "DIR")   ? "@dir"
@@ -189,12 +184,12 @@ static void zsh_value(Str *out, const char *value) {
 
 static void zsh_option(Str *out, const OptionRow *o, const char *name) {
     bool joined = name[1] == '-';
-    str_printf(out, "            '*%s%s[", name, 
-               !o->value                ? ""
-               : o->value[0] == '['     ? "=-"
-               : option_is_glued(o)     ? "-"
-               : joined                 ? "="
-                                        : "+");
+    str_printf(out, "            '*%s%s[", name,
+               !o->value            ? ""
+               : o->value[0] == '[' ? "=-"
+               : option_is_glued(o) ? "-"
+               : joined             ? "="
+                                    : "+");
     put_quoted(out, o->help, clause(o->help), "[]:\\");
     str_putc(out, ']');
     if (o->value) zsh_value(out, o->value);
@@ -219,7 +214,9 @@ static void zsh_operands(Str *out, const CommandRow *c) {
         put_choices(out, c->operands);
         str_puts(out, ")'\n");
         return;
-    case SHAPE_CALL: str_puts(out, "            '1:program:_fsmc_program' '2:entry:_fsmc_entry' '*:argument:_fsmc_argument'\n"); return;
+    case SHAPE_CALL:
+        str_puts(out, "            '1:program:_fsmc_program' '2:entry:_fsmc_entry' '*:argument:_fsmc_argument'\n");
+        return;
     default: str_puts(out, "            '*:program:_fsmc_program'\n");
     }
 }
@@ -248,13 +245,12 @@ static void print_zsh(Str *out) {
     for (int k = 0; k < COMMAND_COUNT; k++) {
         str_printf(out, "    '%s')\n        _arguments \\\n", command_rows[k].name);
         zsh_options(out, k);
-        if (k)
-            zsh_operands(out, &command_rows[k]);
-        else
-            str_puts(out, "            '1:program or command:_fsmc_command'\n");
+        if (k) zsh_operands(out, &command_rows[k]);
+        else str_puts(out, "            '1:program or command:_fsmc_command'\n");
         str_puts(out, "        ;;\n");
     }
-    str_puts(out, "    esac\n}\n\nif [[ $zsh_eval_context[-1] == loadautofunc ]]; then _fsmc \"$@\"; else compdef _fsmc fsmc; fi\n");
+    str_puts(out,
+             "    esac\n}\n\nif [[ $zsh_eval_context[-1] == loadautofunc ]]; then _fsmc \"$@\"; else compdef _fsmc fsmc; fi\n");
 }
 
 // ---- fish
@@ -329,27 +325,22 @@ static void print_fish(Str *out) {
             str_printf(out, "complete -c fsmc -n '__fsmc_is %s' -k -a '(__fish_complete_suffix .fsm)'\n", c->name);
         if (c->shape == SHAPE_CALL) {
             str_printf(out, "complete -c fsmc -n '__fsmc_at 1 %s' -a '(__fsmc_entries)'\n", c->name);
-            str_printf(out, "complete -c fsmc -n '__fsmc_is %s; and not __fsmc_at 0 %s; and not __fsmc_at 1 %s' -F\n",
-                       c->name, c->name, c->name);
+            str_printf(out, "complete -c fsmc -n '__fsmc_is %s; and not __fsmc_at 0 %s; and not __fsmc_at 1 %s' -F\n", c->name,
+                       c->name, c->name);
         }
     }
     str_puts(out, "complete -c fsmc -n '__fsmc_at 0 compile");
     for (int k = 1; k < COMMAND_COUNT; k++)
-        if (command_rows[k].shape < SHAPE_WORD)
-            str_printf(out, " %s", command_rows[k].name);
+        if (command_rows[k].shape < SHAPE_WORD) str_printf(out, " %s", command_rows[k].name);
     str_puts(out, "' -k -a '(__fish_complete_suffix .fsm; __fish_complete_suffix .ir)'\n\n");
     for (int i = 0; i < option_row_count; i++)
         if (!option_rows[i].group) fish_option(out, &option_rows[i]);
 }
 
 bool completion_print(Str *out, const char *shell) {
-    if (!strcmp(shell, "bash"))
-        print_bash(out);
-    else if (!strcmp(shell, "zsh"))
-        print_zsh(out);
-    else if (!strcmp(shell, "fish"))
-        print_fish(out);
-    else
-        return false;
+    if (!strcmp(shell, "bash")) print_bash(out);
+    else if (!strcmp(shell, "zsh")) print_zsh(out);
+    else if (!strcmp(shell, "fish")) print_fish(out);
+    else return false;
     return true;
 }

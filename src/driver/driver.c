@@ -170,8 +170,7 @@ void driver_write_reproducer(const Compilation *c) {
     int fd = c->src ? mkstemp(path) : -1;
     FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!f) return;
-    fprintf(f, "// fsmc failed in '%s'. Save as a file whose name ends in %s; the command line was\n//",
-            diag_current_pass, suffix);
+    fprintf(f, "// fsmc failed in '%s'. Save as a file whose name ends in %s; the command line was\n//", diag_current_pass, suffix);
     for (int i = 0; i < c->opt->argv.len; i++) fprintf(f, " %s", c->opt->argv.data[i]);
     fprintf(f, "\n\n");
     fwrite(c->src->text, 1, c->src->len, f);
@@ -202,16 +201,11 @@ static int write_text(const Options *opt, Str *text) {
 
 // The text that is asked for instead of a compilation; empty if it is none.
 static void print_text(const Options *opt, Str *out) {
-    if (opt->help)
-        help_print(out, opt->command, help_width());
-    else if (opt->version)
-        print_version(out);
-    else if (opt->command == COMMAND_USAGE)
-        help_print(out, opt->word ? command_named(opt->word) : COMMAND_COMPILE, help_width());
-    else if (opt->command == COMMAND_COMPLETION)
-        completion_print(out, opt->word);
-    else if (opt->command == COMMAND_MAN)
-        manual_print(out);
+    if (opt->help) help_print(out, opt->command, help_width());
+    else if (opt->version) print_version(out);
+    else if (opt->command == COMMAND_USAGE) help_print(out, opt->word ? command_named(opt->word) : COMMAND_COMPILE, help_width());
+    else if (opt->command == COMMAND_COMPLETION) completion_print(out, opt->word);
+    else if (opt->command == COMMAND_MAN) manual_print(out);
 }
 
 int driver_run(const Options *opt) {

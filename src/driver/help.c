@@ -63,14 +63,13 @@ static void option_row(const Page *p, const OptionRow *o) {
     char left[64], name[32];
     const char *value = o->value ? o->value : "";
     option_spelling(o, name, sizeof name);
-    if (o->letter && o->name)
-        snprintf(left, sizeof left, "  -%c, %s", o->letter, name);
+    if (o->letter && o->name) snprintf(left, sizeof left, "  -%c, %s", o->letter, name);
     else
         snprintf(left, sizeof left, "  %s%s%s", name,
                  !o->value || option_is_glued(o) ? ""
-                 : *value == '['                    ? "[="
-                 : name[1] == '-'                   ? "="
-                                                    : " ",
+                 : *value == '['                 ? "[="
+                 : name[1] == '-'                ? "="
+                                                 : " ",
                  value + (*value == '['));
     row(p, left, o->help);
 }
@@ -102,8 +101,7 @@ static void operands(const Page *p, Command command) {
     CommandShape shape = command_rows[command].shape;
     if (shape >= SHAPE_WORD) return;
     str_putc(p->out, '\n');
-    paragraph(p, 0,
-              "FILE is an F~ program, values as --emit=ir prints them if its name ends in .ir, or '-' for standard input.");
+    paragraph(p, 0, "FILE is an F~ program, values as --emit=ir prints them if its name ends in .ir, or '-' for standard input.");
     if (shape == SHAPE_CALL || command == COMMAND_COMPILE)
         paragraph(p, 0,
                   "Arguments of a call are JSON: NAME=VALUE or NAME=@FILE (also NumPy's .npy) for single ones, the "

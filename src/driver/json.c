@@ -79,21 +79,16 @@ static const char *shown(Arena *a, const json_t *j) {
 }
 
 static bool mismatch(const Measure *m, const Path *p, const char *expected, const json_t *got) {
-    diag_error(m->diag, (Span){NULL, 0, 0}, "argument `%s`: expected %s, got %s", path_text(m, p), expected,
-               shown(m->arena, got));
+    diag_error(m->diag, (Span){NULL, 0, 0}, "argument `%s`: expected %s, got %s", path_text(m, p), expected, shown(m->arena, got));
     return false;
 }
 
 // A string that stands for a number that JSON cannot write.
 static bool non_finite(const char *s, double *x) {
-    if (!strcmp(s, "NaN"))
-        *x = NAN;
-    else if (!strcmp(s, "Infinity"))
-        *x = INFINITY;
-    else if (!strcmp(s, "-Infinity"))
-        *x = -INFINITY;
-    else
-        return false;
+    if (!strcmp(s, "NaN")) *x = NAN;
+    else if (!strcmp(s, "Infinity")) *x = INFINITY;
+    else if (!strcmp(s, "-Infinity")) *x = -INFINITY;
+    else return false;
     return true;
 }
 
@@ -178,8 +173,7 @@ static void fill(const JsonShape *s, const json_t *j, int64_t at, Tensor *leaves
         read_scalar(j, s->type->kind, &x);
         tensor_put(leaves, at, x);
     } else if (s->type->form == SIG_ARRAY) {
-        for (int64_t i = 0; i < s->length; i++)
-            fill(s->parts[0], json_array_get(j, (size_t)i), at * s->length + i, leaves);
+        for (int64_t i = 0; i < s->length; i++) fill(s->parts[0], json_array_get(j, (size_t)i), at * s->length + i, leaves);
     } else {
         for (int i = 0; i < s->type->nparts; i++) {
             fill(s->parts[i], json_array_get(j, (size_t)i), at, leaves);
@@ -211,12 +205,9 @@ static void print_real(Str *out, double x) {
 }
 
 static void print_scalar(Str *out, const Tensor *t, int64_t at) {
-    if (t->kind == KIND_BOOL)
-        str_puts(out, tensor_get_int(t, at) ? "true" : "false");
-    else if (!kind_is_float(t->kind))
-        str_printf(out, "%lld", (long long)tensor_get_int(t, at));
-    else
-        print_real(out, tensor_get(t, at));
+    if (t->kind == KIND_BOOL) str_puts(out, tensor_get_int(t, at) ? "true" : "false");
+    else if (!kind_is_float(t->kind)) str_printf(out, "%lld", (long long)tensor_get_int(t, at));
+    else print_real(out, tensor_get(t, at));
 }
 
 static void print_value(Str *out, const SigType *type, const Tensor *leaves, int depth, int64_t at) {

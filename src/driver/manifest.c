@@ -66,7 +66,8 @@ static json_t *type(const SigType *t, const char *const *names) {
 
 // One parameter of the C function.
 static json_t *c_parameter(const Node *e, const char *name, const char *role, const char *const *names) {
-    return json_pack("{s:s, s:s, s:s, s:o}", "name", name, "role", role, "element", kind_info[e->kind].numpy, "shape", shape(e, names));
+    return json_pack("{s:s, s:s, s:s, s:o}", "name", name, "role", role, "element", kind_info[e->kind].numpy, "shape",
+                     shape(e, names));
 }
 
 static json_t *c_parameters(const Func *f, const char *const *names) {
@@ -118,8 +119,8 @@ static const char *applied(const Expr *e) { // f in `f …`, or in the body of `
 
 // The operators whose result is a derivative of their first argument at the second.
 static bool is_operator(const Compilation *c, const Decl *d, const char *name) {
-    static const char *const operators[] = {"grad",   "valueAndGrad", "jvp",    "jvp2",    "vjp", "vjp2",
-                                            "jacobian", "jacfwd",     "jacrev", "jacobianSparse", "hessian", "hvp", NULL};
+    static const char *const operators[] = {"grad",   "valueAndGrad",   "jvp",     "jvp2", "vjp", "vjp2", "jacobian", "jacfwd",
+                                            "jacrev", "jacobianSparse", "hessian", "hvp",  NULL};
     int i = 0;
     while (operators[i] && strcmp(operators[i], name)) i++;
     return operators[i] && !is_parameter(d, name) && !module_find(c->unit, c->unit->main, name);
@@ -172,7 +173,8 @@ static json_t *derivative(const Compilation *c, const Func *f, const char *const
 static json_t *functions(const Compilation *c, const Func *f) {
     const char *name = cpu_c_name(c->arena, f->name);
     bool general = cpu_has_general(f), sizes = lower_size_query(c->arena, f) != NULL, device = c->opt->target == TARGET_CUDA;
-    return json_pack("{s:o, s:o, s:o, s:o}", "device", device ? json_sprintf("%s_device", name) : json_null(), "general", general ? json_sprintf("%s_general", name) : json_null(), "sizes",
+    return json_pack("{s:o, s:o, s:o, s:o}", "device", device ? json_sprintf("%s_device", name) : json_null(), "general",
+                     general ? json_sprintf("%s_general", name) : json_null(), "sizes",
                      sizes ? json_sprintf("%s_sizes", name) : json_null(), "sizes_general",
                      sizes && general ? json_sprintf("%s_sizes_general", name) : json_null());
 }
@@ -182,10 +184,9 @@ static json_t *entry(const Compilation *c, const Func *f) {
     json_t *sizes = json_array();
     for (int i = 0; i < f->nsizes; i++) json_array_append_new(sizes, json_string(names[i]));
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", f->name, "symbol", cpu_c_name(c->arena, f->name),
-                     "functions", functions(c, f),
-                     "doc", f->doc ? json_string(f->doc) : json_null(), "sizes", sizes, "parameters", parameters(f, names),
-                     "result", f->result ? type(f->result, names) : json_null(), "c_parameters", c_parameters(f, names),
-                     "derivative", derivative(c, f, names));
+                     "functions", functions(c, f), "doc", f->doc ? json_string(f->doc) : json_null(), "sizes", sizes, "parameters",
+                     parameters(f, names), "result", f->result ? type(f->result, names) : json_null(), "c_parameters",
+                     c_parameters(f, names), "derivative", derivative(c, f, names));
 }
 
 void manifest_print(Str *out, const Compilation *c, const char *name, const FuncList *funcs) {
@@ -194,9 +195,9 @@ void manifest_print(Str *out, const Compilation *c, const char *name, const Func
     json_t *link = json_pack("[ss]", "-lfsmrt", "-lm");
     if (c->opt->target == TARGET_CUDA)
         for (int i = 0; i < 2; i++) json_array_append_new(link, json_string(i ? "-lstdc++" : "-lcudart"));
-    json_t *j = json_pack("{s:i, s:i, s:s, s:o, s:o, s:o, s:o}", "manifest", MANIFEST_VERSION, "abi", FSM_ABI_VERSION,
-                          "source", file_base(c->src->name), "header", json_sprintf("%s.h", name), "object",
-                          json_sprintf("%s.o", name), "link", link, "entries", entries);
+    json_t *j = json_pack("{s:i, s:i, s:s, s:o, s:o, s:o, s:o}", "manifest", MANIFEST_VERSION, "abi", FSM_ABI_VERSION, "source",
+                          file_base(c->src->name), "header", json_sprintf("%s.h", name), "object", json_sprintf("%s.o", name),
+                          "link", link, "entries", entries);
     char *dump = j ? json_dumps(j, JSON_INDENT(2) | JSON_PRESERVE_ORDER) : NULL;
     if (!dump) diag_out_of_memory();
     str_puts(out, dump);

@@ -65,8 +65,7 @@ static void put_description(Str *out) {
                   "FILE is an F\\(ti program, values as\n.B \\-\\-emit=ir\nprints them if its name ends in .ir, or\n.B \\-\n"
                   "for standard input.\n"
                   ".SH COMMANDS\n");
-    for (int k = 0; k < COMMAND_COUNT; k++)
-        put_entry(out, k ? command_rows[k].name : "(none)", command_rows[k].help);
+    for (int k = 0; k < COMMAND_COUNT; k++) put_entry(out, k ? command_rows[k].name : "(none)", command_rows[k].help);
 }
 
 static void put_arguments(Str *out) {
@@ -154,8 +153,7 @@ void manual_print(Str *out) {
     str_puts(out, ".SH KINDS OF OUTPUT\n");
     for (int k = 0; k < EMIT_COUNT; k++) put_entry(out, emit_rows[k].name, emit_rows[k].help);
     str_puts(out, ".SH WARNINGS\nTurned on and off by\n.BR \\-W :\n");
-    for (int k = 0; k < WARNING_COUNT; k++)
-        put_entry(out, warning_info[k].name, warning_info[k].help);
+    for (int k = 0; k < WARNING_COUNT; k++) put_entry(out, warning_info[k].name, warning_info[k].help);
     str_puts(out, ".SH TOPICS OF \\-\\-EXPLAIN\n");
     for (int k = 0; k < EXPLAIN_TOPICS; k++)
         put_entry(out, explain_topic_name((ExplainTopic)k), explain_topic_help((ExplainTopic)k));

@@ -91,8 +91,7 @@ static bool read_header(Npy *a, Diag *diag, const Source *file) {
     char *header = calloc(1, n + 1);
     if (!header) diag_out_of_memory();
     memcpy(header, file->text + start, n);
-    const char *type = field(header, "'descr'"), *order = field(header, "'fortran_order'"),
-               *shape = field(header, "'shape'");
+    const char *type = field(header, "'descr'"), *order = field(header, "'fortran_order'"), *shape = field(header, "'shape'");
     bool typed = type && read_type(a, type), shaped = shape && order && read_shape(a, shape);
     a->fortran = order && !strncmp(order, "True", 4);
     free(header);
@@ -111,10 +110,8 @@ static json_t *real_value(double x) {
 static double half(uint64_t bits) {
     int exponent = (int)(bits >> 10 & 31);
     double mantissa = (double)(bits & 1023), x;
-    if (exponent == 31)
-        x = mantissa != 0.0 ? NAN : INFINITY;
-    else
-        x = exponent ? ldexp(1024.0 + mantissa, exponent - 25) : ldexp(mantissa, -24);
+    if (exponent == 31) x = mantissa != 0.0 ? NAN : INFINITY;
+    else x = exponent ? ldexp(1024.0 + mantissa, exponent - 25) : ldexp(mantissa, -24);
     return bits >> 15 ? -x : x;
 }
 
@@ -161,8 +158,7 @@ void npy_write(Str *out, const Tensor *t) {
     Str header = {0};
     str_printf(&header, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", *type == '<' && !is_little() ? '>' : *type,
                type + 1);
-    for (int k = 0; k < t->rank; k++)
-        str_printf(&header, "%lld%s", (long long)t->shape[k], k && k + 1 == t->rank ? "" : ",");
+    for (int k = 0; k < t->rank; k++) str_printf(&header, "%lld%s", (long long)t->shape[k], k && k + 1 == t->rank ? "" : ",");
     str_puts(&header, "), }");
     while ((MAGIC + 4 + header.len + 1) % ALIGNMENT) str_putc(&header, ' ');
     str_putc(&header, '\n');

@@ -39,16 +39,17 @@ static bool run_nvcc(Compilation *c, const char *source, const char *object) {
     if (!chosen || !chosen[strspn(chosen, " \t")]) chosen = "nvcc";
     SpawnWords words = {0};
     spawn_words(c->arena, &words, chosen);
-    const char *const rest[] = {"-std=c++17", "-O3", "-Xcompiler", "-fPIC", c->opt->fp == CPU_FP_PRECISE ? "-fmad=false" : "-fmad=true",
-                                "-I", headers, "-c", source, "-o", object};
+    const char *const rest[] = {
+        "-std=c++17", "-O3",  "-Xcompiler", "-fPIC", c->opt->fp == CPU_FP_PRECISE ? "-fmad=false" : "-fmad=true", "-I", headers,
+        "-c",         source, "-o",         object};
     for (int k = 0; k < (int)(sizeof rest / sizeof *rest); k++) vec_push(&words, (char *)rest[k]);
     push_kinds(c, &words, c->opt->cuda_arch ? c->opt->cuda_arch : "sm_80,sm_90,compute_90");
     vec_push(&words, NULL);
     int status = spawn_run(words.data);
     if (status == 127)
-        diag_error(c->diag, nowhere, "cannot make `%s`: there is no program `%s`; name nvcc by FSM_NVCC, or write FILE.cu with -o", object, words.data[0]);
-    else if (status)
-        diag_error(c->diag, nowhere, "cannot make `%s`: `%s` failed", object, words.data[0]);
+        diag_error(c->diag, nowhere, "cannot make `%s`: there is no program `%s`; name nvcc by FSM_NVCC, or write FILE.cu with -o",
+                   object, words.data[0]);
+    else if (status) diag_error(c->diag, nowhere, "cannot make `%s`: `%s` failed", object, words.data[0]);
     vec_free(&words);
     return !status;
 }

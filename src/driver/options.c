@@ -14,8 +14,14 @@
 #include <unistd.h>
 
 void options_init(Options *o) {
-    *o = (Options){.arena = arena_new(), .emit = 1u << EMIT_OBJ, .level = 2, .fp = CPU_FP_CONTRACT, .error_limit = 20, .fuel = -1,
-                   .lanes = -1, .threads = -1};
+    *o = (Options){.arena = arena_new(),
+                   .emit = 1u << EMIT_OBJ,
+                   .level = 2,
+                   .fp = CPU_FP_CONTRACT,
+                   .error_limit = 20,
+                   .fuel = -1,
+                   .lanes = -1,
+                   .threads = -1};
     o->seed = 1, o->low = -1, o->high = 1, o->trials = 3, o->min_time = 1, o->runs = 20;
     for (const Pass *p = pass_table; p->name; p++) o->passes[o->npasses++] = p;
     for (int i = 0; i < WARNING_COUNT; i++) o->warn[i] = warning_info[i].on;
@@ -488,8 +494,7 @@ static bool choose_passes(OptionReader *r) {
     o->npasses = n;
     for (int i = 0; i < n; i++) {
         unsigned missing = o->passes[i]->requires & ~have;
-        if (missing)
-            return wrong(r, "pass `%s` has to come after `%s`", o->passes[i]->name, pass_establishing(missing));
+        if (missing) return wrong(r, "pass `%s` has to come after `%s`", o->passes[i]->name, pass_establishing(missing));
         have |= o->passes[i]->establishes;
     }
     return true;
@@ -555,8 +560,7 @@ static bool check_deps(OptionReader *r) {
     if (console && !o->deps_targets.len)
         return wrong(r, "the rule has no target: the output goes to no file, name one with -MT TARGET");
     if (o->deps_too && console && !o->deps_file) return wrong(r, "name the file of the rule with -MF FILE");
-    if (o->deps_too && console && !strcmp(o->deps_file, "-"))
-        return wrong(r, "the output and -MF cannot both be standard output");
+    if (o->deps_too && console && !strcmp(o->deps_file, "-")) return wrong(r, "the output and -MF cannot both be standard output");
     return true;
 }
 
@@ -571,8 +575,7 @@ static bool check_shell(OptionReader *r) {
 static bool check_operands(OptionReader *r) {
     const Options *o = r->o;
     CommandShape shape = command_rows[o->command].shape;
-    if (o->command == COMMAND_USAGE && o->word && command_named(o->word) == COMMAND_COUNT)
-        return unknown_command(r, o->word);
+    if (o->command == COMMAND_USAGE && o->word && command_named(o->word) == COMMAND_COUNT) return unknown_command(r, o->word);
     if (o->command == COMMAND_COMPLETION) return check_shell(r);
     if (shape >= SHAPE_WORD) return true;
     if (shape == SHAPE_SESSION && !o->file) return true;
@@ -589,14 +592,10 @@ static bool read_words(OptionReader *r) {
     bool ok = true;
     while (ok && r->words.next < r->words.list.len) {
         const char *arg = r->words.list.data[r->words.next++].text;
-        if (r->plain || (arg[0] != '-' && arg[0] != '@') || (arg[0] == '-' && !arg[1]))
-            ok = read_operand(r, arg);
-        else if (arg[0] == '@')
-            ok = response_expand(&r->words, r->o->arena, r->message);
-        else if (!strcmp(arg, "--"))
-            r->plain = true;
-        else
-            ok = read_option(r, arg);
+        if (r->plain || (arg[0] != '-' && arg[0] != '@') || (arg[0] == '-' && !arg[1])) ok = read_operand(r, arg);
+        else if (arg[0] == '@') ok = response_expand(&r->words, r->o->arena, r->message);
+        else if (!strcmp(arg, "--")) r->plain = true;
+        else ok = read_option(r, arg);
     }
     return ok;
 }

@@ -36,15 +36,15 @@ typedef enum Target { TARGET_CPU, TARGET_CUDA } Target;
 enum { PASS_MAX = 64 };
 
 typedef struct Options {
-    Arena *arena;            // of words from response files
-    VEC(const char *) argv;  // as they were written, with the words of response files in their place
+    Arena *arena;           // of words from response files
+    VEC(const char *) argv; // as they were written, with the words of response files in their place
     Command command;
-    bool help, version; // print that instead
-    const char *file;   // "-" is standard input
-    const char *word;   // the operand of a command that takes a word instead, or NULL
-    const char *output; // NULL: from the source's name, or standard output
-    unsigned emit;      // a bit for each Emit
-    const char *library; // of a Python module, made elsewhere; or NULL
+    bool help, version;        // print that instead
+    const char *file;          // "-" is standard input
+    const char *word;          // the operand of a command that takes a word instead, or NULL
+    const char *output;        // NULL: from the source's name, or standard output
+    unsigned emit;             // a bit for each Emit
+    const char *library;       // of a Python module, made elsewhere; or NULL
     VEC(const char *) entries; // none: all
     VEC(const char *) load;    // shared libraries
     VEC(const char *) include;
@@ -53,24 +53,24 @@ typedef struct Options {
     CpuFp fp;
     Target target;
     bool fast_atomics;
-    const char *cuda_arch; // as given; NULL: the default
-    const char *cpu; // NULL: by command
-    bool deps_only, deps_too;        // write the rule of dependencies, alone or with the output
-    const char *deps_file;           // NULL: from the output's name, or standard output
-    VEC(const char *) deps_targets;  // none: the outputs
+    const char *cuda_arch;          // as given; NULL: the default
+    const char *cpu;                // NULL: by command
+    bool deps_only, deps_too;       // write the rule of dependencies, alone or with the output
+    const char *deps_file;          // NULL: from the output's name, or standard output
+    VEC(const char *) deps_targets; // none: the outputs
     bool deps_phony;
     Engine engine;
     When color;
     When check_bounds;
-    int error_limit; // 0: none
+    int error_limit;  // 0: none
     unsigned explain; // topics
     bool warn[WARNING_COUNT], warn_error[WARNING_COUNT];
-    int64_t tape_limit; // 0: none
+    int64_t tape_limit;  // 0: none
     const char *machine; // a file of what the schedule assumes of it; NULL: none
-    int lanes;          // of loops, as in CpuOptions
-    int threads;        // as in CpuOptions; -1: no loop is cut into chunks for threads
+    int lanes;           // of loops, as in CpuOptions
+    int threads;         // as in CpuOptions; -1: no loop is cut into chunks for threads
     bool threads_always; // wherever that is possible, for tests
-    bool lanes_always;  // wherever they are possible, for tests
+    bool lanes_always;   // wherever they are possible, for tests
     bool werror, time_passes, verify, debug, debug_nan, strict_nan;
     bool in_place, fmt_check;
     int seed;
@@ -84,14 +84,15 @@ typedef struct Options {
     const struct Pass *passes[PASS_MAX]; // what to run, in order
     int npasses;
     bool rules_off[RULE_COUNT];
-    int64_t fuel; // how many rewritings; -1: any number
+    int64_t fuel;           // how many rewritings; -1: any number
     const char *dump_after; // a pass, "elaborate", "all", or NULL
 } Options;
 
 // Options as they are without a command line.
 void options_init(Options *o);
 void options_free(Options *o);
-// Reads a command line, and the response files (@FILE) that it names; its strings must outlive o. False after appending what is wrong with it to message.
+// Reads a command line, and the response files (@FILE) that it names; its strings must outlive o. False after appending what is
+// wrong with it to message.
 bool options_parse(Options *o, int argc, char *const *argv, Str *message);
 // The name of the sub-command that has help of its own, else "".
 const char *options_command(const Options *o);

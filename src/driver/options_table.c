@@ -38,16 +38,12 @@ const EmitRow emit_rows[EMIT_COUNT] = {
 #include "driver/options.def"
 };
 
-const char *const option_fp_names[] = {
-    [CPU_FP_PRECISE] = "precise", [CPU_FP_CONTRACT] = "contract", [CPU_FP_FAST] = "fast", NULL};
-const char *const option_when_names[] = {
-    [WHEN_AUTO] = "auto", [WHEN_ALWAYS] = "always", [WHEN_NEVER] = "never", NULL};
+const char *const option_fp_names[] = {[CPU_FP_PRECISE] = "precise", [CPU_FP_CONTRACT] = "contract", [CPU_FP_FAST] = "fast", NULL};
+const char *const option_when_names[] = {[WHEN_AUTO] = "auto", [WHEN_ALWAYS] = "always", [WHEN_NEVER] = "never", NULL};
 
 const char *option_spelling(const OptionRow *row, char *buffer, size_t size) {
-    if (row->name)
-        snprintf(buffer, size, "%s%s", row->name[0] == '-' ? "" : "--", row->name);
-    else
-        snprintf(buffer, size, "-%c", row->letter);
+    if (row->name) snprintf(buffer, size, "%s%s", row->name[0] == '-' ? "" : "--", row->name);
+    else snprintf(buffer, size, "-%c", row->letter);
     return buffer;
 }
 
@@ -63,11 +59,10 @@ const char *option_choice(const char *value, int k) {
     static const char *const levels[] = {"0", "1", "2", "3", NULL}, *const machines[] = {"cpu", "cuda", NULL};
     static const char *const cpus[] = {"native", "baseline", NULL}, *const stages[] = {"elaborate", "all", NULL};
     static const char *const shells[] = {"bash", "zsh", "fish", NULL};
-    static const char *const warnings[] = {
-        "all", "error",
+    static const char *const warnings[] = {"all", "error",
 #define WARNING(id, name, ...) name, "no-" name,
 #include "support/warnings.def"
-        NULL};
+                                           NULL};
     const char *const *list = NULL;
     if (!value) return NULL;
     if (!strcmp(value, "KIND,...")) return k < EMIT_COUNT ? emit_rows[k].name : NULL;

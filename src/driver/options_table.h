@@ -22,12 +22,12 @@ typedef struct OptionRow {
 
 // What the operands of a command are; from SHAPE_WORD on, it compiles nothing.
 typedef enum CommandShape {
-    SHAPE_FILE, // one program
+    SHAPE_FILE,    // one program
     SHAPE_SESSION, // at most one program
-    SHAPE_FILES, // one or more programs
-    SHAPE_CALL, // a program, an entry, and arguments NAME=VALUE
-    SHAPE_WORD, // at most one word, which stands for no file
-    SHAPE_NONE, // nothing
+    SHAPE_FILES,   // one or more programs
+    SHAPE_CALL,    // a program, an entry, and arguments NAME=VALUE
+    SHAPE_WORD,    // at most one word, which stands for no file
+    SHAPE_NONE,    // nothing
 } CommandShape;
 
 typedef struct CommandRow {

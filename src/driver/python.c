@@ -50,18 +50,16 @@ static bool link_library(Compilation *c, const char *object, const char *library
     for (int i = 0; compilers[i]; i++) {
         SpawnWords words = {0};
         spawn_words(c->arena, &words, compilers[i]);
-        const char *const rest[] = {"-shared", "-o", library, object, "-Wl,--whole-archive", runtime,
-                                    "-Wl,--no-whole-archive", "-lm", NULL};
+        const char *const rest[] = {"-shared", "-o", library, object, "-Wl,--whole-archive", runtime, "-Wl,--no-whole-archive",
+                                    "-lm",     NULL};
         for (int k = 0; k < (int)(sizeof rest / sizeof *rest); k++) vec_push(&words, (char *)rest[k]);
         fflush(NULL);
         int status = spawn_run(words.data);
         vec_free(&words);
         if (!status) return true;
         if (status == 127 && !(chosen && compilers[0] == chosen)) continue;
-        if (status == 127)
-            diag_error(c->diag, nowhere, "cannot link `%s`: there is no program `%s` ($CC)", library, compilers[i]);
-        else
-            diag_error(c->diag, nowhere, "cannot link `%s`: `%s` failed", library, compilers[i]);
+        if (status == 127) diag_error(c->diag, nowhere, "cannot link `%s`: there is no program `%s` ($CC)", library, compilers[i]);
+        else diag_error(c->diag, nowhere, "cannot link `%s`: `%s` failed", library, compilers[i]);
         return false;
     }
     diag_error(c->diag, nowhere, "cannot link `%s`: there is no C compiler (cc, gcc, clang, or what CC names)", library);
@@ -96,10 +94,8 @@ static bool check_name(Compilation *c, const char *path) {
         diag_error(c->diag, nowhere, "a Python module is a file whose name ends in .py, not `%s`", path);
     else if (!cpu_python_importable(name))
         diag_error(c->diag, nowhere, "Python cannot import `%s`: name the module with -o FILE.py", name);
-    else if (file_same(path, c->src->name))
-        diag_error(c->diag, nowhere, "the output `%s` would replace the source", path);
-    else
-        return true;
+    else if (file_same(path, c->src->name)) diag_error(c->diag, nowhere, "the output `%s` would replace the source", path);
+    else return true;
     return false;
 }
 

@@ -29,16 +29,11 @@ static bool read_text(const char *path, Str *text, Str *message) {
 // The word that begins at p, without its quotes, in `word`; where it ends, or NULL if a quote is not closed.
 static const char *read_word(const char *p, Str *word) {
     char quote = 0;
-    for (; *p && (quote || !isspace((unsigned char)*p)); p++) {
-        if (*p == '\\' && quote != '\'' && p[1])
-            str_putc(word, *++p);
-        else if (quote && *p == quote)
-            quote = 0;
-        else if (!quote && (*p == '"' || *p == '\''))
-            quote = *p;
-        else
-            str_putc(word, *p);
-    }
+    for (; *p && (quote || !isspace((unsigned char)*p)); p++)
+        if (*p == '\\' && quote != '\'' && p[1]) str_putc(word, *++p);
+        else if (quote && *p == quote) quote = 0;
+        else if (!quote && (*p == '"' || *p == '\'')) quote = *p;
+        else str_putc(word, *p);
     return quote ? NULL : p;
 }
 

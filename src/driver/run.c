@@ -48,8 +48,7 @@ static int call(Compilation *c, FuncList funcs, const Tensor *inputs, Tensor *ou
 
 // The arrays of a result, each in a file of its own: FILE.npy, or FILE.0.npy, FILE.1.npy, … if there are several.
 static void write_arrays(Compilation *c, const char *path, const Func *f, const Tensor *outputs) {
-    if (!f->noutputs)
-        diag_error(c->diag, (Span){NULL, 0, 0}, "`%s` would hold nothing: the result has no array", path);
+    if (!f->noutputs) diag_error(c->diag, (Span){NULL, 0, 0}, "`%s` would hold nothing: the result has no array", path);
     for (int i = 0; i < f->noutputs && compile_ok(c); i++) {
         const char *suffix = f->noutputs == 1 ? ".npy" : arena_printf(c->arena, ".%d.npy", i);
         Str out = {0};
@@ -108,8 +107,8 @@ void command_cost(Compilation *c) {
     Str out = {0};
     str_printf(&out, "{\"add\": %lld, \"mul\": %lld, \"call\": %lld, ", (long long)math.add, (long long)math.mul,
                (long long)math.call);
-    str_printf(&out, "\"iterations\": %lld, \"loads\": %lld, \"stores\": %lld, \"bytes\": %lld}\n",
-               (long long)loops.iterations, (long long)loops.loads, (long long)loops.stores, (long long)loops.bytes);
+    str_printf(&out, "\"iterations\": %lld, \"loads\": %lld, \"stores\": %lld, \"bytes\": %lld}\n", (long long)loops.iterations,
+               (long long)loops.loads, (long long)loops.stores, (long long)loops.bytes);
     if (compile_ok(c)) file_write(c->diag, "-", &out);
     str_free(&out);
 }

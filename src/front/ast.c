@@ -5,9 +5,8 @@ static void print_type(Str *out, const TypeExpr *t);
 
 const char *ast_binop_name(BinOp op) {
     static const char *const names[] = {
-        [BIN_ADD] = "+",  [BIN_SUB] = "-", [BIN_MUL] = "*",  [BIN_DIV] = "/", [BIN_MOD] = "%",
-        [BIN_POW] = "**", [BIN_EQ] = "=",  [BIN_NE] = "<>",  [BIN_LT] = "<",  [BIN_LE] = "<=",
-        [BIN_GT] = ">",   [BIN_GE] = ">=", [BIN_AND] = "&&", [BIN_OR] = "||"};
+        [BIN_ADD] = "+", [BIN_SUB] = "-", [BIN_MUL] = "*", [BIN_DIV] = "/", [BIN_MOD] = "%", [BIN_POW] = "**", [BIN_EQ] = "=",
+        [BIN_NE] = "<>", [BIN_LT] = "<",  [BIN_LE] = "<=", [BIN_GT] = ">",  [BIN_GE] = ">=", [BIN_AND] = "&&", [BIN_OR] = "||"};
     return names[op];
 }
 
@@ -33,10 +32,8 @@ static void print_type(Str *out, const TypeExpr *t) {
         str_puts(out, "(Array ");
         print_type(out, t->args[0]);
         str_putc(out, ' ');
-        if (t->extent)
-            print_expr(out, t->extent, 0);
-        else
-            str_putc(out, '_');
+        if (t->extent) print_expr(out, t->extent, 0);
+        else str_putc(out, '_');
         str_putc(out, ')');
         break;
     }
@@ -89,16 +86,11 @@ static void new_line(Str *out, int indent) {
 
 static void print_string(Str *out, const char *text) {
     str_putc(out, '"');
-    for (; *text; text++) {
-        if (*text == '\n')
-            str_puts(out, "\\n");
-        else if (*text == '\t')
-            str_puts(out, "\\t");
-        else if (*text == '"' || *text == '\\')
-            str_printf(out, "\\%c", *text);
-        else
-            str_putc(out, *text);
-    }
+    for (; *text; text++)
+        if (*text == '\n') str_puts(out, "\\n");
+        else if (*text == '\t') str_puts(out, "\\t");
+        else if (*text == '"' || *text == '\\') str_printf(out, "\\%c", *text);
+        else str_putc(out, *text);
     str_putc(out, '"');
 }
 
@@ -116,15 +108,11 @@ static void print_item(Str *out, const IndexItem *item, int indent) {
         return;
     }
     str_puts(out, "(slice ");
-    if (item->lo)
-        print_expr(out, item->lo, indent);
-    else
-        str_putc(out, '_');
+    if (item->lo) print_expr(out, item->lo, indent);
+    else str_putc(out, '_');
     str_putc(out, ' ');
-    if (item->hi)
-        print_expr(out, item->hi, indent);
-    else
-        str_putc(out, '_');
+    if (item->hi) print_expr(out, item->hi, indent);
+    else str_putc(out, '_');
     str_putc(out, ')');
 }
 

@@ -68,12 +68,12 @@ typedef enum CoreKind {
     CORE_STOP,    // args[0] without derivative
     CORE_ARGMIN,  // of the array args[0]
     CORE_ARGMAX,
-    CORE_SIZED, // args[0], whose extents are checked against `spec`
-    CORE_AD,    // a derivative: `ad`
+    CORE_SIZED,  // args[0], whose extents are checked against `spec`
+    CORE_AD,     // a derivative: `ad`
     CORE_EXTERN, // the C function `ext` applied to args
     CORE_CUSTOM, // args: an argument, a function's body, the body of its derivative, which gives adjoints if ival, else
                  // tangents; vars: the argument of the function, of the derivative, and the derivative's direction
-    CORE_ERROR  // stands where an error was reported
+    CORE_ERROR   // stands where an error was reported
 } CoreKind;
 
 typedef struct CoreItem { // of an index: one position, or a slice whose ends may be NULL
@@ -114,7 +114,7 @@ struct Core {
     Core **args;
     int nargs;
     int dim;
-    bool unroll; // build, sum, fold: as often as its trip count, a constant, says
+    bool unroll;           // build, sum, fold: as often as its trip count, a constant, says
     int64_t levels, limit; // fold, while: see Loop
     struct {
         int64_t number; // 0: not wished

@@ -116,8 +116,8 @@ static void warn_equality(Elab *el, const Core *c, Node *a, Node *b) {
     if ((c->binop != BIN_EQ && c->binop != BIN_NE) || !kind_is_float(a->kind) || ir_is_zero(a) || ir_is_zero(b) ||
         report_in_prelude(el->unit, c->span))
         return;
-    diag_warning(el->unit->diag, WARN_FLOAT_EQUALITY, c->span,
-                 "`%s` compares %s values, which are seldom equal exactly", ast_binop_name(c->binop), a->kind == KIND_FLOAT ? "Float" : "Double");
+    diag_warning(el->unit->diag, WARN_FLOAT_EQUALITY, c->span, "`%s` compares %s values, which are seldom equal exactly",
+                 ast_binop_name(c->binop), a->kind == KIND_FLOAT ? "Float" : "Double");
 }
 
 // A left-leaning chain of operators, from its left end.
@@ -134,10 +134,8 @@ static Node *elab_binary(Elab *el, const Core *c) {
         elab_at(el, op);
         warn_equality(el, op, left, right);
         bool divides = (op->binop == BIN_DIV || op->binop == BIN_MOD) && right->kind == KIND_INT;
-        if (divides && ir_is_zero(right) && !el->guarded)
-            elab_error(el, op, op->span, "this Int division is by zero");
-        else
-            left = binary(el, op, left, right);
+        if (divides && ir_is_zero(right) && !el->guarded) elab_error(el, op, op->span, "this Int division is by zero");
+        else left = binary(el, op, left, right);
     }
     vec_free(&spine);
     return left;
@@ -215,10 +213,8 @@ static Value elab_block(Elab *el, const Core *c) {
     VEC(Node *) conds = {0};
     for (int i = 0; i < c->nbinds; i++) {
         const CoreBind *b = &c->binds[i];
-        if (b->var)
-            b->var->value = elab(el, b->value);
-        else
-            vec_push(&conds, elab_scalar(el, b->value));
+        if (b->var) b->var->value = elab(el, b->value);
+        else vec_push(&conds, elab_scalar(el, b->value));
     }
     Value v = elab(el, c->args[0]);
     for (int i = c->nbinds; i-- > 0;) {

@@ -155,9 +155,10 @@ static void explain_mode(Deriv *d, bool fwd, bool known, Poly nx, Poly ny) {
     if (!explain_wants(m->explain, EXPLAIN_DERIVATIVES)) return;
     ir_print_size(&text[0], poly_node(m, nx));
     ir_print_size(&text[1], poly_node(m, ny));
-    explain(m->explain, EXPLAIN_DERIVATIVES, d->c->span, "`jacobian`: %s mode, a pass for each element of the %s (%s; the %s has %s%s)",
-            fwd ? "forward" : "reverse", fwd ? "argument" : "result", str_text(&text[!fwd]), fwd ? "result" : "argument",
-            str_text(&text[fwd]), known ? "" : ": that this is more is a guess");
+    explain(m->explain, EXPLAIN_DERIVATIVES, d->c->span,
+            "`jacobian`: %s mode, a pass for each element of the %s (%s; the %s has %s%s)", fwd ? "forward" : "reverse",
+            fwd ? "argument" : "result", str_text(&text[!fwd]), fwd ? "result" : "argument", str_text(&text[fwd]),
+            known ? "" : ": that this is more is a guess");
     for (int i = 0; i < 2; i++) str_free(&text[i]);
 }
 
@@ -263,8 +264,7 @@ void elab_warn_cut(Elab *el, const Core *c, Node *a, const char *name) {
         for (int i = 0; i < d->nx; i++)
             if (varies(a, d->x[i])) {
                 diag_warning(el->unit->diag, WARN_CUT_DERIVATIVE, report_place(el->unit, c->use, c->span),
-                             "`%s` is constant between its steps: the derivative is zero here",
-                             name);
+                             "`%s` is constant between its steps: the derivative is zero here", name);
                 report_uses(el->unit, c->use);
                 diag_note(el->unit->diag, d->c->span, "when this derivative is built");
                 return;

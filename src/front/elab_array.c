@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MAX_UNROLL = 256 };    // trips of a loop that is unrolled because an attribute says so
+enum { MAX_UNROLL = 256 };   // trips of a loop that is unrolled because an attribute says so
 enum { MAX_PACK = 1 << 16 }; // elements of a literal that is stored element by element
 
 static bool depends(const Node *e, const Var *v) { return varset_has(e->fv, v); }
@@ -25,9 +25,7 @@ static bool rectangular(Elab *el, const Core *c, const Node *leaf, const Var *v)
         if (ir_size_is_plain(leaf->shape[k]))
             elab_error(el, c, c->args[1]->span, "irregular array: the size %s of the elements depends on the index %s",
                        size_text(el, leaf->shape[k]), v->name);
-        else
-            elab_error(el, c, c->args[1]->span, "irregular array: the size of the elements depends on the index %s",
-                       v->name);
+        else elab_error(el, c, c->args[1]->span, "irregular array: the size of the elements depends on the index %s", v->name);
         return false;
     }
     if (leaf->rank < MAX_RANK) return true;
@@ -59,10 +57,8 @@ Value elab_build(Elab *el, const Core *c) {
             elab_error(el, c, c->args[1]->span, "`sum` adds numbers, found Bool");
             return value_dummy(el, c->type);
         }
-        if (times > 0)
-            out.leaf[i] = unroll(el, sum, v, (int)times, leaf);
-        else
-            out.leaf[i] = sum ? ir_sum(el->m, v, leaf) : ir_gen(el->m, v, leaf);
+        if (times > 0) out.leaf[i] = unroll(el, sum, v, (int)times, leaf);
+        else out.leaf[i] = sum ? ir_sum(el->m, v, leaf) : ir_gen(el->m, v, leaf);
     }
     return out;
 }
@@ -83,8 +79,7 @@ Value elab_arg_extreme(Elab *el, const Core *c) {
 static bool pack_shape(int n, const Node *e, int64_t *extents) {
     int64_t total = extents[0] = n;
     for (int k = 0; k < e->rank; k++) {
-        if (!ir_is_int_lit(e->shape[k], &extents[k + 1]) || extents[k + 1] < 0 || extents[k + 1] > MAX_PACK)
-            return false;
+        if (!ir_is_int_lit(e->shape[k], &extents[k + 1]) || extents[k + 1] < 0 || extents[k + 1] > MAX_PACK) return false;
         total *= extents[k + 1];
         if (total > MAX_PACK) return false;
     }
@@ -125,8 +120,8 @@ static int64_t unrolled(Elab *el, const Core *c, const Node *n) {
     if (!ir_is_int_lit(n, &count))
         diag_warning(el->unit->diag, WARN_UNROLL, el->m->span, "this loop is not unrolled: its trip count is not a constant");
     else if (count > MAX_UNROLL)
-        diag_warning(el->unit->diag, WARN_UNROLL, el->m->span,
-                     "this loop is not unrolled: its trip count %lld is more than %d", (long long)count, MAX_UNROLL);
+        diag_warning(el->unit->diag, WARN_UNROLL, el->m->span, "this loop is not unrolled: its trip count %lld is more than %d",
+                     (long long)count, MAX_UNROLL);
     return count > MAX_UNROLL ? -1 : count;
 }
 
@@ -160,9 +155,7 @@ Value elab_array(Elab *el, const Core *c) {
     Value *elems = ARENA_ARRAY(el->arena, Value, n + 1), out = value_new(el, type_leaves(c->type));
     for (int i = 0; i < n; i++) {
         elems[i] = elab(el, c->args[i]);
-        if (i)
-            size_same_shape(el, c, c->args[i]->span, "irregular array: elements of different sizes", elems[i],
-                            elems[0]);
+        if (i) size_same_shape(el, c, c->args[i]->span, "irregular array: elements of different sizes", elems[i], elems[0]);
     }
     elab_at(el, c);
     Kind *kinds = ARENA_ARRAY(el->arena, Kind, out.n + 1);
@@ -177,11 +170,8 @@ Value elab_array(Elab *el, const Core *c) {
             elab_error(el, c, c->span, "an array cannot have more than %d dimensions", MAX_RANK);
             return value_dummy(el, c->type);
         }
-        if (!n)
-            out.leaf[k] = ir_pack(el->m, kinds[k], ranks[k], extents, NULL);
-        else
-            out.leaf[k] =
-                pack_shape(n, row[0], extents) && !el->failed ? pack(el, n, row, extents) : choose(el, n, row);
+        if (!n) out.leaf[k] = ir_pack(el->m, kinds[k], ranks[k], extents, NULL);
+        else out.leaf[k] = pack_shape(n, row[0], extents) && !el->failed ? pack(el, n, row, extents) : choose(el, n, row);
     }
     return out;
 }
@@ -264,8 +254,7 @@ static void check_position(Elab *el, const Core *c, const CoreItem *item, Node *
     if (el->guarded || el->misshapen || !ir_is_int_lit(at, &i)) return;
     bool known = ir_is_int_lit(extent, &n);
     if (i < 0 || (known && i >= n))
-        elab_error(el, c, item->span, "index %lld is out of range: the extent is %s", (long long)i,
-                   size_text(el, extent));
+        elab_error(el, c, item->span, "index %lld is out of range: the extent is %s", (long long)i, size_text(el, extent));
 }
 
 static Place slice(Elab *el, const Core *c, const CoreItem *item, Node *extent) {

@@ -43,8 +43,8 @@ static void report_capture(Elab *el, const Core *c, const NameUse *before) {
         if (is_active(el, u->value.n, u->value.leaf, false)) first = u->at;
     const char *name = c->ival ? "customVjp" : "customJvp";
     if (!first) fatal_bug("a value is captured without a name");
-    elab_error(el, first, first->span, "`%s` captures `%s`, which is differentiated by; make it part of the argument",
-               name, first->name);
+    elab_error(el, first, first->span, "`%s` captures `%s`, which is differentiated by; make it part of the argument", name,
+               first->name);
     diag_note(el->unit->diag, c->span, "in this `%s`", name);
 }
 

@@ -39,8 +39,7 @@ static void check_nonnegative(FuncBuilder *b, Node *extent, Span span, const cha
 // ---- inputs
 
 static void too_many_dimensions(Elab *el, Span at, int rank, const char *name) {
-    const char *text = arena_printf(el->arena, "an array cannot have more than %d dimensions; `%s` has %d", MAX_RANK,
-                                    name, rank);
+    const char *text = arena_printf(el->arena, "an array cannot have more than %d dimensions; `%s` has %d", MAX_RANK, name, rank);
     report_error(el->unit, NULL, at, text);
     el->failed = true;
 }
@@ -179,8 +178,8 @@ static void check_result(FuncBuilder *b, const SizeSpec *s, Type *t, Value v, in
         Node *want = elab_scalar(el, s->extent), *have = v.leaf[leaf]->shape[dim];
         const char *left = size_text(el, want), *right = size_text(el, have);
         SizeEq eq = size_compare(el, want, have);
-        const char *what = arena_printf(el->arena, "the result of `%s` is declared with size %s, but has size %s",
-                                        b->entry->name, left, right);
+        const char *what =
+            arena_printf(el->arena, "the result of `%s` is declared with size %s, but has size %s", b->entry->name, left, right);
         if (eq == SIZE_DIFFERENT) {
             report_error(el->unit, NULL, s->span, what);
             diag_note(el->unit->diag, b->entry->body->span, "the result");
@@ -215,8 +214,7 @@ static Func *elab_entry(Elab *el, const CoreEntry *e) {
     el->active = NULL;
     el->m->span = e->stored_span.src ? report_place(el->unit, NULL, e->stored_span) : e->span;
     Value out = value_new(el, v.n); // v may be that of a parameter
-    for (int i = 0; i < v.n; i++)
-        out.leaf[i] = e->stored && !el->failed ? ir_conv(el->m, e->stored[i], v.leaf[i]) : v.leaf[i];
+    for (int i = 0; i < v.n; i++) out.leaf[i] = e->stored && !el->failed ? ir_conv(el->m, e->stored[i], v.leaf[i]) : v.leaf[i];
     v = out;
     el->m->span = e->span;
     int leaf = 0;

@@ -27,7 +27,7 @@ typedef struct Elab {
     const Unit *unit;
     int guarded; // inside this many conditions: what is certain to fail may never be evaluated
     bool failed;
-    bool misshapen; // a value stands for one that failed: its extents may be wrong
+    bool misshapen;      // a value stands for one that failed: its extents may be wrong
     struct Deriv *deriv; // the derivative whose function is being built, or NULL
     Active *active;      // the innermost
     NameUse *uses;       // kept where keep_uses is set
@@ -74,7 +74,6 @@ Value elab_arg_extreme(Elab *el, const Core *c);
 Value elab_ad(Elab *el, const Core *c);
 // Warns if a, whose derivative is cut by the operation c (`int`, `floor`), depends on what is differentiated by.
 void elab_warn_cut(Elab *el, const Core *c, Node *a, const char *name);
-
 
 // ---- elab_custom.c
 Value elab_custom(Elab *el, const Core *c);

@@ -22,8 +22,7 @@ static Val infer_name(Infer *in, const Expr *e) {
     Def *d = e->ival ? NULL : module_find(in->unit, in->env.module, e->name);
     if (d) return def_value(in, d, e->span);
     Builtin bi = builtin_find(e->name);
-    if (bi != BI_COUNT)
-        return function(in, (Fun){.kind = FUN_BUILTIN, .name = e->name, .span = e->span, .builtin = bi});
+    if (bi != BI_COUNT) return function(in, (Fun){.kind = FUN_BUILTIN, .name = e->name, .span = e->span, .builtin = bi});
     Op op = builtin_find_op(e->name);
     if (op != OP_COUNT) return function(in, (Fun){.kind = FUN_OP, .name = e->name, .span = e->span, .op = op});
     return value(core_error(in, e->span)); // reported with the names
@@ -80,8 +79,7 @@ static bool may_be_number(Type *t, bool or_truth) {
 static Core *infer_power(Infer *in, Core *a, Core *b, Span span) {
     if (!type_constrain(a->type, CLASS_NUM)) return not_a_number(in, BIN_POW, a, span);
     const Core *lit = b->kind == CORE_NEG ? b->args[0] : b;
-    bool integral =
-        lit->kind == CORE_INT || (lit->kind == CORE_REAL && lit->rval == (double)(int64_t)lit->rval && lit->rval < 1e6);
+    bool integral = lit->kind == CORE_INT || (lit->kind == CORE_REAL && lit->rval == (double)(int64_t)lit->rval && lit->rval < 1e6);
     if (integral) {
         Core *c = core_new(in, CORE_POWI, span, a->type, 1, &a);
         c->ival = lit->kind == CORE_INT ? lit->ival : (int64_t)lit->rval;
@@ -146,10 +144,8 @@ static Core *infer_guarded(Infer *in, Core *left, const Expr *first, const Expr 
     Core *product = left;
     bool negative = false;
     const Expr *guard = left ? NULL : bracket_of(first, &negative);
-    if (guard)
-        vec_push(&guards, guard);
-    else if (!left)
-        product = infer_core(in, first);
+    if (guard) vec_push(&guards, guard);
+    else if (!left) product = infer_core(in, first);
     for (int i = 0; i < n; i++) {
         const Expr *e = ops[i], *factor = e->args[1];
         guard = bracket_of(factor, &negative);
@@ -160,9 +156,7 @@ static Core *infer_guarded(Infer *in, Core *left, const Expr *first, const Expr 
         }
         Core *right = infer_core(in, factor);
         if (!product && e->binop == BIN_DIV) product = core_int(in, 1, type_var(in->arena, CLASS_NUM), e->op_span);
-        product = product
-                      ? infer_binary(in, e->binop, product, right, span_join(product->span, right->span), e->op_span)
-                      : right;
+        product = product ? infer_binary(in, e->binop, product, right, span_join(product->span, right->span), e->op_span) : right;
     }
     Span span = n ? ops[n - 1]->span : first->span;
     if (!product) product = core_int(in, 1, type_var(in->arena, CLASS_NUM), span);
@@ -243,8 +237,7 @@ static Core *infer_array(Infer *in, const Expr *e) {
     Type *type = type_var(in->arena, CLASS_ANY);
     for (int i = 0; i < e->nargs; i++) {
         elems[i] = infer_core(in, e->args[i]);
-        if (i == 0)
-            type = elems[i]->type;
+        if (i == 0) type = elems[i]->type;
         else if (!infer_expect(in, elems[i], type, "this element"))
             infer_note(in, elems[0]->span, "the first element is of that type");
     }
@@ -370,9 +363,7 @@ static Val infer_kind(Infer *in, const Expr *e) {
     case EX_INT:
     case EX_REAL:
     case EX_BOOL: return value(infer_literal(in, e));
-    case EX_STRING:
-        infer_error(in, e->span, "a text can only be an argument of `assert`");
-        return value(core_error(in, e->span));
+    case EX_STRING: infer_error(in, e->span, "a text can only be an argument of `assert`"); return value(core_error(in, e->span));
     case EX_UNIT: return value(core_new(in, CORE_TUPLE, e->span, type_unit(), 0, NULL));
     case EX_NAME: return infer_name(in, e);
     case EX_SECTION: return function(in, (Fun){.kind = FUN_SECTION, .span = e->span, .binop = e->binop});
@@ -405,8 +396,7 @@ Val infer(Infer *in, const Expr *e) {
     if (in->overflow) return value(core_error(in, e->span));
     if (in->depth >= FRONT_MAX_DEPTH) {
         in->overflow = true;
-        infer_error(in, e->span,
-                    "expressions and uses of functions are nested too deeply here (the limit is %d levels)",
+        infer_error(in, e->span, "expressions and uses of functions are nested too deeply here (the limit is %d levels)",
                     FRONT_MAX_DEPTH);
         return value(core_error(in, e->span));
     }
@@ -509,10 +499,8 @@ static void no_entry(const Unit *u, const char *name) {
     for (int i = 0; i < m->ndefs; i++)
         if (m->list[i]->decl->kind == DECL_ENTRY) name_guess(&guess, m->list[i]->name);
     diag_error(u->diag, (Span){0}, "%s has no entry named `%s`", m->src->name, name);
-    if (d)
-        diag_note(u->diag, d->decl->name_span, "`%s` is no entry: it is defined with `let`", name);
-    else if (guess.best)
-        diag_note(u->diag, (Span){0}, "did you mean `%s`?", guess.best);
+    if (d) diag_note(u->diag, d->decl->name_span, "`%s` is no entry: it is defined with `let`", name);
+    else if (guess.best) diag_note(u->diag, (Span){0}, "did you mean `%s`?", guess.best);
 }
 
 static bool is_wanted(const char *name, int n, const char *const *only) {

@@ -25,10 +25,8 @@ Fun *need_fun(Infer *in, Val v, Span at) {
 Core *need_core(Infer *in, Val v, Span at) {
     if (v.core) return v.core;
     if (v.fun->name)
-        infer_error(in, at, "the function `%s` is used as a value; functions can only be called and passed on",
-                    v.fun->name);
-    else
-        infer_error(in, at, "a function is used as a value; functions can only be called and passed on");
+        infer_error(in, at, "the function `%s` is used as a value; functions can only be called and passed on", v.fun->name);
+    else infer_error(in, at, "a function is used as a value; functions can only be called and passed on");
     return core_error(in, at);
 }
 
@@ -157,8 +155,7 @@ static void wrong_count(Infer *in, const Fun *f, int least, int most, int n, Spa
                 n < least ? " (there is no partial application)" : "");
     if (f->kind == FUN_CLOSURE) infer_note(in, f->span, "%s is defined here", shown_call(in, f));
     if (f->kind == FUN_EXTERN) infer_note(in, f->span, "%s is defined here", shown_name(in, f));
-    if (f->kind == FUN_BUILTIN)
-        infer_note(in, call, "%s is applied to %s", shown_name(in, f), builtin_info[f->builtin].what);
+    if (f->kind == FUN_BUILTIN) infer_note(in, call, "%s is applied to %s", shown_name(in, f), builtin_info[f->builtin].what);
 }
 
 static Core *apply_closure(Infer *in, Fun *f, int n, const Val *args, Span call) {
@@ -190,8 +187,7 @@ static Core *apply_closure(Infer *in, Fun *f, int n, const Val *args, Span call)
     }
     if (ok) bind_patterns(in, &binds, n, f->params, values);
     Core *body = ok ? infer_core(in, f->body) : core_error(in, call);
-    if (f->result)
-        body = apply_annotation(in, body, f->result, arena_printf(in->arena, "the result of %s", shown_name(in, f)));
+    if (f->result) body = apply_annotation(in, body, f->result, arena_printf(in->arena, "the result of %s", shown_name(in, f)));
     env_unbind(in, bound);
     in->env = outside;
     in->use = use;
@@ -214,8 +210,7 @@ Core *apply_op(Infer *in, Op op, int n, Core *const *args, Span call) {
         Type *found = type_prune(args[i]->type);
         if (!ok && found->form == TYPE_SCALAR && found->kind == KIND_INT && type_prune(type)->form == TYPE_VAR)
             infer_note(in, args[i]->span, "`double e` makes a Double of an Int");
-        if (!ok && n == 1 && found->form == TYPE_ARRAY)
-            infer_note(in, args[i]->span, "`map %s a` works on an array", info->sym);
+        if (!ok && n == 1 && found->form == TYPE_ARRAY) infer_note(in, args[i]->span, "`map %s a` works on an array", info->sym);
     }
     if (!ok) return core_error(in, call);
     Core *c = core_new(in, CORE_CALL, call, type, n, args);
@@ -227,8 +222,7 @@ Core *apply_op(Infer *in, Op op, int n, Core *const *args, Span call) {
 static bool check_annotation(Infer *in, const Fun *f, int n, const Val *args, Span call) {
     const TypeExpr *t = f->annotation;
     if (t->nargs - 1 != n) {
-        infer_error(in, call, "%s is declared with %d parameters, but has %d arguments here", shown_name(in, f),
-                    t->nargs - 1, n);
+        infer_error(in, call, "%s is declared with %d parameters, but has %d arguments here", shown_name(in, f), t->nargs - 1, n);
         infer_note(in, t->span, "declared here");
         return false;
     }
@@ -298,8 +292,7 @@ static Val argument(Infer *in, const Expr *e) {
 
 // White space makes an argument of what was meant as an index or as the right side of a difference.
 static void hint_operator(Infer *in, const Expr *arg) {
-    if (arg->kind == EX_BRACKET)
-        infer_note(in, arg->span, "an index has no space before it: `a[i]`");
+    if (arg->kind == EX_BRACKET) infer_note(in, arg->span, "an index has no space before it: `a[i]`");
     else if (arg->kind == EX_UNARY && arg->unop == UN_NEG)
         infer_note(in, arg->span, "a difference has a space on both sides of `-`, or on neither");
 }

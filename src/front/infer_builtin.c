@@ -49,8 +49,8 @@ Core *infer_index(Infer *in, Core *array, int n, CoreItem *items, Span span) {
     int slices = 0;
     for (int i = 0; i < n; i++) {
         if (i > 0 && !type_is_array(t) && !type_is_error(t) && type_prune(t)->form != TYPE_VAR) {
-            infer_error(in, items[i].span, "too many indices: %s has %d dimension%s", infer_type_text(in, array->type),
-                        i, i == 1 ? "" : "s");
+            infer_error(in, items[i].span, "too many indices: %s has %d dimension%s", infer_type_text(in, array->type), i,
+                        i == 1 ? "" : "s");
             return core_error(in, span);
         }
         Core at = {.type = t, .span = array->span};
@@ -202,15 +202,13 @@ static Core *same_length(Infer *in, Core *a, Core *b, Core *e, Span call) {
 static bool differentiable(Infer *in, Core *x, const char *name) {
     if (type_has_error(x->type)) return false;
     if (type_has_vars(x->type, true)) {
-        if (!in->generic)
-            infer_error(in, x->span, "the type of this argument of `%s` is not known here; annotate it", name);
+        if (!in->generic) infer_error(in, x->span, "the type of this argument of `%s` is not known here; annotate it", name);
         return false;
     }
     type_make_real(x->type);
     Type *tangent = type_prune(type_tangent(in->arena, x->type));
     if (type_leaves(tangent)) return true;
-    infer_error(in, x->span, "`%s` differentiates by Double or Float values, found %s", name,
-                infer_type_text(in, x->type));
+    infer_error(in, x->span, "`%s` differentiates by Double or Float values, found %s", name, infer_type_text(in, x->type));
     return false;
 }
 
@@ -236,8 +234,7 @@ static Core *ad_body(Infer *in, Fun *f, Core *x, CoreVar **v, Span call, const c
 static bool scalar_result(Infer *in, Core *body, const char *name) {
     Type *t = type_prune(body->type);
     if (t->form == TYPE_VAR || (t->form == TYPE_SCALAR && kind_is_float(t->kind))) return true;
-    infer_error(in, body->span, "`%s` needs a function whose result is a Double or Float, found %s", name,
-                infer_type_text(in, t));
+    infer_error(in, body->span, "`%s` needs a function whose result is a Double or Float, found %s", name, infer_type_text(in, t));
     if (t->form != TYPE_SCALAR) infer_note(in, body->span, "`jacobian f x` or `vjp f x dy` work for such results");
     return false;
 }
@@ -271,8 +268,7 @@ static int rank_of(Type *t) {
 static Core *dual_derivative(Infer *in, CoreVar *v, Core *x, Core *body, Span call) {
     int rank = rank_of(x->type);
     if (rank < 0) {
-        infer_error(in, x->span, "this derivative is by a number or an array of numbers, found %s",
-                    infer_type_text(in, x->type));
+        infer_error(in, x->span, "this derivative is by a number or an array of numbers, found %s", infer_type_text(in, x->type));
         return core_error(in, call);
     }
     Type *type = type_dual(in->arena, body->type);
@@ -303,8 +299,7 @@ static Core *dual_function(Infer *in, Builtin b, Fun *f, Core *x, Span call) {
     static const struct {
         Builtin b;
         int from, to;
-    } table[] = {{BI_DIFF, 0, 0},  {BI_VDIFF, 0, 1},  {BI_MDIFF, 0, 2},
-                 {BI_GRADD, 1, 0}, {BI_JACOBD, 1, 1}, {BI_MGRADD, 2, 0}};
+    } table[] = {{BI_DIFF, 0, 0}, {BI_VDIFF, 0, 1}, {BI_MDIFF, 0, 2}, {BI_GRADD, 1, 0}, {BI_JACOBD, 1, 1}, {BI_MGRADD, 2, 0}};
     static const char *const rank_text[] = {"a number", "a vector", "a matrix"};
     const char *name = builtin_info[b].name;
     CoreVar *v;
@@ -315,9 +310,8 @@ static Core *dual_function(Infer *in, Builtin b, Fun *f, Core *x, Span call) {
         bool from = rank_of(x->type) == table[i].from, to = rank_of(body->type) == table[i].to;
         if (from && to) break;
         Core *wrong = from ? body : x;
-        infer_error(in, wrong->span, "`%s` needs %s as %s, found %s", name,
-                    rank_text[from ? table[i].to : table[i].from], from ? "the function's result" : "argument",
-                    infer_type_text(in, wrong->type));
+        infer_error(in, wrong->span, "`%s` needs %s as %s, found %s", name, rank_text[from ? table[i].to : table[i].from],
+                    from ? "the function's result" : "argument", infer_type_text(in, wrong->type));
         return core_error(in, call);
     }
     return dual_derivative(in, v, x, body, call);
@@ -418,10 +412,8 @@ Core *apply_builtin(Infer *in, Builtin b, int n, const Val *args, const Span *sp
     bool ok = true;
     for (int i = 0; i < n; i++) {
         Span at = spans ? spans[i] : call;
-        if (function_args(b) >> i & 1)
-            ok &= (f[i] = need_fun(in, args[i], at)) != NULL;
-        else
-            a[i] = need_core(in, args[i], at);
+        if (function_args(b) >> i & 1) ok &= (f[i] = need_fun(in, args[i], at)) != NULL;
+        else a[i] = need_core(in, args[i], at);
     }
     if (!ok) return core_error(in, call);
     switch (b) {

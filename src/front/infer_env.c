@@ -29,10 +29,8 @@ const char *infer_type_text(Infer *in, Type *t) { return type_text(in->arena, t)
 bool infer_expect(Infer *in, Core *c, Type *want, const char *what) {
     if (type_unify(want, c->type)) return true;
     const char *wanted = infer_type_text(in, want), *found = infer_type_text(in, c->type);
-    if (what)
-        infer_error(in, c->span, "expected %s for %s, found %s", wanted, what, found);
-    else
-        infer_error(in, c->span, "expected %s, found %s", wanted, found);
+    if (what) infer_error(in, c->span, "expected %s for %s, found %s", wanted, what, found);
+    else infer_error(in, c->span, "expected %s, found %s", wanted, found);
     Type *w = type_prune(want), *f = type_prune(c->type);
     if (w->form == TYPE_SCALAR && kind_is_float(w->kind) && f->form == TYPE_SCALAR && f->kind == KIND_INT)
         infer_note(in, c->span, "`double e` makes a Double of an Int");
@@ -47,8 +45,7 @@ Core *core_new(Infer *in, CoreKind kind, Span span, Type *type, int nargs, Core 
     int limit = in->unit->max_cores ? in->unit->max_cores : CORE_LIMIT;
     if (++in->ncores > limit && !in->overflow) {
         in->overflow = true;
-        infer_error(in, span, "the program grows beyond the limit of %d expressions when functions are expanded",
-                    limit);
+        infer_error(in, span, "the program grows beyond the limit of %d expressions when functions are expanded", limit);
     }
     Core *c = ARENA_NEW(in->arena, Core);
     c->kind = kind;
@@ -145,8 +142,7 @@ Env env_enter(Infer *in, Env parent) {
 
 static bool is_simple(const Core *c) {
     while (c->kind == CORE_PROJ) c = c->args[0];
-    return c->kind == CORE_VAR || c->kind == CORE_ERROR || c->kind == CORE_INT || c->kind == CORE_REAL ||
-           c->kind == CORE_BOOL;
+    return c->kind == CORE_VAR || c->kind == CORE_ERROR || c->kind == CORE_INT || c->kind == CORE_REAL || c->kind == CORE_BOOL;
 }
 
 Core *env_let(Infer *in, BindList *binds, Core *value, const char *name) {

@@ -34,8 +34,7 @@ static void infer_rule(Infer *in, Def *d, CoreExtern *x) {
     Fun *rule = need_fun(in, infer(in, decl->body), decl->body->span);
     if (!rule) return;
     if (!type_leaves(dx) || !type_leaves(dy)) {
-        infer_error(in, decl->body->span, "`%s` has no derivative: it is not from numbers of type Double or Float to one",
-                    d->name);
+        infer_error(in, decl->body->span, "`%s` has no derivative: it is not from numbers of type Double or Float to one", d->name);
         return;
     }
     x->arguments = rule_var(in, rule, 0, "x", type, decl->span);

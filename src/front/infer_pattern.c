@@ -111,8 +111,7 @@ static Core *pattern_part(Infer *in, Core *c, int k) {
 static bool bind_names(Infer *in, const Pattern *p, Core *c) {
     bool ok = true;
     if (p->type && p->type->kind == TX_FUN) {
-        if (!type_is_error(c->type))
-            infer_error(in, c->span, "expected a function, found %s", infer_type_text(in, c->type));
+        if (!type_is_error(c->type)) infer_error(in, c->span, "expected a function, found %s", infer_type_text(in, c->type));
         c = core_error(in, c->span);
     } else if (p->type) {
         Type *want = written_type(in, p->type);
@@ -173,10 +172,8 @@ static void bind_sizes(Infer *in, SizeBinder *b, const TypeExpr *t, int leaf, in
     const Expr *e = t->extent;
     if (e && e->kind == EX_NAME && !known_size(in, e->name)) {
         Core *c;
-        if (b->entry)
-            c = core_var(in, entry_size(in, b->entry, e->name, e->span), e->span);
-        else
-            c = env_let(in, b->binds, core_extent(in, b->value, leaf, dim), e->name);
+        if (b->entry) c = core_var(in, entry_size(in, b->entry, e->name, e->span), e->span);
+        else c = env_let(in, b->binds, core_extent(in, b->value, leaf, dim), e->name);
         env_bind(in, e->name, (Val){c, NULL});
     }
     bind_sizes(in, b, t->args[0], leaf, dim + 1);
@@ -233,8 +230,7 @@ bool bind_function(Infer *in, const Pattern *p, Fun *f) {
         return false;
     }
     if (p->type && p->type->kind != TX_FUN) {
-        infer_error(in, f->span, "expected %s for `%s`, found a function",
-                    infer_type_text(in, written_type(in, p->type)), p->name);
+        infer_error(in, f->span, "expected %s for `%s`, found a function", infer_type_text(in, written_type(in, p->type)), p->name);
         return false;
     }
     Fun *named = arena_copy(in->arena, f, sizeof *f);
@@ -264,8 +260,7 @@ static SizeSpec *entry_spec(Infer *in, SizeBinder *b, const TypeExpr *t, Type *t
             s->extent = core_var(in, entry_size(in, b->entry, name, t->span), t->span);
         }
     }
-    for (int i = 0; i < type->nparts; i++)
-        s->parts[i] = entry_spec(in, b, t->kind == TX_NAME ? t : t->args[i], type->parts[i]);
+    for (int i = 0; i < type->nparts; i++) s->parts[i] = entry_spec(in, b, t->kind == TX_NAME ? t : t->args[i], type->parts[i]);
     return s;
 }
 
@@ -286,16 +281,12 @@ static Core *entry_param(Infer *in, CoreParam *param, const Pattern *p, int k) {
     const TypeExpr *t = p->type;
     const char *name = p->kind == PAT_NAME ? p->name : arena_printf(in->arena, "arg%d", k);
     Type *type = type_error();
-    if (!t && p->kind == PAT_UNIT)
-        type = type_unit();
+    if (!t && p->kind == PAT_UNIT) type = type_unit();
     else if (!t && p->kind == PAT_NAME)
         infer_error(in, p->span, "parameter `%s` of an entry needs a type, as in `(%s: Double)`", p->name, p->name);
-    else if (!t)
-        infer_error(in, p->span, "a parameter of an entry needs a type, as in `((a, b): Double * Double)`");
-    else if (t->kind == TX_FUN)
-        infer_error(in, t->span, "a parameter of an entry cannot be a function");
-    else
-        type = written_type(in, t);
+    else if (!t) infer_error(in, p->span, "a parameter of an entry needs a type, as in `((a, b): Double * Double)`");
+    else if (t->kind == TX_FUN) infer_error(in, t->span, "a parameter of an entry cannot be a function");
+    else type = written_type(in, t);
     param->var = core_var_new(in, name, type, p->span);
     return core_var(in, param->var, p->span);
 }
@@ -303,8 +294,7 @@ static Core *entry_param(Infer *in, CoreParam *param, const Pattern *p, int k) {
 void bind_entry(Infer *in, CoreEntry *entry, const Decl *d) {
     entry->nparams = d->nparams;
     entry->params = ARENA_ARRAY(in->arena, CoreParam, d->nparams + 1);
-    for (int i = 0; i < d->nparams; i++)
-        bind_names(in, d->params[i], entry_param(in, &entry->params[i], d->params[i], i));
+    for (int i = 0; i < d->nparams; i++) bind_names(in, d->params[i], entry_param(in, &entry->params[i], d->params[i], i));
     // All size names are bound before any extent is looked at: an expression may use a name bound after it.
     for (int i = 0; i < d->nparams; i++) {
         SizeBinder b = {.entry = entry, .param = entry->params[i].var->name};

@@ -18,7 +18,7 @@ typedef enum ContextKind {
     LAMBDA,
     THEN_PART,
     ELSE_PART,
-    IN_PART, // after the `in` of a `let` that is no item of a block
+    IN_PART,   // after the `in` of a `let` that is no item of a block
     LOOP_PART, // after the `do` of a `loop`
     BRACKET,
     LET_MARK, // waits for `=`
@@ -100,8 +100,7 @@ static bool is_infix(int kind) {
 
 // After these the line's expression cannot be complete.
 static bool expects_more(int kind) {
-    return (is_infix(kind) && kind != LINDEX) || kind == IN || kind == NOT || kind == BANG || kind == PMINUS ||
-           kind == IF;
+    return (is_infix(kind) && kind != LINDEX) || kind == IN || kind == NOT || kind == BANG || kind == PMINUS || kind == IF;
 }
 
 static bool is_opening(int kind) {
@@ -122,8 +121,8 @@ static bool ignores_column(int kind) {
 }
 
 static bool is_block(const Context *c) {
-    return c->kind == BINDING || c->kind == LAMBDA || c->kind == THEN_PART || c->kind == ELSE_PART ||
-           c->kind == IN_PART || c->kind == LOOP_PART;
+    return c->kind == BINDING || c->kind == LAMBDA || c->kind == THEN_PART || c->kind == ELSE_PART || c->kind == IN_PART ||
+           c->kind == LOOP_PART;
 }
 
 // ---- tokens
@@ -173,8 +172,7 @@ static bool push(Layout *l, Context c) {
     bool is_bracket = c.kind == BRACKET;
     int *count = is_bracket ? &l->brackets : &l->blocks, limit = is_bracket ? LAYOUT_MAX_BRACKETS : LAYOUT_MAX_BLOCKS;
     if (++*count > limit) {
-        diag_error(l->lexer.diag, span_of(l, l->token.at), "nesting deeper than %d %s", limit,
-                   is_bracket ? "brackets" : "levels");
+        diag_error(l->lexer.diag, span_of(l, l->token.at), "nesting deeper than %d %s", limit, is_bracket ? "brackets" : "levels");
         return false;
     }
     c.bracket = is_bracket ? l->stack.len : l->stack.len ? top(l)->bracket : -1;
@@ -211,12 +209,11 @@ static int mismatched(Layout *l, const Context *b) {
     const Token *t = &l->token;
     const char *text = l->lexer.src->text;
     if (!b) {
-        diag_error(l->lexer.diag, span_of(l, t->at), "`%.*s` closes nothing", (int)(t->at.end - t->at.begin),
-                   text + t->at.begin);
+        diag_error(l->lexer.diag, span_of(l, t->at), "`%.*s` closes nothing", (int)(t->at.end - t->at.begin), text + t->at.begin);
         return FSM_error;
     }
-    diag_error(l->lexer.diag, span_of(l, t->at), "`%.*s` does not match `%.*s`", (int)(t->at.end - t->at.begin),
-               text + t->at.begin, (int)(b->at.end - b->at.begin), text + b->at.begin);
+    diag_error(l->lexer.diag, span_of(l, t->at), "`%.*s` does not match `%.*s`", (int)(t->at.end - t->at.begin), text + t->at.begin,
+               (int)(b->at.end - b->at.begin), text + b->at.begin);
     diag_note(l->lexer.diag, span_of(l, b->at), "opened here");
     return FSM_error;
 }
@@ -285,10 +282,8 @@ static int offside(Layout *l) {
     bool joined = is_infix(t->kind) || expects_more(l->state.before) || l->after_attr;
     if (c->kind >= LET_MARK) {
         const Context *around = nearest_block(l);
-        if (around->kind == BRACKET ? t->column != around->column : t->column > around->column)
-            l->placed = true;
-        else
-            return close_one(l, LAYOUT_OFFSIDE);
+        if (around->kind == BRACKET ? t->column != around->column : t->column > around->column) l->placed = true;
+        else return close_one(l, LAYOUT_OFFSIDE);
     } else if (c->kind == TOP) {
         if (t->column <= c->column && (ends || !is_infix(t->kind)) && !(l->after_attr && t->column == c->column))
             return end_decl(l);
@@ -297,7 +292,8 @@ static int offside(Layout *l) {
         return separate(l);
     } else if (c->kind == BRACKET) {
         l->placed = true;
-        bool inner_let = (t->kind == LET || t->kind == ENTRY || t->kind == EXTERN || t->kind == OPEN) && t->column < c[-1].floor + 1;
+        bool inner_let =
+            (t->kind == LET || t->kind == ENTRY || t->kind == EXTERN || t->kind == OPEN) && t->column < c[-1].floor + 1;
         if (inner_let && (c->column == NO_COLUMN || t->column < c->column)) return unclosed(l, c);
     } else if (t->column >= c->column || (!ends && continues(l, c))) {
         l->placed = true;
@@ -402,10 +398,8 @@ static int take(Layout *l, FSM_STYPE *value, Loc *at) {
         break;
     case IN:
         if (!l->answered) break;
-        if (l->answered_item)
-            t.kind = SEP, l->at_item = true;
-        else
-            announce(l, IN_PART, t.at, false);
+        if (l->answered_item) t.kind = SEP, l->at_item = true;
+        else announce(l, IN_PART, t.at, false);
         break;
     default: break;
     }
@@ -490,8 +484,7 @@ bool layout_next_decl(Layout *l, const char **doc) {
     const Token *t = peek(l);
     if (t->kind == FSM_EOF) return false;
     if (l->column != NO_COLUMN && t->column != l->column)
-        diag_error(l->lexer.diag, span_of(l, t->at), "declarations start in one column, which is %d here",
-                   l->column + 1);
+        diag_error(l->lexer.diag, span_of(l, t->at), "declarations start in one column, which is %d here", l->column + 1);
     l->column = t->column;
     *doc = doc_above(l);
     Context c = {.kind = TOP, .column = t->column, .begins_line = true, .floor = t->column};

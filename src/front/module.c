@@ -99,8 +99,7 @@ Def *module_clash(const Module *m, const char *name) {
 
 bool module_may_define(const Module *m, const char *name) {
     bool may = m->incomplete || name_map_get(&m->broken, name);
-    for (int i = 0; i < m->nopened && !may; i++)
-        may = m->opened[i]->incomplete || name_map_get(&m->opened[i]->broken, name);
+    for (int i = 0; i < m->nopened && !may; i++) may = m->opened[i]->incomplete || name_map_get(&m->opened[i]->broken, name);
     return may;
 }
 
@@ -140,10 +139,8 @@ static void define_all(Unit *u, Module *m) {
     m->list = ARENA_ARRAY(u->arena, Def *, n + 1);
     for (int i = 0; i < m->program->ndecls; i++) {
         Decl *d = m->program->decls[i];
-        if (d->kind == DECL_TUPLE)
-            define_pattern(u, m, d, d->pattern);
-        else if (d->kind != DECL_OPEN)
-            define(u, m, d, d->name, NULL, d->name_span);
+        if (d->kind == DECL_TUPLE) define_pattern(u, m, d, d->pattern);
+        else if (d->kind != DECL_OPEN) define(u, m, d, d->name, NULL, d->name_span);
     }
 }
 
@@ -209,8 +206,7 @@ static Module *open_file(Unit *u, const Module *from, const Decl *open) {
         if (src) return add_module(u, src, false);
         if (errno != ENOENT) failure = errno;
     }
-    diag_error(u->diag, open->name_span.src ? open->name_span : open->span, "cannot open \"%s\": %s", path,
-               strerror(failure));
+    diag_error(u->diag, open->name_span.src ? open->name_span : open->span, "cannot open \"%s\": %s", path, strerror(failure));
     return NULL;
 }
 

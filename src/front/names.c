@@ -80,8 +80,7 @@ static int edit_distance(const char *a, const char *b) {
         now[0] = i;
         for (int j = 1; j <= m; j++) {
             now[j] = min3(up[j] + 1, now[j - 1] + 1, up[j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && up2[j - 2] + 1 < now[j])
-                now[j] = up2[j - 2] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && up2[j - 2] + 1 < now[j]) now[j] = up2[j - 2] + 1;
         }
     }
     return row[n % 3][m];
@@ -110,12 +109,9 @@ static void unknown_name(Names *c, const Expr *e) {
         if (!g.best) name_map_each(&c->module->opened[i]->defs, guess_each, &g);
     if (!g.best) name_map_each(&c->u->prelude, guess_each, &g);
     if (!g.best) builtin_each(guess_each, &g);
-    if (g.best)
-        diag_error(c->u->diag, e->span, "unknown name `%s`; did you mean `%s`?", e->name, g.best);
-    else
-        diag_error(c->u->diag, e->span, "unknown name `%s`", e->name);
-    if (c->in_type)
-        diag_note(c->u->diag, e->span, "a size name is known if it stands alone as an extent of a parameter");
+    if (g.best) diag_error(c->u->diag, e->span, "unknown name `%s`; did you mean `%s`?", e->name, g.best);
+    else diag_error(c->u->diag, e->span, "unknown name `%s`", e->name);
+    if (c->in_type) diag_note(c->u->diag, e->span, "a size name is known if it stands alone as an extent of a parameter");
 }
 
 // ---- types
@@ -127,8 +123,7 @@ static void walk_type(Names *c, const TypeExpr *t) {
         static const char *const known[] = {"Double", "Float",  "Int",     "Bool",    "Index",  "Card",
                                             "Vector", "Matrix", "DoubleD", "VectorD", "MatrixD"};
         for (size_t i = 0; i < sizeof known / sizeof *known; i++) name_guess(&g, known[i]);
-        if (g.best)
-            diag_error(c->u->diag, t->span, "unknown type `%s`; did you mean `%s`?", t->name, g.best);
+        if (g.best) diag_error(c->u->diag, t->span, "unknown type `%s`; did you mean `%s`?", t->name, g.best);
         else
             diag_error(c->u->diag, t->span,
                        "unknown type `%s`; the types are Double, Float, Int, Bool, Vector, Matrix, and arrays and tuples of "
@@ -172,9 +167,7 @@ static void bind_params(Names *c, Pattern **params, int n, Warning warning) {
 
 // ---- expressions
 
-static Span def_span(const Def *d) {
-    return d->part ? d->part->span : d->decl->name_span;
-}
+static Span def_span(const Def *d) { return d->part ? d->part->span : d->decl->name_span; }
 
 static void check_clash(const Names *c, const Expr *e, const Def *d) {
     const Def *other = module_clash(c->module, e->name);
@@ -264,8 +257,7 @@ static void check_attribute(Names *c, const Expr *e) {
             diag_error(c->u->diag, e->attr_args[0]->span, "the attribute `%s` has no argument", e->name);
         else if (least >= 0 && (!arg || arg->kind != EX_INT || arg->ival < least))
             diag_error(c->u->diag, arg ? arg->span : e->op_span,
-                       "the attribute `%s` has one argument: %s, a literal of at least %d", e->name,
-                       attributes[i].what, least);
+                       "the attribute `%s` has one argument: %s, a literal of at least %d", e->name, attributes[i].what, least);
         return;
     }
     diag_warning(c->u->diag, WARN_UNKNOWN_ATTRIBUTE, e->op_span, "there is no attribute `%s`: this has no effect", e->name);
@@ -297,8 +289,7 @@ static const Expr *walk_to_tail(Names *c, const Expr *e) {
 
 static void walk(Names *c, const Expr *e) {
     if (c->depth >= FRONT_MAX_DEPTH) {
-        diag_error(c->u->diag, e->span, "this expression is nested too deeply (the limit is %d levels)",
-                   FRONT_MAX_DEPTH);
+        diag_error(c->u->diag, e->span, "this expression is nested too deeply (the limit is %d levels)", FRONT_MAX_DEPTH);
         return;
     }
     int outside = c->open.len;
@@ -312,9 +303,8 @@ static void walk(Names *c, const Expr *e) {
 
 // Warns of what is not used, in the order of the source. After an error a use may be what is misspelt.
 static void report_unused(Names *c, bool silent) {
-    static const char *const what[WARNING_COUNT] = {[WARN_UNUSED_LET] = "the name",
-                                                    [WARN_UNUSED_PARAMETER] = "the parameter",
-                                                    [WARN_UNUSED_SIZE] = "the size name"};
+    static const char *const what[WARNING_COUNT] = {
+        [WARN_UNUSED_LET] = "the name", [WARN_UNUSED_PARAMETER] = "the parameter", [WARN_UNUSED_SIZE] = "the size name"};
     while (c->unused.len && !silent) {
         int first = 0;
         for (int i = 1; i < c->unused.len; i++)
@@ -389,8 +379,7 @@ static void report_cycle(Unit *u, Def *const *path, const DefRef *const *next, i
     }
     str_printf(&s, "`%s`", path[from]->name);
     const DefRef *last = next[to];
-    diag_error(u->diag, last->at, "recursion: %s; definitions cannot be recursive (use `ifold` or `whileLoop`)",
-               str_text(&s));
+    diag_error(u->diag, last->at, "recursion: %s; definitions cannot be recursive (use `ifold` or `whileLoop`)", str_text(&s));
     str_free(&s);
     diag_note(u->diag, path[from]->decl->name_span, "`%s` is defined here", path[from]->name);
 }

@@ -113,9 +113,7 @@ Expr *parse_section(Parser *p, Loc at, Loc op_at, BinOp op) {
     return e;
 }
 
-Expr *parse_exprs(Parser *p, Loc at, ExprKind kind, List *args) {
-    return node(p, at, kind, list_items(p, args), list_len(args));
-}
+Expr *parse_exprs(Parser *p, Loc at, ExprKind kind, List *args) { return node(p, at, kind, list_items(p, args), list_len(args)); }
 
 Expr *parse_binary(Parser *p, Loc at, Loc op_at, BinOp op, Expr *a, Expr *b) {
     Expr *e = node_of(p, at, EX_BINARY, 2, a, b, NULL);
@@ -137,23 +135,18 @@ Expr *parse_if(Parser *p, Loc at, Expr *cond, Expr *yes, Expr *no) { return node
 static void check_applied(Parser *p, const Expr *f, const Expr *first) {
     if (p->too_deep || f->kind > EX_UNIT) return;
     bool number = f->kind == EX_INT || f->kind == EX_REAL;
-    diag_error(p->diag, f->span, "this %s is not a function, but an argument follows it",
-               number ? "number" : "literal");
+    diag_error(p->diag, f->span, "this %s is not a function, but an argument follows it", number ? "number" : "literal");
     bool negated = first->kind == EX_UNARY && first->unop == UN_NEG;
-    if (number && negated)
-        diag_note(p->diag, first->op_span, "to subtract, write `- ` with a space after it");
-    else if (number)
-        diag_note(p->diag, first->span, "to multiply, write `*`");
+    if (number && negated) diag_note(p->diag, first->op_span, "to subtract, write `- ` with a space after it");
+    else if (number) diag_note(p->diag, first->span, "to multiply, write `*`");
 }
 
 Expr *parse_apply(Parser *p, Loc at, Expr *f, List *args, bool flatten) {
     int before = flatten && f->kind == EX_APP ? f->nargs : 1, n = before + args->len;
     Expr **all = ARENA_ARRAY(p->arena, Expr *, n);
     for (int i = n; i-- > before; args = args->prev) all[i] = args->item;
-    if (before > 1)
-        memcpy(all, f->args, sizeof *all * (size_t)before);
-    else
-        all[0] = f;
+    if (before > 1) memcpy(all, f->args, sizeof *all * (size_t)before);
+    else all[0] = f;
     check_applied(p, all[0], all[1]);
     return node(p, at, EX_APP, all, n);
 }
@@ -167,8 +160,7 @@ Expr *parse_lambda(Parser *p, Loc at, List *params, Expr *body) {
 
 IndexItem *parse_item(Parser *p, Loc at, bool slice, Expr *a, Expr *b) {
     IndexItem *item = ARENA_NEW(p->arena, IndexItem);
-    *item =
-        slice ? (IndexItem){true, NULL, a, b, parse_span(p, at)} : (IndexItem){false, a, NULL, NULL, parse_span(p, at)};
+    *item = slice ? (IndexItem){true, NULL, a, b, parse_span(p, at)} : (IndexItem){false, a, NULL, NULL, parse_span(p, at)};
     return item;
 }
 
@@ -279,10 +271,8 @@ Pattern *parse_pattern_typed(Parser *p, Loc at, Pattern *pattern, TypeExpr *type
     if (pattern->type) diag_error(p->diag, type->span, "a second type for the same pattern");
     pattern->type = type;
     pattern->span = parse_span(p, at);
-    if (depth_ok(p, at, type->depth + 1))
-        pattern->depth = max_int(pattern->depth, type->depth + 1);
-    else
-        pattern->type = NULL;
+    if (depth_ok(p, at, type->depth + 1)) pattern->depth = max_int(pattern->depth, type->depth + 1);
+    else pattern->type = NULL;
     return pattern;
 }
 
@@ -338,8 +328,7 @@ static TypeExpr *type_node(Parser *p, Loc at, TypeExprKind kind, TypeExpr **args
     int depth = extent ? extent->depth : 0;
     for (int i = 0; i < nargs; i++) depth = max_int(depth, args[i]->depth);
     TypeExpr *t = ARENA_NEW(p->arena, TypeExpr);
-    *t = (TypeExpr){
-        .kind = kind, .span = parse_span(p, at), .args = args, .nargs = nargs, .extent = extent, .depth = depth + 1};
+    *t = (TypeExpr){.kind = kind, .span = parse_span(p, at), .args = args, .nargs = nargs, .extent = extent, .depth = depth + 1};
     if (!depth_ok(p, at, t->depth)) *t = (TypeExpr){.kind = TX_NAME, .span = t->span, .name = "Double", .depth = 1};
     return t;
 }
@@ -351,9 +340,8 @@ TypeExpr *parse_type_name(Parser *p, Loc at, const char *name) {
 }
 
 TypeExpr *parse_type_generic(Parser *p, Loc at, Loc name_at, const char *name, TypeExpr *arg) {
-    if (strcmp(name, "Array") != 0) {
+    if (strcmp(name, "Array") != 0)
         diag_error(p->diag, parse_span(p, name_at), "`%s` takes no type argument; only `Array<T>` does", name);
-    }
     return type_node(p, at, TX_ARRAY, arena_copy(p->arena, &arg, sizeof arg), 1, NULL);
 }
 
@@ -376,8 +364,7 @@ TypeExpr *parse_type_fun(Parser *p, Loc at, List *parts) {
 
 static Decl *decl(Parser *p, Loc at, DeclKind kind, Loc name_at, const char *name, Expr *body) {
     Decl *d = ARENA_NEW(p->arena, Decl);
-    *d = (Decl){
-        .kind = kind, .span = parse_span(p, at), .name_span = parse_span(p, name_at), .name = name, .body = body};
+    *d = (Decl){.kind = kind, .span = parse_span(p, at), .name_span = parse_span(p, name_at), .name = name, .body = body};
     return d;
 }
 
@@ -428,9 +415,7 @@ void parse_extern_rule(Parser *p, Decl *d, Loc word_at, const char *word, Expr *
     d->body = rule;
 }
 
-Decl *parse_decl_open(Parser *p, Loc at, Loc path_at, const char *path) {
-    return decl(p, at, DECL_OPEN, path_at, path, NULL);
-}
+Decl *parse_decl_open(Parser *p, Loc at, Loc path_at, const char *path) { return decl(p, at, DECL_OPEN, path_at, path, NULL); }
 
 // ---- the whole source
 

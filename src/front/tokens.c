@@ -29,10 +29,8 @@ static bool starts(const Gap *g, const char *text) {
 
 static void step(Gap *g) {
     unsigned char c = (unsigned char)g->src->text[g->at++];
-    if (c == '\n')
-        g->line++, g->column = 0;
-    else
-        g->column += (c & 0xC0) != 0x80;
+    if (c == '\n') g->line++, g->column = 0;
+    else g->column += (c & 0xC0) != 0x80;
 }
 
 // The text [begin, end), without white space at the ends of its lines.
@@ -86,9 +84,7 @@ static int read_gap(Gap *g, int token_line, Comments *out) {
     return end_line;
 }
 
-static bool is_opening(int k) {
-    return k == LPAREN || k == LPAREN_CALL || k == LBRACK || k == LINDEX || k == LARRAY || k == LATTR;
-}
+static bool is_opening(int k) { return k == LPAREN || k == LPAREN_CALL || k == LBRACK || k == LINDEX || k == LARRAY || k == LATTR; }
 
 static bool is_closing(int k) { return k == RPAREN || k == RBRACK || k == RARRAY; }
 

@@ -20,10 +20,10 @@ typedef struct Comment {
 typedef struct SourceToken {
     int kind; // as in fsm.tab.h
     uint32_t begin, end;
-    int line, column;      // from 0
-    bool blank;            // an empty line stands before it
-    int partner;           // of a bracket: the index of the one that matches, else -1
-    int ncomments;         // between the token before and this one
+    int line, column; // from 0
+    bool blank;       // an empty line stands before it
+    int partner;      // of a bracket: the index of the one that matches, else -1
+    int ncomments;    // between the token before and this one
     const Comment *comment;
 } SourceToken;
 

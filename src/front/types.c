@@ -232,8 +232,7 @@ static void print(Str *out, Type *t, bool inside) {
         while (elem->form == TYPE_ARRAY) elem = type_prune(elem->parts[0]);
         print(out, elem, true);
         // Double[n][m] has n rows: the outermost extent comes first.
-        for (Type *s = t; s->form == TYPE_ARRAY; s = type_prune(s->parts[0]))
-            str_printf(out, "[%s]", s->extent ? s->extent : "");
+        for (Type *s = t; s->form == TYPE_ARRAY; s = type_prune(s->parts[0])) str_printf(out, "[%s]", s->extent ? s->extent : "");
         break;
     }
     case TYPE_TUPLE:

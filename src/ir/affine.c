@@ -6,7 +6,8 @@
 // So have while loops, in terms of the number of their iterations ([CO] Fig. 6): for differentiation, which takes that as it
 // is. All but the last iteration know that the loop goes on.
 //
-// Powers round differently, and terms of different signs can cancel: so this is for Ir.fast, and for loops of which an attribute says so.
+// Powers round differently, and terms of different signs can cancel: so this is for Ir.fast, and for loops of which an attribute
+// says so.
 #include "ir/internal.h"
 #include "ir/rule.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 const KindInfo kind_info[] = {
-#define KIND(name, type, fsm, ir, c, c_scalar, cpp, cpp_scalar, npy, numpy, ...)                                       \
+#define KIND(name, type, fsm, ir, c, c_scalar, cpp, cpp_scalar, npy, numpy, ...)                                                   \
     {type, fsm, ir, #c, #c_scalar, #cpp, #cpp_scalar, npy, numpy, sizeof(c)},
 #include "../runtime/elements.def"
 };
@@ -14,16 +14,18 @@ const KindInfo kind_info[] = {
 enum { EXTERN_COST = 40 }; // that of a dear function
 
 const OpInfo op_info[OP_COUNT] = {
+// clang-format off
 #define NODE(name, doc)                                                                                                \
     [OP_##name] = {#name,   0,                                      T_NUM, OP_##name == OP_extern ? COUNT_CALL : COUNT_FREE, \
                    OP_##name == OP_extern ? EXTERN_COST : 0, false, FSM_FN, #name, 0},
+// clang-format on
 #include "ir/kinds.def"
 #define IN(sym, prec) FSM_IN, sym, prec
-#define PRE(sym) FSM_PRE, sym, 8
-#define FN(sym) FSM_FN, sym, 10
-#define LANES true
-#define SINGLY false
-#define OP(name, arity, type, dx, dy, eval_f, eval_i, llvm, fsm, count, cost, lanes, ...)                                \
+#define PRE(sym)      FSM_PRE, sym, 8
+#define FN(sym)       FSM_FN, sym, 10
+#define LANES         true
+#define SINGLY        false
+#define OP(name, arity, type, dx, dy, eval_f, eval_i, llvm, fsm, count, cost, lanes, ...)                                          \
     [OP_##name] = {#name, arity, T_##type, COUNT_##count, cost, lanes, fsm},
 #include "ir/ops.def"
 #undef LANES
@@ -37,9 +39,7 @@ const OpInfo op_info[OP_COUNT] = {
 
 static Node *leaf(Ir *m, Node proto) { return ir_intern(m, &proto, 0, NULL); }
 
-Node *ir_int(Ir *m, int64_t value) {
-    return leaf(m, (Node){.op = OP_lit, .kind = KIND_INT, .nonneg = value >= 0, .u.num = value});
-}
+Node *ir_int(Ir *m, int64_t value) { return leaf(m, (Node){.op = OP_lit, .kind = KIND_INT, .nonneg = value >= 0, .u.num = value}); }
 
 Node *ir_bool(Ir *m, bool value) { return leaf(m, (Node){.op = OP_lit, .kind = KIND_BOOL, .u.num = value}); }
 
@@ -55,8 +55,13 @@ Node *ir_zero(Ir *m, Kind kind) { return ir_real(m, kind, 0); }
 
 static Node *opaque(Ir *m, Op op, int number, const char *name, Kind kind, int rank, Node **shape, bool nonneg) {
     shape = arena_copy(m->arena, shape, sizeof *shape * (size_t)rank);
-    return leaf(m, (Node){.op = op, .kind = kind, .rank = (uint8_t)rank, .nonneg = nonneg, .shape = shape,
-                          .u.num = number, .name = name ? arena_strdup(m->arena, name) : NULL});
+    return leaf(m, (Node){.op = op,
+                          .kind = kind,
+                          .rank = (uint8_t)rank,
+                          .nonneg = nonneg,
+                          .shape = shape,
+                          .u.num = number,
+                          .name = name ? arena_strdup(m->arena, name) : NULL});
 }
 
 Node *ir_input(Ir *m, int number, const char *name, Kind kind, int rank, Node **shape) {
@@ -75,8 +80,8 @@ static Var *var_new(Ir *m, Var proto, bool nonneg) {
     v->id = m->next_var++;
     v->entry = m->entry;
     v->loops = UINT32_MAX;
-    v->node = leaf(m, (Node){.op = OP_var, .kind = v->kind, .rank = (uint8_t)v->rank, .shape = v->shape,
-                             .nonneg = nonneg, .u.var = v});
+    v->node =
+        leaf(m, (Node){.op = OP_var, .kind = v->kind, .rank = (uint8_t)v->rank, .shape = v->shape, .nonneg = nonneg, .u.var = v});
     return v;
 }
 
@@ -92,8 +97,7 @@ Var *ir_index_like(Ir *m, const Var *v, Node *extent) {
 
 Var *ir_state(Ir *m, const char *name, Kind kind, int rank, Node **shape) {
     shape = arena_copy(m->arena, shape, sizeof *shape * (size_t)rank);
-    return var_new(m, (Var){.is_state = true, .kind = kind, .rank = rank, .shape = shape, .name = name ? name : "s"},
-                   false);
+    return var_new(m, (Var){.is_state = true, .kind = kind, .rank = rank, .shape = shape, .name = name ? name : "s"}, false);
 }
 
 bool ir_is_lit(const Node *e, double value) {
@@ -113,7 +117,8 @@ bool ir_is_int_lit(const Node *e, int64_t *value) {
 
 static Kind result_kind(Op op, const Node *a, const Node *b) {
     switch (op_info[op].type) {
-    case T_CMP: case T_LOGIC: return KIND_BOOL;
+    case T_CMP:
+    case T_LOGIC: return KIND_BOOL;
     case T_PSI: return b->kind;
     default: return a->kind;
     }
@@ -139,8 +144,7 @@ Node *ir_op_plain(Ir *m, Op op, Kind kind, Node *a, Node *b) {
         const int64_t limit = INT64_C(1) << 32; // beyond, overflow is to be expected
         bool huge = (ir_is_int_lit(a, &k) && k > limit) || (b && ir_is_int_lit(b, &k) && k > limit);
         bool both = a->nonneg && b && b->nonneg && (op == OP_min || (!huge && ir_bounded(a) && ir_bounded(b)));
-        proto.nonneg = ((op == OP_add || op == OP_mul || op == OP_min) && both) ||
-                       (op == OP_max && (a->nonneg || b->nonneg));
+        proto.nonneg = ((op == OP_add || op == OP_mul || op == OP_min) && both) || (op == OP_max && (a->nonneg || b->nonneg));
     }
     return ir_intern(m, &proto, b ? 2 : 1, args);
 }
@@ -289,9 +293,7 @@ Node *ir_assert_values(Ir *m, Node *cond, const char *text, Node *value, int n, 
     return elementwise(m, assert_scalar, &as, value, NULL);
 }
 
-Node *ir_assert(Ir *m, Node *cond, const char *text, Node *value) {
-    return ir_assert_values(m, cond, text, value, 0, NULL);
-}
+Node *ir_assert(Ir *m, Node *cond, const char *text, Node *value) { return ir_assert_values(m, cond, text, value, 0, NULL); }
 
 const char *ir_assert_text(Arena *a, const Node *e) {
     static const char place[] = " = %d";
@@ -433,8 +435,7 @@ Node *ir_pack(Ir *m, Kind kind, int rank, const int64_t *extents, Node **elems) 
 // ---- loops
 
 // Gives a loop variables of its own where an initial value or a step's inner binder already uses them.
-static void fresh_loop_vars(Ir *m, Var **index, int n, Var **states, Node **inits, int nsteps, Node **steps,
-                            Node **cond) {
+static void fresh_loop_vars(Ir *m, Var **index, int n, Var **states, Node **inits, int nsteps, Node **steps, Node **cond) {
     bool clash = false;
     for (int k = 0; k < n; k++) {
         clash |= *index && node_has_var(inits[k], *index);
@@ -463,8 +464,13 @@ static Node *loop_plain(Ir *m, Op op, const Loop *like, Node **inits, Node *cond
     int n = like->n, nbodies = n + like->nout, extra = cond ? 1 : 0;
     Loop *l = ARENA_NEW(m->arena, Loop);
     Var **vars = ARENA_ARRAY(m->arena, Var *, n + 1), *index = like->index;
-    *l = (Loop){.n = n, .state = vars + 1, .nout = like->nout, .levels = like->levels, .limit = like->limit,
-                .block = like->block, .follows = like->follows};
+    *l = (Loop){.n = n,
+                .state = vars + 1,
+                .nout = like->nout,
+                .levels = like->levels,
+                .limit = like->limit,
+                .block = like->block,
+                .follows = like->follows};
     memcpy(l->state, like->state, sizeof *vars * (size_t)n);
     Node **args = ARENA_ARRAY(m->arena, Node *, n + extra + nbodies), **bodies = args + n + extra;
     memcpy(args, inits, sizeof *args * (size_t)n);

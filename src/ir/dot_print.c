@@ -77,10 +77,8 @@ static Body *home_of(Body *b, const Node *e) {
 static void put_text(Str *out, const char *s) {
     for (; *s; s++) {
         if (*s == '"' || *s == '\\') str_putc(out, '\\');
-        if (*s == '\n')
-            str_puts(out, "\\\\n");
-        else
-            str_putc(out, *s);
+        if (*s == '\n') str_puts(out, "\\\\n");
+        else str_putc(out, *s);
     }
 }
 
@@ -96,12 +94,9 @@ static void put_name(Str *out, const Body *b, const Var *v) {
 }
 
 static void put_literal(Str *out, const Node *e) {
-    if (e->kind == KIND_BOOL)
-        str_puts(out, e->u.num ? "true" : "false");
-    else if (e->kind == KIND_INT)
-        str_printf(out, "%lld", (long long)e->u.num);
-    else
-        str_double(out, e->u.real);
+    if (e->kind == KIND_BOOL) str_puts(out, e->u.num ? "true" : "false");
+    else if (e->kind == KIND_INT) str_printf(out, "%lld", (long long)e->u.num);
+    else str_double(out, e->u.real);
 }
 
 // Is e written where it is used?
@@ -110,14 +105,10 @@ static bool is_inline(const Node *e) {
 }
 
 static void put_operand(Str *out, const Body *b, const Node *e) {
-    if (e->op == OP_lit)
-        put_literal(out, e);
-    else if (e->op == OP_var)
-        put_name(out, b, e->u.var);
-    else if (is_inline(e) && e->name)
-        put_text(out, e->name);
-    else
-        str_puts(out, "·");
+    if (e->op == OP_lit) put_literal(out, e);
+    else if (e->op == OP_var) put_name(out, b, e->u.var);
+    else if (is_inline(e) && e->name) put_text(out, e->name);
+    else str_puts(out, "·");
 }
 
 static void put_type(Str *out, const Body *b, const Node *e) {

@@ -3,7 +3,6 @@
 // inside the conditions that guard all its uses.
 #include "ir/fsm_plan.h"
 
-
 #include <string.h>
 
 // Deeper nesting of inline text is cut by a `let`.
@@ -60,8 +59,7 @@ static const char *state_name(const Plan *p, const Region *r, const char *hint) 
     if (n == 0 || (n == 1 && !strchr("stxyz", *hint))) hint = "s", n = 1;
     const char *name = arena_strndup(p->arena, hint, n);
     if (!strcmp(name, "t") && (is_taken(p, name) || is_bound(r, name))) hint = "s"; // t1 is the name of a `let`
-    for (int i = 2; is_taken(p, name) || is_bound(r, name); i++)
-        name = arena_printf(p->arena, "%.*s%d", (int)n, hint, i);
+    for (int i = 2; is_taken(p, name) || is_bound(r, name); i++) name = arena_printf(p->arena, "%.*s%d", (int)n, hint, i);
     return name;
 }
 
@@ -83,8 +81,7 @@ Region *plan_region(Plan *p, Region *parent, int nvars, Var *const *vars) {
     *r = (Region){.parent = parent, .guard = nvars == 0, .indices = parent->indices, .nvars = nvars};
     r->vars = arena_copy(p->arena, vars, sizeof *vars * (size_t)nvars);
     r->names = ARENA_ARRAY(p->arena, const char *, nvars);
-    for (int i = 0; i < nvars; i++)
-        r->names[i] = vars[i]->is_state ? state_name(p, r, vars[i]->name) : index_name(p, r->indices++);
+    for (int i = 0; i < nvars; i++) r->names[i] = vars[i]->is_state ? state_name(p, r, vars[i]->name) : index_name(p, r->indices++);
     return r;
 }
 
@@ -117,13 +114,9 @@ static Region *common(Region *a, Region *b) {
 
 // ---- places
 
-bool plan_is_multiple(const Node *e) {
-    return (e->op == OP_fold || e->op == OP_while) && ir_loop(e)->n > 1;
-}
+bool plan_is_multiple(const Node *e) { return (e->op == OP_fold || e->op == OP_while) && ir_loop(e)->n > 1; }
 
-static bool is_leaf(const Node *e) {
-    return e->op == OP_lit || e->op == OP_input || e->op == OP_param || e->op == OP_var;
-}
+static bool is_leaf(const Node *e) { return e->op == OP_lit || e->op == OP_input || e->op == OP_param || e->op == OP_var; }
 
 // Is the text of e so short that it is repeated rather than named?
 static bool is_short(const Node *e, int *fuel) {
@@ -242,9 +235,14 @@ static void use_operands(Plan *p, Place *pl) {
     Node *e = pl->e;
     int level = pl->level + 1;
     switch (e->op) {
-    case OP_gen: case OP_sum: case OP_argmin: case OP_argmax: use_binder(p, pl); return;
-    case OP_fold: case OP_while: use_loop(p, pl); return;
-    case OP_bracket: case OP_select:
+    case OP_gen:
+    case OP_sum:
+    case OP_argmin:
+    case OP_argmax: use_binder(p, pl); return;
+    case OP_fold:
+    case OP_while: use_loop(p, pl); return;
+    case OP_bracket:
+    case OP_select:
         use(p, e->args[0], pl->at, level, false);
         for (int k = 1; k < e->nargs; k++) {
             pl->sub[k - 1] = plan_region(p, pl->at, 0, NULL);
@@ -255,8 +253,7 @@ static void use_operands(Plan *p, Place *pl) {
         for (int k = 0; k < 2; k++) use(p, e->args[k], pl->at, level, false);
         return;
     case OP_extern: // nor are its sizes
-        for (int k = ir_extern_first(e) + e->u.ext->nsizes; k < ir_extern_end(e); k++)
-            use(p, e->args[k], pl->at, level, false);
+        for (int k = ir_extern_first(e) + e->u.ext->nsizes; k < ir_extern_end(e); k++) use(p, e->args[k], pl->at, level, false);
         return;
     case OP_final:
         if (plan_is_multiple(e->args[0])) {

@@ -11,9 +11,9 @@ typedef struct Place Place;
 // A part of the text that may begin with `let`s: an entry's or a lambda's body, or what a condition guards.
 typedef struct Region {
     struct Region *parent;
-    bool guard;   // binds nothing: evaluated only if a condition holds
-    int indices;  // how many index variables are bound here and around
-    int nvars;    // variables bound here, and their names
+    bool guard;  // binds nothing: evaluated only if a condition holds
+    int indices; // how many index variables are bound here and around
+    int nvars;   // variables bound here, and their names
     Var **vars;
     const char **names;
     Place *lets; // the values bound here, operands before users
@@ -23,13 +23,13 @@ typedef struct Region {
 // mentions may be bound by several binders.
 struct Place {
     Node *e;
-    Region *home;     // the innermost region around it that binds one of its variables
-    Region *at;       // the innermost region around all its uses; once it is planned, where its text stands
-    int uses;         // in the text
-    int level;        // levels of nesting around it since the last `let`
-    bool named;       // has to have a name, as indexing needs it
-    bool let;         // is bound by a `let` in `at`
-    const char *name; // of a `let`, given when it is printed
+    Region *home;       // the innermost region around it that binds one of its variables
+    Region *at;         // the innermost region around all its uses; once it is planned, where its text stands
+    int uses;           // in the text
+    int level;          // levels of nesting around it since the last `let`
+    bool named;         // has to have a name, as indexing needs it
+    bool let;           // is bound by a `let` in `at`
+    const char *name;   // of a `let`, given when it is printed
     const char **names; // of the states of a loop that is bound by a `let`; NULL for those not needed
     bool *needed;       // which of them are needed
     Region *sub[2];     // its bodies: a lambda's; `then` and `else`; condition and step of a while loop

@@ -33,7 +33,7 @@ typedef struct Printer {
 // The parts of a result as they are written.
 typedef struct Result {
     enum { RES_VALUE, RES_TUPLE, RES_ARRAY } form;
-    Node *value; // RES_VALUE; RES_ARRAY: its extent
+    Node *value;  // RES_VALUE; RES_ARRAY: its extent
     Region *body; // RES_ARRAY of tuples
     int nparts;
     struct Result **parts;
@@ -49,23 +49,16 @@ static const Doc *text(Printer *p, const char *s) { return doc_text(p->arena, s)
 
 static Exp atom(Printer *p, const char *s) { return (Exp){text(p, s), PREC_ATOM, false}; }
 
-static const Doc *in_parens(Printer *p, const Doc *d) {
-    return CAT(text(p, "("), doc_align(p->arena, d), text(p, ")"));
-}
+static const Doc *in_parens(Printer *p, const Doc *d) { return CAT(text(p, "("), doc_align(p->arena, d), text(p, ")")); }
 
-static const Doc *at_least(Printer *p, Exp e, int prec) {
-    return e.prec >= prec ? e.d : in_parens(p, doc_group(p->arena, e.d));
-}
+static const Doc *at_least(Printer *p, Exp e, int prec) { return e.prec >= prec ? e.d : in_parens(p, doc_group(p->arena, e.d)); }
 
 static const Doc *operand(Printer *p, Node *e, Region *r, int prec) { return at_least(p, expr(p, e, r), prec); }
 
-static const Doc *indented(Printer *p, const Doc *d) {
-    return doc_nest(p->arena, 2, CAT(doc_line(p->arena), d));
-}
+static const Doc *indented(Printer *p, const Doc *d) { return doc_nest(p->arena, 2, CAT(doc_line(p->arena), d)); }
 
 // Parts on one line or on one each: `open` a `separator` b … `close`.
-static const Doc *list(Printer *p, const char *open, const char *separator, const char *close, int n,
-                       const Doc *const *parts) {
+static const Doc *list(Printer *p, const char *open, const char *separator, const char *close, int n, const Doc *const *parts) {
     const Doc **d = ARENA_ARRAY(p->arena, const Doc *, 3 * n);
     int k = 0;
     for (int i = 0; i < n; i++) {
@@ -147,8 +140,7 @@ static bool is_refused(const Node *e) {
     if (e->op == OP_idiv || e->op == OP_irem) return ir_is_zero(e->args[1]);
     if (e->op == OP_gen) return ir_is_int_lit(e->u.var->extent, &n) && n < 0;
     for (int i = 1; e->op == OP_at && i < e->nargs; i++)
-        if (ir_is_int_lit(e->args[i], &k) && (k < 0 || (ir_is_int_lit(e->args[0]->shape[i - 1], &n) && k >= n)))
-            return true;
+        if (ir_is_int_lit(e->args[i], &k) && (k < 0 || (ir_is_int_lit(e->args[0]->shape[i - 1], &n) && k >= n))) return true;
     return false;
 }
 
@@ -271,9 +263,7 @@ static Exp elementwise(Printer *p, Node *e, Region *r) {
 // ---- types of literals
 
 // A conversion from or to Int32, which F̃ does not write: it is how arguments and results are stored.
-static bool is_storage(const Node *e) {
-    return e->op == OP_conv && (e->kind == KIND_INT32 || e->args[0]->kind == KIND_INT32);
-}
+static bool is_storage(const Node *e) { return e->op == OP_conv && (e->kind == KIND_INT32 || e->args[0]->kind == KIND_INT32); }
 
 // Would type inference find by itself that the text of e is a Float? A literal alone is a Double.
 static bool is_float_text(const Node *e) {
@@ -393,8 +383,7 @@ static Exp final(Printer *p, Node *e, Region *r) {
 // Zero elements have no text that says of which type they are; build gives it.
 static Exp empty_array(Printer *p, const Node *e) {
     Str s = {0};
-    for (int k = 0; k < e->rank; k++)
-        str_printf(&s, "build %lld (fun _ -> ", (long long)e->shape[k]->u.num);
+    for (int k = 0; k < e->rank; k++) str_printf(&s, "build %lld (fun _ -> ", (long long)e->shape[k]->u.num);
     static const char *const zero[] = {"false", "0", "0", "float 0.0", "0.0"};
     str_puts(&s, zero[e->kind]);
     for (int k = 0; k < e->rank; k++) str_putc(&s, ')');
@@ -406,8 +395,7 @@ static Exp empty_array(Printer *p, const Node *e) {
 static const Doc *pack_level(Printer *p, const Node *e, int level, Node *const **next, Region *r) {
     int n = (int)e->shape[level]->u.num;
     const Doc **d = ARENA_ARRAY(p->arena, const Doc *, n);
-    for (int k = 0; k < n; k++)
-        d[k] = level + 1 < e->rank ? pack_level(p, e, level + 1, next, r) : untyped(p, *(*next)++, r).d;
+    for (int k = 0; k < n; k++) d[k] = level + 1 < e->rank ? pack_level(p, e, level + 1, next, r) : untyped(p, *(*next)++, r).d;
     return list(p, "[| ", ";", " |]", n, d);
 }
 
@@ -426,12 +414,11 @@ static Exp at(Printer *p, Node *e, Region *r) {
 static const char *quoted(Printer *p, const char *s) {
     Str q = {0};
     str_putc(&q, '"');
-    for (; *s; s++) {
+    for (; *s; s++)
         if (*s == '\n') str_puts(&q, "\\n");
         else if (*s == '\t') str_puts(&q, "\\t");
         else if (*s == '"' || *s == '\\') str_printf(&q, "\\%c", *s);
         else str_putc(&q, *s);
-    }
     str_putc(&q, '"');
     const char *result = arena_strdup(p->arena, str_text(&q));
     str_free(&q);
@@ -460,8 +447,12 @@ static Exp accepted(Printer *p, const Node *e, Exp text_of) {
 
 static Exp inline_text(Printer *p, Node *e, Region *r, Place *pl) {
     switch (e->op) {
-    case OP_gen: case OP_sum: case OP_argmin: case OP_argmax: return binder(p, e, r, pl);
-    case OP_fold: case OP_while: return loop(p, e, r, pl);
+    case OP_gen:
+    case OP_sum:
+    case OP_argmin:
+    case OP_argmax: return binder(p, e, r, pl);
+    case OP_fold:
+    case OP_while: return loop(p, e, r, pl);
     case OP_select: return conditional(p, e, r, pl);
     case OP_bracket: return bracket(p, e, r, pl);
     case OP_final: return final(p, e, r);
@@ -623,16 +614,16 @@ static void mark_used(Node *e, void *data) {
 }
 
 static void reserve_names(Printer *p) {
-    static const char *const reserved[] = {
-        "let", "in",  "fun",     "if",  "then",  "elif", "else",  "open", "entry",    "true", "not",    "false",
-        "_",   "rec", "mutable", "for", "while", "do",   "match", "with", "function", "type", "module", "namespace"};
+    static const char *const reserved[] = {"let",   "in",   "fun",   "if",    "then",     "elif", "else",    "open",
+                                           "entry", "true", "not",   "false", "_",        "rec",  "mutable", "for",
+                                           "while", "do",   "match", "with",  "function", "type", "module",  "namespace"};
     static const struct {
         Op op;
         const char *name;
-    } structural[] = {{OP_gen, "build"},      {OP_pack, "build"},    {OP_argmin, "build"},  {OP_argmin, "argmin"},
-                      {OP_argmax, "build"},   {OP_argmax, "argmax"}, {OP_sum, "sum"},       {OP_fold, "ifold"},
-                      {OP_while, "whileLoop"}, {OP_conv, "int"},     {OP_conv, "float"},    {OP_conv, "double"},
-                      {OP_assert, "assert"},  {OP_stop, "stopGradient"}};
+    } structural[] = {{OP_gen, "build"},       {OP_pack, "build"},       {OP_argmin, "build"}, {OP_argmin, "argmin"},
+                      {OP_argmax, "build"},    {OP_argmax, "argmax"},    {OP_sum, "sum"},      {OP_fold, "ifold"},
+                      {OP_while, "whileLoop"}, {OP_conv, "int"},         {OP_conv, "float"},   {OP_conv, "double"},
+                      {OP_assert, "assert"},   {OP_stop, "stopGradient"}};
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) plan_take(&p->plan, reserved[i]);
     for (size_t i = 0; i < sizeof structural / sizeof *structural; i++)
         if (p->used[structural[i].op]) plan_take(&p->plan, structural[i].name);
@@ -651,8 +642,7 @@ static const char *identifier(Printer *p, const char *s) {
 static void name_inputs(Printer *p) {
     const Func *f = p->func;
     p->input_names = ARENA_ARRAY(p->arena, const char *, f->ninputs);
-    for (int k = 0; k < f->ninputs; k++)
-        p->input_names[k] = plan_name(&p->plan, identifier(p, f->inputs[k]->name));
+    for (int k = 0; k < f->ninputs; k++) p->input_names[k] = plan_name(&p->plan, identifier(p, f->inputs[k]->name));
 }
 
 // ---- parameters
@@ -667,8 +657,7 @@ static const Doc *type_text(Printer *p, const SigType *t, bool nested) {
     const SigType *base = t;
     while (base->form == SIG_ARRAY) base = base->parts[0];
     const Doc *d = type_text(p, base, true);
-    for (; t != base; t = t->parts[0])
-        d = CAT(d, text(p, "["), expr(p, t->extent, p->plan.root).d, text(p, "]"));
+    for (; t != base; t = t->parts[0]) d = CAT(d, text(p, "["), expr(p, t->extent, p->plan.root).d, text(p, "]"));
     return d;
 }
 
@@ -837,8 +826,8 @@ void fsm_print(Str *out, const Func *func) {
     name_inputs(p);
     Result *res = result(p, result_type(p), f->outputs, p->plan.root, &roots);
     plan_values(&p->plan, roots.len, roots.data);
-    const Doc *before, *head = CAT(text(p, "entry "), text(p, f->name), params(p, &before), text(p, result_annotation(p)),
-                                   text(p, " ="));
+    const Doc *before,
+        *head = CAT(text(p, "entry "), text(p, f->name), params(p, &before), text(p, result_annotation(p)), text(p, " ="));
     before = CAT(before, lets(p, p->plan.root));
     Exp value = result_text(p, res, p->plan.root);
     const Doc *line = doc_is_broken(before) ? doc_newline(p->arena) : doc_line(p->arena);

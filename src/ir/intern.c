@@ -19,9 +19,7 @@ typedef struct IrTables {
     int room;       // for how many operands
 } IrTables;
 
-static const struct {
-    int n;
-} no_vars = {0};
+static const struct { int n; } no_vars = {0};
 const VarSet *const varset_empty = (const VarSet *)&no_vars;
 
 Ir *ir_new(Arena *arena) {
@@ -104,11 +102,10 @@ const VarSet *varset_union(Ir *m, const VarSet *a, const VarSet *b) {
     Var *small[64], **v = a->n + b->n <= 64 ? small : malloc(sizeof *v * (size_t)(a->n + b->n));
     if (!v) diag_out_of_memory();
     int n = 0, i = 0, j = 0;
-    while (i < a->n || j < b->n) {
+    while (i < a->n || j < b->n)
         if (j == b->n || (i < a->n && a->v[i]->id < b->v[j]->id)) v[n++] = a->v[i++];
         else if (i == a->n || b->v[j]->id < a->v[i]->id) v[n++] = b->v[j++];
         else v[n++] = a->v[i++], j++;
-    }
     const VarSet *u = set_intern(m, n, v);
     if (v != small) free(v);
     m->tables->recent[slot].a = a, m->tables->recent[slot].b = b, m->tables->recent[slot].u = u;
@@ -200,7 +197,12 @@ static Frame *frame_of(Frame *f, const Node *e) {
 static uint64_t key_hash(const Node *e) {
     uint64_t h = mix((uint64_t)e->op * 64 + (uint64_t)e->kind * 8 + e->rank, (uint64_t)e->nargs);
     switch (e->op) {
-    case OP_lit: case OP_input: case OP_param: case OP_final: case OP_trace: case OP_result: return mix(h, (uint64_t)e->u.num);
+    case OP_lit:
+    case OP_input:
+    case OP_param:
+    case OP_final:
+    case OP_trace:
+    case OP_result: return mix(h, (uint64_t)e->u.num);
     case OP_var: return mix(h, e->u.var->id);
     case OP_extern:
         for (const char *c = e->u.ext->name; *c; c++) h = mix(h, (uint64_t)*c);
@@ -208,7 +210,9 @@ static uint64_t key_hash(const Node *e) {
     case OP_assert:
         for (const char *c = e->u.text; *c; c++) h = mix(h, (uint64_t)*c);
         return h;
-    case OP_fold: case OP_while: case OP_custom: return mix(h, (uint64_t)e->u.loop->n);
+    case OP_fold:
+    case OP_while:
+    case OP_custom: return mix(h, (uint64_t)e->u.loop->n);
     case OP_pack:
         for (int i = 0; i < e->rank; i++) h = mix(h, e->shape[i]->hash);
         return h;
@@ -256,8 +260,7 @@ static bool equal_under(Frame *f, const Node *a, const Node *b);
 
 // Functions share an Ir: inputs of one number may differ in name and shape.
 static bool same_input(const Node *a, const Node *b) {
-    if (a->u.num != b->u.num || a->nonneg != b->nonneg || strcmp(a->name ? a->name : "", b->name ? b->name : ""))
-        return false;
+    if (a->u.num != b->u.num || a->nonneg != b->nonneg || strcmp(a->name ? a->name : "", b->name ? b->name : "")) return false;
     for (int i = 0; i < a->rank; i++)
         if (a->shape[i] != b->shape[i]) return false;
     return true;
@@ -267,14 +270,19 @@ static bool same_key(const Node *a, const Node *b) {
     if (a->op != b->op || a->kind != b->kind || a->rank != b->rank || a->nargs != b->nargs) return false;
     switch (a->op) {
     case OP_input: return same_input(a, b);
-    case OP_lit: case OP_param: case OP_final: case OP_trace: case OP_result: return a->u.num == b->u.num;
+    case OP_lit:
+    case OP_param:
+    case OP_final:
+    case OP_trace:
+    case OP_result: return a->u.num == b->u.num;
     case OP_assert: return !strcmp(a->u.text, b->u.text);
     case OP_extern: return a->u.ext->decl == b->u.ext->decl && !strcmp(a->u.ext->name, b->u.ext->name);
-    case OP_fold: case OP_while: case OP_custom: {
+    case OP_fold:
+    case OP_while:
+    case OP_custom: {
         const Loop *p = a->u.loop, *q = b->u.loop;
         return p->n == q->n && p->nout == q->nout && p->nx == q->nx && p->ny == q->ny && p->adjoint == q->adjoint &&
-               p->levels == q->levels && p->limit == q->limit && p->block == q->block &&
-               p->follows == q->follows;
+               p->levels == q->levels && p->limit == q->limit && p->block == q->block && p->follows == q->follows;
     }
     case OP_pack:
         for (int i = 0; i < a->rank; i++)
@@ -297,8 +305,7 @@ static bool equal_level(Frame *outer, const Node *a, const Node *b) {
     if (!va[0]->is_state && !equal_under(outer, va[0]->extent, vb[0]->extent)) return false;
     Frame f = {.outer = outer, .n = n, .a = va, .b = vb};
     bool same = true;
-    for (int i = 0; same && i < a->nargs; i++)
-        same = equal_under(i < inits ? outer : &f, a->args[i], b->args[i]);
+    for (int i = 0; same && i < a->nargs; i++) same = equal_under(i < inits ? outer : &f, a->args[i], b->args[i]);
     map_free(&f.memo);
     if (!same || !vb[0]->extent || (!wishes_any(&va[0]->wishes) && !wishes_any(&vb[0]->wishes))) return same;
     if (va[0]->entry != vb[0]->entry && !wishes_agree(&va[0]->wishes, &vb[0]->wishes)) return false;
@@ -471,8 +478,9 @@ static Node *find(Ir *m, const Node *e, size_t *slot) {
     for (; t->node[k]; k = (k + 1) & (t->cap - 1)) {
         Node *o = t->node[k];
         if (o->hash != e->hash) continue;
-        if (o->op == OP_var ? e->op == OP_var && o->u.var == e->u.var
-                            : m->planning && !(m->unifying && o->id > m->unifying && is_loop(e)) ? equal_exactly(e, o) : equal_level(NULL, e, o))
+        if (o->op == OP_var                                                      ? e->op == OP_var && o->u.var == e->u.var
+            : m->planning && !(m->unifying && o->id > m->unifying && is_loop(e)) ? equal_exactly(e, o)
+                                                                                 : equal_level(NULL, e, o))
             return o;
     }
     *slot = k;

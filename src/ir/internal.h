@@ -28,7 +28,7 @@ Node *ir_custom_put(Ir *m, Node *custom, Node *e);
 
 // rules.c: the simplification of a term about to be built, or NULL if it is to stand.
 Node *rule_op(Ir *m, Op op, Node *a, Node *b);
-Node *rule_compare(Ir *m, Op op, Node *a, Node *b); // of floating numbers (range.c)
+Node *rule_compare(Ir *m, Op op, Node *a, Node *b);  // of floating numbers (range.c)
 Node *rule_quotient(Ir *m, Op op, Node *a, Node *b); // of OP_mul, OP_div (quotients.c)
 Node *rule_select(Ir *m, Node *c, Node *a, Node *b);
 Node *rule_bracket(Ir *m, Node *p, Node *e);

@@ -93,12 +93,12 @@ static Status run(Interp *m) {
 }
 
 // Evaluates a request made outside all frames.
-#define DEMAND(m, request)                                                                                             \
-    do {                                                                                                               \
-        Status demand_;                                                                                                \
-        while ((demand_ = (request)) == WAIT)                                                                          \
-            if (run(m) == FAIL) return FAIL;                                                                           \
-        if (demand_ == FAIL) return FAIL;                                                                              \
+#define DEMAND(m, request)                                                                                                         \
+    do {                                                                                                                           \
+        Status demand_;                                                                                                            \
+        while ((demand_ = (request)) == WAIT)                                                                                      \
+            if (run(m) == FAIL) return FAIL;                                                                                       \
+        if (demand_ == FAIL) return FAIL;                                                                                          \
     } while (0)
 
 // ---- functions
@@ -106,14 +106,10 @@ static Status run(Interp *m) {
 const char *check_text(Arena *a, const char *text, int n, const int64_t *values) {
     Str s = {0};
     int k = 0;
-    for (const char *p = text; *p; p++) {
-        if (p[0] == '%' && p[1] == 'd' && k < n)
-            str_printf(&s, "%lld", (long long)values[k++]), p++;
-        else if (p[0] == '%' && p[1] == 'g' && k < n)
-            str_printf(&s, "%g", (Scalar){.i = values[k++]}.d), p++;
-        else
-            str_putc(&s, *p);
-    }
+    for (const char *p = text; *p; p++)
+        if (p[0] == '%' && p[1] == 'd' && k < n) str_printf(&s, "%lld", (long long)values[k++]), p++;
+        else if (p[0] == '%' && p[1] == 'g' && k < n) str_printf(&s, "%g", (Scalar){.i = values[k++]}.d), p++;
+        else str_putc(&s, *p);
     const char *r = arena_strdup(a, str_text(&s));
     str_free(&s);
     return r;
@@ -258,13 +254,12 @@ int func_prepare(Arena *a, const Func *f, const Tensor *inputs, Tensor *outputs,
     return interp_close(&m, a, st, error);
 }
 
-int interp_run(Arena *a, const Func *f, const Tensor *inputs, Tensor *outputs, struct Counts *counts,
-               const char **error) {
+int interp_run(Arena *a, const Func *f, const Tensor *inputs, Tensor *outputs, struct Counts *counts, const char **error) {
     return interp_run_as(a, f, inputs, outputs, (InterpMode){0}, counts, error);
 }
 
-int interp_run_as(Arena *a, const Func *f, const Tensor *inputs, Tensor *outputs, InterpMode mode,
-                  struct Counts *counts, const char **error) {
+int interp_run_as(Arena *a, const Func *f, const Tensor *inputs, Tensor *outputs, InterpMode mode, struct Counts *counts,
+                  const char **error) {
     Interp m;
     interp_open(&m, f, inputs, mode);
     Status st = check_inputs(&m);

@@ -21,8 +21,8 @@ typedef struct InterpMode {
 } InterpMode;
 enum { INTERP_LIMIT = -1 };
 struct Counts;
-int interp_run_as(Arena *a, const Func *f, const Tensor *inputs, Tensor *outputs, InterpMode mode,
-                  struct Counts *counts, const char **error);
+int interp_run_as(Arena *a, const Func *f, const Tensor *inputs, Tensor *outputs, InterpMode mode, struct Counts *counts,
+                  const char **error);
 
 // `text` with each "%d" replaced by the next of the values.
 const char *check_text(Arena *a, const char *text, int n, const int64_t *values);

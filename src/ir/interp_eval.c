@@ -43,8 +43,7 @@ Status eval_op(Interp *m, Node *e, Scalar *out) {
         return READY;
     }
     if (e->nargs > 1) TRY(need_scalar(m, e->args[1], &y));
-    if ((e->op == OP_idiv || e->op == OP_irem) && y.i == 0)
-        return interp_fail_at(m, e->span, FSM_ERROR_DIVIDE, "division by zero");
+    if ((e->op == OP_idiv || e->op == OP_irem) && y.i == 0) return interp_fail_at(m, e->span, FSM_ERROR_DIVIDE, "division by zero");
     Kind kind = op_info[e->op].type == T_PSI ? e->args[1]->kind : e->args[0]->kind;
     *out = scalar_op(e->op, kind, x, y);
     if (m->mode.terms && kind_is_float(kind)) out->terms = terms_op(e->op, kind, x, y, *out, m->mode.expanded, &m->doubtful);
@@ -154,8 +153,7 @@ Status eval_at(Interp *m, Node *e, Scalar *out) {
         if (i.i < 0 || i.i >= a->shape[k]) {
             int n;
             const char *text = ir_bounds_text(e->args[k + 1], &n);
-            return interp_fail_at(m, e->span, FSM_ERROR_BOUNDS,
-                                  check_text(m->arena, text, n, (int64_t[]){i.i, a->shape[k]}));
+            return interp_fail_at(m, e->span, FSM_ERROR_BOUNDS, check_text(m->arena, text, n, (int64_t[]){i.i, a->shape[k]}));
         }
         flat = flat * a->shape[k] + i.i;
     }
@@ -179,10 +177,8 @@ Status eval_bracket(Interp *m, Node *e, Slot *s, Scalar *out) {
     Scalar p;
     TRY(need_scalar(m, e->args[0], &p));
     *out = (Scalar){.i = 0};
-    if (!kind_is_float(e->kind))
-        out->i = 0;
-    else
-        out->d = 0.0;
+    if (!kind_is_float(e->kind)) out->i = 0;
+    else out->d = 0.0;
     s->nil = !p.i;
     if (!p.i) return READY;
     TRY(need_scalar(m, e->args[1], out));
@@ -218,12 +214,9 @@ Status eval_sum(Interp *m, Frame *f, Scalar *out) {
         TRY(interp_spend(m, 1));
         TRY(need_scalar(m, body, &x));
         bool was = real && (isnan(f->acc.d) || isnan(x.d));
-        if (real)
-            f->acc.d = scalar_round(e->kind, f->acc.d + x.d), f->acc.terms += x.terms;
-        else
-            f->acc.i = (int64_t)((uint64_t)f->acc.i + (uint64_t)x.i);
-        if (m->func->ir->debug_nan && real && !was && isnan(f->acc.d))
-            return interp_fail_at(m, e->span, FSM_ERROR_NAN, ir_nan_sum);
+        if (real) f->acc.d = scalar_round(e->kind, f->acc.d + x.d), f->acc.terms += x.terms;
+        else f->acc.i = (int64_t)((uint64_t)f->acc.i + (uint64_t)x.i);
+        if (m->func->ir->debug_nan && real && !was && isnan(f->acc.d)) return interp_fail_at(m, e->span, FSM_ERROR_NAN, ir_nan_sum);
         bool nil = (body->op == OP_bracket || body->op == OP_sum) && interp_slot(m, body)->nil;
         if (!nil && f->terms++ && real) m->counts.add++;
     }
@@ -240,12 +233,9 @@ Status eval_arg(Interp *m, Frame *f, Scalar *out) {
         TRY(need_scalar(m, body, &x));
         bool better;
         if (kind_is_float(body->kind) && f->best >= 0) interp_note_doubt(m, x.d - f->acc.d, x.terms + f->acc.terms);
-        if (!kind_is_float(body->kind))
-            better = e->op == OP_argmin ? x.i < f->acc.i : x.i > f->acc.i;
-        else if (isnan(f->acc.d) || isnan(x.d))
-            better = !isnan(f->acc.d);
-        else
-            better = e->op == OP_argmin ? x.d < f->acc.d : x.d > f->acc.d;
+        if (!kind_is_float(body->kind)) better = e->op == OP_argmin ? x.i < f->acc.i : x.i > f->acc.i;
+        else if (isnan(f->acc.d) || isnan(x.d)) better = !isnan(f->acc.d);
+        else better = e->op == OP_argmin ? x.d < f->acc.d : x.d > f->acc.d;
         if (f->best < 0 || better) f->best = f->i, f->acc = x;
     }
     out->i = f->best;
@@ -325,8 +315,8 @@ Status eval_element(Interp *m, Frame *f) {
         Array *b;
         TRY(need_array(m, body, &b));
         if (b->count != rest)
-            return interp_fail(m, FSM_ERROR_SIZE, "an array's rows have different sizes: %lld and %lld elements",
-                               (long long)rest, (long long)b->count);
+            return interp_fail(m, FSM_ERROR_SIZE, "an array's rows have different sizes: %lld and %lld elements", (long long)rest,
+                               (long long)b->count);
         TRY(need_element(m, b, flat, &x));
         m->counts.loads++;
     }

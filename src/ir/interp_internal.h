@@ -10,10 +10,10 @@
 typedef enum Status { READY, WAIT, FAIL } Status;
 
 // Evaluates a request; leaves the calling function unless the value is there.
-#define TRY(request)                                                                                                   \
-    do {                                                                                                               \
-        Status status_ = (request);                                                                                    \
-        if (status_ != READY) return status_;                                                                          \
+#define TRY(request)                                                                                                               \
+    do {                                                                                                                           \
+        Status status_ = (request);                                                                                                \
+        if (status_ != READY) return status_;                                                                                      \
     } while (0)
 
 typedef enum Form {
@@ -33,7 +33,7 @@ typedef struct Array {
     const Tensor *tensor; // A_INPUT
     Node *node;           // A_TABLE, A_PACK
     Scalar *data;         // A_TABLE, A_FULL
-    uint32_t *mark; // A_TABLE: the generation an element was filled in. A_FULL: 0, or 1 + the number of its failure
+    uint32_t *mark;       // A_TABLE: the generation an element was filled in. A_FULL: 0, or 1 + the number of its failure
     uint32_t generation;
     uint32_t broken; // A_FULL: 1 + the number of the failure that left it without a shape
 } Array;

@@ -18,8 +18,7 @@ Status eval_force(Interp *m, Frame *f) {
     }
     for (; f->i < a->count; f->i++) {
         Status st = FAIL;
-        if (!f->failed)
-            st = e->rank ? need_element(m, f->source, f->i, &a->data[f->i]) : need_scalar(m, e, &a->data[f->i]);
+        if (!f->failed) st = e->rank ? need_element(m, f->source, f->i, &a->data[f->i]) : need_scalar(m, e, &a->data[f->i]);
         if (st == WAIT) return WAIT;
         if (st == FAIL) a->mark[f->i] = interp_keep_failure(m);
         f->failed = false;

@@ -108,8 +108,7 @@ Status interp_array_reset(Interp *m, Array *a, const int64_t *shape) {
         a->data = fits ? calloc((size_t)n, sizeof *a->data) : NULL;
         a->mark = fits ? calloc((size_t)n, sizeof *a->mark) : NULL;
         a->cap = a->data && a->mark ? n : 0, a->generation = 0;
-        if (!a->cap)
-            return interp_fail(m, FSM_ERROR_MEMORY, "an array of %lld elements does not fit in memory", (long long)n);
+        if (!a->cap) return interp_fail(m, FSM_ERROR_MEMORY, "an array of %lld elements does not fit in memory", (long long)n);
     }
     if (a->form == A_FULL || ++a->generation == 0) {
         if (n) memset(a->mark, 0, sizeof *a->mark * (size_t)n);

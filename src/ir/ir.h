@@ -56,10 +56,10 @@ typedef struct OpInfo {
     OpType type;
     OpCount count;
     int cost;
-    bool lanes;       // there is code for vectors of it
-    FsmForm form;     // how F̃ writes it
-    const char *sym;  // symbol or function name in F̃
-    int prec;         // precedence of an infix symbol
+    bool lanes;      // there is code for vectors of it
+    FsmForm form;    // how F̃ writes it
+    const char *sym; // symbol or function name in F̃
+    int prec;        // precedence of an infix symbol
 } OpInfo;
 extern const OpInfo op_info[OP_COUNT];
 static inline bool op_is_elementwise(Op op) { return op_info[op].arity > 0; }
@@ -90,13 +90,13 @@ extern const WishInfo wish_info[];
 typedef struct Wish {
     WishKind kind;
     int64_t number;
-    Span span;          // of the attribute
-    struct Wish *next;  // of the Ir
-    struct Wish *same;  // one of a loop that is one with this one's; NULL: none
+    Span span;         // of the attribute
+    struct Wish *next; // of the Ir
+    struct Wish *same; // one of a loop that is one with this one's; NULL: none
     bool followed;
-    const char *why;    // unless followed: why not; NULL: there is nothing to say
+    const char *why; // unless followed: why not; NULL: there is nothing to say
 } Wish;
-typedef struct Wishes { // of one loop
+typedef struct Wishes {   // of one loop
     Wish *of[WISH_COUNT]; // NULL: none
 } Wishes;
 
@@ -128,11 +128,11 @@ struct Var {
 typedef struct Loop {
     Var *index; // fold; NULL for others
     int n;
-    Var **state;  // state[-1] is the index
-    int nout;     // fold, while
-    int levels;    // #[stripmine], #[tapeLimit] of it: how its trace is kept (pass/checkpoint.c); 0: nothing is said
+    Var **state; // state[-1] is the index
+    int nout;    // fold, while
+    int levels;  // #[stripmine], #[tapeLimit] of it: how its trace is kept (pass/checkpoint.c); 0: nothing is said
     int64_t limit;
-    bool block; // a part of a loop that runs again from a checkpoint
+    bool block;   // a part of a loop that runs again from a checkpoint
     bool follows; // the loops whose results it reads were one with it: they run whenever it does (pass/split.c)
     int nx, ny;   // custom
     bool adjoint; // custom
@@ -146,7 +146,7 @@ typedef struct Loop {
 // could be made.
 typedef struct Extern {
     const char *name;
-    const void *decl; // what declares it, NULL in textual IR
+    const void *decl;      // what declares it, NULL in textual IR
     const char *signature; // as F̃ declares it: `(x: Double[n]) : Double[n]`; NULL if there are scalars only
     int nsizes;
     Node **shape; // the extents of the result in terms of x; not in textual IR
@@ -164,9 +164,9 @@ struct Node {
     Op op;
     Kind kind;
     uint8_t rank;
-    bool nonneg;  // an Int that cannot be negative: sizes, index variables, literals
+    bool nonneg;                       // an Int that cannot be negative: sizes, index variables, literals
     bool bounded_above, bounded_below; // an Int that stays as small as sizes are, on that side (ir_bounded)
-    bool opaque;  // an Int product too large to be multiplied out: an atom of polynomials
+    bool opaque;                       // an Int product too large to be multiplied out: an atom of polynomials
     bool partial; // may raise an error when evaluated: an unproven `at`, idiv/irem, assert, while, or contains one
     bool fails;   // is one itself
     uint32_t id;  // creation order: operands have smaller ids
@@ -179,10 +179,10 @@ struct Node {
     uint32_t loops;   // the most sequential loops that are each a part of the one before
     Span span;        // where it came from (not part of its identity)
     union {
-        double real;   // lit of a floating kind
-        int64_t num;   // lit of Int or Bool; final: which state; trace: which output; result: which result; input, param: its number
-        Var *var;      // var; gen, sum, argmin, argmax: the bound variable
-        Loop *loop;    // fold, while, custom
+        double real; // lit of a floating kind
+        int64_t num; // lit of Int or Bool; final: which state; trace: which output; result: which result; input, param: its number
+        Var *var;    // var; gen, sum, argmin, argmax: the bound variable
+        Loop *loop;  // fold, while, custom
         const char *text; // assert: the message, with a place for each operand after the second
         Extern *ext;      // extern
     } u;
@@ -195,27 +195,27 @@ typedef enum Bounds { BOUNDS_AUTO, BOUNDS_ALWAYS, BOUNDS_NEVER } Bounds;
 
 struct Ir {
     Arena *arena;
-    bool raw;     // build terms as written: no algebraic rules (the interpreter's oracle)
-    bool planning; // bound variables keep their names, and may be bound further out as well (pass/unify.c)
+    bool raw;          // build terms as written: no algebraic rules (the interpreter's oracle)
+    bool planning;     // bound variables keep their names, and may be bound further out as well (pass/unify.c)
     uint32_t unifying; // if not 0: loops made after this node are one if they are equal up to the names of their variables
-    bool positive; // every size is at least 1 (lowering makes a version of a function for that case)
-    Node *slack[12]; // auxiliary unknowns of poly.c
+    bool positive;     // every size is at least 1 (lowering makes a version of a function for that case)
+    Node *slack[12];   // auxiliary unknowns of poly.c
     bool keep_customs; // elaboration leaves customs in entries, which family_derive differentiates
-    bool whole_loops; // while derivatives are built: loops keep states that a result does not need (see pass/prune.c)
-    bool stored; // traces have become arrays that loops fill (store.c)
+    bool whole_loops;  // while derivatives are built: loops keep states that a result does not need (see pass/prune.c)
+    bool stored;       // traces have become arrays that loops fill (store.c)
     Bounds bounds;
-    bool fast;    // any rule of the reals, even one that loses digits where terms cancel (--fp=fast)
-    bool strict;  // keep IEEE exceptions: 0*e is not 0 (--fp=precise)
-    bool debug_nan; // an operation that makes a NaN of operands that are none is an error (--debug-nan)
-    int64_t tape_limit; // bytes for the trace of a loop (--tape-limit); 0: as much as it needs
-    int64_t tape_whole; // without a limit, a trace of at most so many bytes is kept as a whole
-    bool strict_nan; // derivatives at singular points are what the formula says, not 0 (--strict-nan)
-    Explain *explain; // where decisions are noted; NULL: nowhere
+    bool fast;                // any rule of the reals, even one that loses digits where terms cancel (--fp=fast)
+    bool strict;              // keep IEEE exceptions: 0*e is not 0 (--fp=precise)
+    bool debug_nan;           // an operation that makes a NaN of operands that are none is an error (--debug-nan)
+    int64_t tape_limit;       // bytes for the trace of a loop (--tape-limit); 0: as much as it needs
+    int64_t tape_whole;       // without a limit, a trace of at most so many bytes is kept as a whole
+    bool strict_nan;          // derivatives at singular points are what the formula says, not 0 (--strict-nan)
+    Explain *explain;         // where decisions are noted; NULL: nowhere
     Wish *wishes, *last_wish; // all of them, in order
-    int entry;        // number of the function that is worked at: its wishes are not those of another
-    struct Rules *rules; // which rules apply, and what they did (ir/rule.h); NULL: all, and nobody asks
-    Span span;    // given to new nodes
-    struct IrTables *tables; // interning (ir.c)
+    int entry;                // number of the function that is worked at: its wishes are not those of another
+    struct Rules *rules;      // which rules apply, and what they did (ir/rule.h); NULL: all, and nobody asks
+    Span span;                // given to new nodes
+    struct IrTables *tables;  // interning (ir.c)
     uint32_t next_node, next_var, next_param;
 };
 
@@ -254,7 +254,7 @@ Node *ir_bool(Ir *m, bool value);
 Node *ir_real(Ir *m, Kind kind, double value); // a literal of kind Float, Double (or Int, if integral)
 Node *ir_zero(Ir *m, Kind kind);
 Node *ir_input(Ir *m, int number, const char *name, Kind kind, int rank, Node **shape);
-Node *ir_size(Ir *m, int number, const char *name); // an Int input that is an array's extent: never negative
+Node *ir_size(Ir *m, int number, const char *name);       // an Int input that is an array's extent: never negative
 Node *ir_param(Ir *m, Kind kind, int rank, Node **shape); // fresh
 Var *ir_index(Ir *m, const char *name, Node *extent);     // fresh index variable
 Var *ir_index_like(Ir *m, const Var *v, Node *extent);    // the same, which takes v's place: with its name and wishes
@@ -265,22 +265,24 @@ static inline Node *ir_var(const Var *v) { return v->node; }
 // An elementwise operation; b is NULL for arity 1. Comparison results are Bool. gt/ge are lt/le with swapped operands.
 Node *ir_op(Ir *m, Op op, Node *a, Node *b);
 #define OP(name, arity, ...) IR_BUILDER_##arity(name)
-#define IR_BUILDER_1(name) static inline Node *ir_##name(Ir *m, Node *a) { return ir_op(m, OP_##name, a, NULL); }
-#define IR_BUILDER_2(name) static inline Node *ir_##name(Ir *m, Node *a, Node *b) { return ir_op(m, OP_##name, a, b); }
+#define IR_BUILDER_1(name)                                                                                                         \
+    static inline Node *ir_##name(Ir *m, Node *a) { return ir_op(m, OP_##name, a, NULL); }
+#define IR_BUILDER_2(name)                                                                                                         \
+    static inline Node *ir_##name(Ir *m, Node *a, Node *b) { return ir_op(m, OP_##name, a, b); }
 #include "ir/ops.def"
 // Int/Bool -> floating, floating -> Int (towards zero), Float <-> Double, Int32 <-> Int (an error unless it fits). Of an
 // array: elementwise.
 Node *ir_conv(Ir *m, Kind to, Node *a);
 extern const char ir_int32_text[]; // of that error; its value is the Int
-Node *ir_stop(Ir *m, Node *a);          // also of an array
+Node *ir_stop(Ir *m, Node *a);     // also of an array
 Node *ir_extern(Ir *m, Extern *ext, Kind kind, int rank, int n, Node **args);
 // The operands that C gets are those from the first to before the end.
 static inline int ir_extern_first(const Node *e) { return e->u.ext->signature != NULL; }
 static inline int ir_extern_end(const Node *e) { return e->nargs - e->rank; }
-Node *ir_select(Ir *m, Node *c, Node *a, Node *b); // a, b of the same kind and rank
-Node *ir_bracket(Ir *m, Node *p, Node *e);         // any numeric kind and rank
+Node *ir_select(Ir *m, Node *c, Node *a, Node *b);                 // a, b of the same kind and rank
+Node *ir_bracket(Ir *m, Node *p, Node *e);                         // any numeric kind and rank
 Node *ir_assert(Ir *m, Node *cond, const char *text, Node *value); // any rank
-int ir_assert_code(const Node *e); // the FSM_ERROR_ of an assertion that does not hold
+int ir_assert_code(const Node *e);                                 // the FSM_ERROR_ of an assertion that does not hold
 extern const char ir_tape_text[]; // of the error that a trace needs more than its limit; values: its bytes, the limit
 // The same with n Int values, the operands after the second: each " = %d" of the text shows the next of them.
 Node *ir_assert_values(Ir *m, Node *cond, const char *text, Node *value, int n, Node *const *values);
@@ -366,10 +368,10 @@ Node *ir_stored(Ir *m, Node *e);
 // e rebuilt bottom-up by the builders of m with fresh bound variables; also copies from one Ir into another.
 Node *ir_copy(Ir *m, Node *e);
 // Structural equality up to bound names across one Ir is pointer equality.
-bool ir_reaches(Node *e, Node *target);        // is target e or a part of it?
+bool ir_reaches(Node *e, Node *target);                    // is target e or a part of it?
 bool ir_reaches_any(Node *e, int n, Node *const *targets); // one of them?
-bool ir_binds(const Node *e, const Var *v); // is v bound by a binder or loop inside e?
-bool ir_is_lit(const Node *e, double value); // a numeric literal equal to value
+bool ir_binds(const Node *e, const Var *v);                // is v bound by a binder or loop inside e?
+bool ir_is_lit(const Node *e, double value);               // a numeric literal equal to value
 bool ir_is_zero(const Node *e);
 bool ir_is_int_lit(const Node *e, int64_t *value);
 static inline bool ir_is_binder(const Node *e) {
@@ -378,7 +380,7 @@ static inline bool ir_is_binder(const Node *e) {
 static inline bool ir_is_loop(const Node *e) { return e->op == OP_fold || e->op == OP_while; }
 static inline Loop *ir_loop(const Node *e) { return e->u.loop; }
 static inline Node *loop_init(const Node *e, int k) { return e->args[k]; }
-static inline Node *loop_cond(const Node *e) { return e->args[e->u.loop->n]; } // while
+static inline Node *loop_cond(const Node *e) { return e->args[e->u.loop->n]; }             // while
 static inline int loop_steps(const Node *e) { return e->u.loop->n + (e->op == OP_while); } // where the steps begin
 static inline Node *loop_step(const Node *e, int k) { return e->args[loop_steps(e) + k]; }
 static inline Node *loop_output(const Node *e, int k) { return e->args[loop_steps(e) + e->u.loop->n + k]; }
@@ -422,16 +424,16 @@ typedef struct Check {
     Node *cond;       // Bool over inputs
     const char *text; // printf-like text in which each "%d" stands for the next of values
     int nvalues;
-    Node **values;    // Int
-    int code;         // FSM_ERROR_… of fsmc/runtime.h
+    Node **values; // Int
+    int code;      // FSM_ERROR_… of fsmc/runtime.h
     Span span;
 } Check;
 typedef struct Func {
     const char *name, *doc;
     Ir *ir;
     int ninputs;
-    Node **inputs;   // all OP_input, numbered in order; sizes first
-    int nsizes;      // how many of them are sizes bound by parameters' types (Int scalars, not parameters of their own)
+    Node **inputs; // all OP_input, numbered in order; sizes first
+    int nsizes;    // how many of them are sizes bound by parameters' types (Int scalars, not parameters of their own)
     int nparams;
     SigParam *params;
     int noutputs;
@@ -460,8 +462,9 @@ void ir_verify(const Func *f);
 // ---- polynomials (poly.c): the normal form of Int arithmetic
 typedef struct Term {
     int64_t coeff;
-    int n;       // degree
-    Node **atom; // sorted by id, repeated for powers; an atom is any Int node but add, sub, neg, lit, and products that are not opaque
+    int n; // degree
+    Node **
+        atom; // sorted by id, repeated for powers; an atom is any Int node but add, sub, neg, lit, and products that are not opaque
 } Term;
 typedef struct Poly {
     int n;

@@ -171,8 +171,7 @@ Node *ir_joined(const JoinedLoop *u) {
     Node *first = u->loop;
     int n = u->state.len;
     if (n == ir_loop(first)->n && !ir_loop(first)->nout) return first;
-    if (first->op == OP_while)
-        return ir_while(u->ir, n, u->state.data, u->init.data, loop_cond(first), u->step.data);
+    if (first->op == OP_while) return ir_while(u->ir, n, u->state.data, u->init.data, loop_cond(first), u->step.data);
     return ir_fold(u->ir, ir_loop(first)->index, n, u->state.data, u->init.data, u->step.data);
 }
 

@@ -14,7 +14,7 @@ typedef struct JoinedMember {
 typedef struct JoinedLoop {
     Ir *ir;
     Reach *reach; // may be NULL
-    Node *loop; // the first, whose index and condition all use
+    Node *loop;   // the first, whose index and condition all use
     VEC(Var *) state;
     VEC(Node *) init;
     VEC(Node *) step;

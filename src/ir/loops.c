@@ -164,8 +164,13 @@ static Node *restricted(Ir *m, Node *loop, const bool *need, Node *out, int k, i
     Loop *l = ir_loop(loop);
     Node **from = ARENA_ARRAY(m->arena, Node *, l->n), **to = ARENA_ARRAY(m->arena, Node *, l->n);
     Node **init = ARENA_ARRAY(m->arena, Node *, l->n), **step = ARENA_ARRAY(m->arena, Node *, l->n);
-    Loop small = {.index = l->index, .state = ARENA_ARRAY(m->arena, Var *, l->n), .nout = out != NULL,
-                  .levels = l->levels, .limit = l->limit, .block = l->block, .follows = l->follows};
+    Loop small = {.index = l->index,
+                  .state = ARENA_ARRAY(m->arena, Var *, l->n),
+                  .nout = out != NULL,
+                  .levels = l->levels,
+                  .limit = l->limit,
+                  .block = l->block,
+                  .follows = l->follows};
     int known = 0;
     for (int j = 0; j < l->n; j++) {
         Node *value = replace && need[j] && j != k ? known_state(m, loop, j) : NULL;
@@ -235,8 +240,13 @@ static bool is_filled(Ir *m, Node *loop, int k, Filled *f) {
 
 // The loop with outputs instead of such states; NULL if there are none. f[k].value is NULL for the others.
 static Node *with_outputs(Ir *m, Node *loop, Filled *f) {
-    Loop *l = ir_loop(loop), less = {.index = l->index, .state = ARENA_ARRAY(m->arena, Var *, l->n), .nout = l->nout,
-                                    .levels = l->levels, .limit = l->limit, .block = l->block, .follows = l->follows};
+    Loop *l = ir_loop(loop), less = {.index = l->index,
+                                     .state = ARENA_ARRAY(m->arena, Var *, l->n),
+                                     .nout = l->nout,
+                                     .levels = l->levels,
+                                     .limit = l->limit,
+                                     .block = l->block,
+                                     .follows = l->follows};
     Node **init = ARENA_ARRAY(m->arena, Node *, l->n), **step = ARENA_ARRAY(m->arena, Node *, l->n);
     Node **out = ARENA_ARRAY(m->arena, Node *, l->n + l->nout + 1);
     for (int q = 0; q < l->nout; q++) out[q] = loop_output(loop, q);

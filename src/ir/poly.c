@@ -120,7 +120,9 @@ static bool bounded_from(const Node *e, bool above) {
     int64_t least, most;
     const Node *a = e->nargs > 0 ? e->args[0] : NULL, *b = e->nargs > 1 ? e->args[1] : NULL;
     switch (e->op) {
-    case OP_lit: case OP_argmin: case OP_argmax: return true;
+    case OP_lit:
+    case OP_argmin:
+    case OP_argmax: return true;
     case OP_var: return !e->u.var->is_state;
     case OP_input: return e->nonneg;
     case OP_param: return true; // an auxiliary unknown
@@ -129,7 +131,8 @@ static bool bounded_from(const Node *e, bool above) {
     case OP_sub: return is_bounded(a, above) && is_bounded(b, !above);
     case OP_neg: return is_bounded(a, !above);
     case OP_mul: return ir_bounded(a) && ir_bounded(b);
-    case OP_idiv: case OP_abs: return ir_bounded(a) && (!b || ir_bounded(b));
+    case OP_idiv:
+    case OP_abs: return ir_bounded(a) && (!b || ir_bounded(b));
     case OP_irem: return ir_bounded(a) || ir_bounded(b);
     case OP_min: return above ? is_bounded(a, true) || is_bounded(b, true) : is_bounded(a, false) && is_bounded(b, false);
     case OP_max: return above ? is_bounded(a, true) && is_bounded(b, true) : is_bounded(a, false) || is_bounded(b, false);
@@ -210,9 +213,7 @@ Node *poly_node(Ir *m, Poly p) {
     return e;
 }
 
-static bool mentions(const Node *e, const Node *v) {
-    return e == v || (v->op == OP_var ? node_has_var(e, v->u.var) : false);
-}
+static bool mentions(const Node *e, const Node *v) { return e == v || (v->op == OP_var ? node_has_var(e, v->u.var) : false); }
 
 bool poly_linear(Ir *m, Poly p, const Node *v, int64_t *c, Poly *rest) {
     *c = 0;
@@ -247,10 +248,9 @@ static bool split(Ir *m, Poly p, const Node *v, Poly *a, Poly *b) {
     for (int i = 0; i < p.n; i++) {
         Term t = p.term[i], u = {t.coeff, 0, ARENA_ARRAY(m->arena, Node *, t.n)};
         int power = 0;
-        for (int k = 0; k < t.n; k++) {
+        for (int k = 0; k < t.n; k++)
             if (t.atom[k] == v) power++;
             else u.atom[u.n++] = t.atom[k];
-        }
         if (power > 1) return false;
         Poly one = {1, arena_copy(m->arena, &u, sizeof u)};
         if (power) *a = poly_add(m, *a, one);
@@ -336,10 +336,9 @@ static Poly replace_atom(Ir *m, Poly p, const Node *x, Poly by) {
     for (int i = 0; i < p.n; i++) {
         Term t = p.term[i], rest = {t.coeff, 0, ARENA_ARRAY(m->arena, Node *, t.n)};
         int power = 0;
-        for (int k = 0; k < t.n; k++) {
+        for (int k = 0; k < t.n; k++)
             if (t.atom[k] == x) power++;
             else rest.atom[rest.n++] = t.atom[k];
-        }
         Poly one = {1, arena_copy(m->arena, &rest, sizeof rest)};
         while (power-- > 0) one = poly_mul(m, one, by);
         out = poly_add(m, out, one);
@@ -399,7 +398,7 @@ static void constrain_atoms(Ir *m, Constraints *c, Poly p, int depth) {
             bool index = a->op == OP_var && !a->u.var->is_state, arg = a->op == OP_argmin || a->op == OP_argmax;
             const Var *v = index || arg ? a->u.var : chosen_index(a);
             bool rest = a->op == OP_irem && a->args[1]->nonneg; // it has a value: the divisor is at least 1
-            if (v && !index && !v->extent->nonneg) v = NULL; // -1 for an empty range
+            if (v && !index && !v->extent->nonneg) v = NULL;    // -1 for an empty range
             if ((!v && !rest) || !first_time(c, a)) continue;
             Poly room = index ? greatest(m, v) : poly_add(m, poly_of(m, rest ? a->args[1] : v->extent), poly_lit(m, -1));
             constrain(c, poly_add(m, room, poly_scale(m, poly_of(m, a), -1)));
@@ -457,7 +456,7 @@ static bool nonneg_by_slack(Ir *m, Poly p, int nfacts, const Poly *facts) {
     const int first = c.n;
     constrain_atoms(m, &c, p, 3);
     for (int i = 0; i < nfacts; i++) constrain_atoms(m, &c, facts[i], 1);
-    constrain_sizes(m, &c, p); // last: a range of an index variable says more
+    constrain_sizes(m, &c, p);                                     // last: a range of an index variable says more
     for (int start = 0; start < c.n - first && start < 6; start++) // which range bounds a size best is not known
         if (nonneg_in_order(m, p, c, first, start)) return true;
     return c.n > 0 && c.n == first && nonneg_in_order(m, p, c, first, 0);
@@ -521,7 +520,8 @@ static Poly with_greatest(Ir *m, Poly p) {
         if (t->n != 1 || t->coeff > 0) continue;
         const Node *a = t->atom[0];
         bool rest = a->op == OP_irem && ir_is_int_lit(a->args[1], &most) && most-- > 0;
-        if ((!rest && !(a->op == OP_at && table_range(a->args[0], &least, &most))) || most > INT32_MAX || most < -INT32_MAX) continue;
+        if ((!rest && !(a->op == OP_at && table_range(a->args[0], &least, &most))) || most > INT32_MAX || most < -INT32_MAX)
+            continue;
         out = poly_add(m, out, poly_add(m, poly_scale(m, (Poly){1, t}, -1), poly_lit(m, t->coeff * most)));
     }
     return out;
@@ -587,7 +587,11 @@ static bool safe_rec(Ir *m, Node *e, int nfacts, const Poly *facts, int *fuel) {
         for (int k = 1; k < e->nargs; k++)
             if (!index_safe(m, e->args[k], e->args[0]->shape[k - 1], nfacts, facts)) return false;
         break;
-    case OP_bracket: case OP_select: case OP_sum: case OP_argmin: case OP_argmax: break;
+    case OP_bracket:
+    case OP_select:
+    case OP_sum:
+    case OP_argmin:
+    case OP_argmax: break;
     case OP_conv:
         if (e->kind == KIND_INT32) return false; // a check of the value, not of an index
         break;

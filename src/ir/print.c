@@ -46,22 +46,16 @@ static bool is_plain_name(const char *s) {
 }
 
 static void print_name(Str *out, const char *s) {
-    if (is_plain_name(s))
-        str_puts(out, s);
-    else
-        str_printf(out, "`%s`", s);
+    if (is_plain_name(s)) str_puts(out, s);
+    else str_printf(out, "`%s`", s);
 }
 
 static void print_string(Str *out, const char *s) {
     str_putc(out, '"');
-    for (; *s; s++) {
-        if (*s == '"' || *s == '\\')
-            str_printf(out, "\\%c", *s);
-        else if (*s == '\n')
-            str_puts(out, "\\n");
-        else
-            str_putc(out, *s);
-    }
+    for (; *s; s++)
+        if (*s == '"' || *s == '\\') str_printf(out, "\\%c", *s);
+        else if (*s == '\n') str_puts(out, "\\n");
+        else str_putc(out, *s);
     str_putc(out, '"');
 }
 
@@ -144,9 +138,7 @@ static Scope *home_of(Scope *s, const Node *e) {
 
 // ---- operands
 
-static bool is_inline(const Node *e) {
-    return e->op == OP_lit || e->op == OP_input || e->op == OP_var || e->op == OP_param;
-}
+static bool is_inline(const Node *e) { return e->op == OP_lit || e->op == OP_input || e->op == OP_var || e->op == OP_param; }
 
 static void print_operand(Str *out, Scope *s, const Node *e) {
     switch (e->op) {
@@ -204,10 +196,8 @@ static void print_states(Str *out, Scope *s, const Scope *body, const Node *e) {
     const Loop *l = e->u.loop;
     const char *const *names = body->names + (l->index != NULL);
     for (int k = 0; k < l->n; k++) {
-        if (k || l->index)
-            str_puts(out, ", ");
-        else
-            str_putc(out, ' ');
+        if (k || l->index) str_puts(out, ", ");
+        else str_putc(out, ' ');
         print_name(out, names[k]);
         str_puts(out, ": ");
         print_type(out, s, l->state[k]->kind, l->state[k]->rank, l->state[k]->shape);
@@ -355,10 +345,8 @@ static void print_value(Printer *p, Scope *s, Node *root) {
 
 // An expression of scalars on one line, prefix form: extents in types.
 static void print_nested(Str *out, const Node *e) {
-    if (e->op == OP_lit)
-        print_lit(out, e);
-    else if (e->op == OP_input)
-        print_name(out, e->name);
+    if (e->op == OP_lit) print_lit(out, e);
+    else if (e->op == OP_input) print_name(out, e->name);
     else if (op_is_elementwise(e->op)) {
         str_printf(out, "(%s", op_info[e->op].name);
         for (int k = 0; k < e->nargs; k++) {
@@ -366,8 +354,7 @@ static void print_nested(Str *out, const Node *e) {
             print_nested(out, e->args[k]);
         }
         str_putc(out, ')');
-    } else
-        str_putc(out, '_');
+    } else str_putc(out, '_');
 }
 
 static bool is_small(const Node *e, int *fuel) {
@@ -383,10 +370,8 @@ static void print_leaf_type(Str *out, const Node *e) {
     for (int k = 0; k < e->rank; k++) {
         int fuel = 40;
         str_puts(out, k ? ", " : "[");
-        if (is_small(e->shape[k], &fuel))
-            print_nested(out, e->shape[k]);
-        else
-            str_putc(out, '_');
+        if (is_small(e->shape[k], &fuel)) print_nested(out, e->shape[k]);
+        else str_putc(out, '_');
     }
     if (e->rank) str_putc(out, ']');
 }
@@ -394,8 +379,7 @@ static void print_leaf_type(Str *out, const Node *e) {
 static void print_sig(Str *out, const SigType *t) {
     const SigType *base = t;
     while (base->form == SIG_ARRAY) base = base->parts[0];
-    if (base->form == SIG_SCALAR)
-        str_puts(out, kind_name(base->kind));
+    if (base->form == SIG_SCALAR) str_puts(out, kind_name(base->kind));
     else {
         str_putc(out, '(');
         for (int k = 0; k < base->nparts; k++) {
@@ -423,8 +407,7 @@ static bool params_are_plain(const Func *f) {
     for (int k = 0; k < f->nparams; k++) {
         const SigParam *p = &f->params[k];
         const Node *e = f->inputs[f->nsizes + k];
-        if (p->first != f->nsizes + k || p->count != 1 || strcmp(p->name, e->name) || !sig_is_plain(p->type, e))
-            return false;
+        if (p->first != f->nsizes + k || p->count != 1 || strcmp(p->name, e->name) || !sig_is_plain(p->type, e)) return false;
     }
     return true;
 }

@@ -46,8 +46,12 @@ static Range of_two(const Node *e, int *fuel) {
 static Range of_one(const Node *e, int *fuel) {
     Range a;
     switch (e->op) {
-    case OP_sin: case OP_cos: case OP_tanh: case OP_erf: return (Range){-1 - slack, 1 + slack};
-    case OP_exp: case OP_exp2: return (Range){0, INFINITY};
+    case OP_sin:
+    case OP_cos:
+    case OP_tanh:
+    case OP_erf: return (Range){-1 - slack, 1 + slack};
+    case OP_exp:
+    case OP_exp2: return (Range){0, INFINITY};
     case OP_cosh: return (Range){1 - slack, INFINITY};
     case OP_neg: a = range(e->args[0], fuel); return (Range){-a.high, -a.low};
     case OP_abs: return magnitude(range(e->args[0], fuel));

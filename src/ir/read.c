@@ -97,8 +97,7 @@ static void inputs(Reader *r, Func *f) {
         read_next(r);
         for (; !read_is(r, ')'); n++) {
             if (n) read_expect(r, ',');
-            if (n == MAX_LEAVES)
-        read_error(r, r->at, "too many inputs");
+            if (n == MAX_LEAVES) read_error(r, r->at, "too many inputs");
             input(r, f, n, arrays);
         }
         f->ninputs = n;
@@ -152,8 +151,7 @@ static void param_line(Reader *r, Func *f, int *leaf) {
     read_expect(r, ':');
     p.type = sig(r, &p.count);
     *leaf += p.count;
-    if (*leaf > f->ninputs || f->nparams >= MAX_LEAVES)
-        read_error(r, at, "there are fewer inputs than the parameters have");
+    if (*leaf > f->ninputs || f->nparams >= MAX_LEAVES) read_error(r, at, "there are fewer inputs than the parameters have");
     f->params[f->nparams++] = p;
 }
 
@@ -167,16 +165,11 @@ static void func_body(Reader *r, Func *f, const Header *h) {
         read_lines(r);
         at = r->at;
         if (read_accept_word(r, "return")) break;
-        if (read_accept_word(r, "doc"))
-            f->doc = read_string(r);
-        else if (read_accept_word(r, "param"))
-            param_line(r, f, &leaf);
-        else if (read_accept_word(r, "result"))
-            f->result = sig(r, &count);
-        else if (read_accept_word(r, "check"))
-            check_line(r, f, &cap);
-        else
-            read_error(r, r->at, "expected 'return' or a value's name");
+        if (read_accept_word(r, "doc")) f->doc = read_string(r);
+        else if (read_accept_word(r, "param")) param_line(r, f, &leaf);
+        else if (read_accept_word(r, "result")) f->result = sig(r, &count);
+        else if (read_accept_word(r, "check")) check_line(r, f, &cap);
+        else read_error(r, r->at, "expected 'return' or a value's name");
     }
     if (f->nparams && leaf != f->ninputs) read_error(r, at, "there are more inputs than the parameters have");
     if (f->result && count != f->noutputs) read_error(r, at, "the result's type has %d parts", count);
@@ -217,8 +210,7 @@ static Func *func(Reader *r) {
     read_expect(r, '(');
     inputs(r, f);
     if (read_accept(r, '>')) do {
-            if (f->noutputs == MAX_LEAVES)
-        read_error(r, r->at, "too many outputs");
+            if (f->noutputs == MAX_LEAVES) read_error(r, r->at, "too many outputs");
             output(r, f, &h[f->noutputs]);
         } while (read_accept(r, ','));
     read_expect(r, '{');
@@ -230,8 +222,7 @@ static Func *func(Reader *r) {
 }
 
 static void read_funcs(Reader *r) {
-    if (strlen(r->src->text) != r->src->len)
-        read_error(r, (Span){r->src, 0, 0}, "this is not a text: it has a zero byte");
+    if (strlen(r->src->text) != r->src->len) read_error(r, (Span){r->src, 0, 0}, "this is not a text: it has a zero byte");
     read_next(r);
     int cap = 0;
     do {
@@ -252,10 +243,8 @@ static Func **read_all(Ir *m, Diag *diag, const Source *src, bool exact, int *co
     Reader *r = ARENA_NEW(m->arena, Reader);
     *r = (Reader){.m = m, .diag = diag, .src = src, .exact = exact, .out = &out, .p = src->text};
     r->table = ARENA_ARRAY(m->arena, Entry *, BUCKETS);
-    if (setjmp(out))
-        r->funcs = NULL;
-    else
-        read_funcs(r);
+    if (setjmp(out)) r->funcs = NULL;
+    else read_funcs(r);
     vec_free(&r->scope);
     *count = r->nfuncs;
     return r->funcs;

@@ -59,7 +59,7 @@ const char *read_string(Reader *r);
 
 Entry *read_entry(Reader *r, const char *name);
 void read_define(Reader *r, Span at, const char *name, Node *node); // an error if it is defined already
-void read_leave(Reader *r, int mark); // forgets what was defined since the scope had this length
+void read_leave(Reader *r, int mark);                               // forgets what was defined since the scope had this length
 
 // ---- values (read_values.c)
 

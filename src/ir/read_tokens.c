@@ -33,12 +33,9 @@ static Span span_from(const Reader *r, const char *begin) {
 
 static void lex_string(Reader *r, const char *begin) {
     Str s = {0};
-    for (r->p++; *r->p && *r->p != '"' && *r->p != '\n'; r->p++) {
-        if (*r->p != '\\' || !r->p[1])
-            str_putc(&s, *r->p);
-        else
-            str_putc(&s, *++r->p == 'n' ? '\n' : *r->p);
-    }
+    for (r->p++; *r->p && *r->p != '"' && *r->p != '\n'; r->p++)
+        if (*r->p != '\\' || !r->p[1]) str_putc(&s, *r->p);
+        else str_putc(&s, *++r->p == 'n' ? '\n' : *r->p);
     r->text = arena_strdup(r->m->arena, str_text(&s));
     str_free(&s);
     if (*r->p != '"') read_error(r, span_from(r, begin), "this string has no end");
@@ -65,10 +62,8 @@ static void lex_number(Reader *r, const char *begin) {
         }
         char *end;
         errno = 0;
-        if (real)
-            r->real = strtod(r->p, &end);
-        else
-            r->num = strtoll(r->p, &end, 10);
+        if (real) r->real = strtod(r->p, &end);
+        else r->num = strtoll(r->p, &end, 10);
         bool bad = end != p || is_name_char(*p) || (!real && errno == ERANGE);
         r->p = p;
         if (bad) read_error(r, span_from(r, begin), "this number cannot be read");
@@ -79,8 +74,7 @@ static void lex_number(Reader *r, const char *begin) {
 static bool starts_number(const char *p) {
     if (isdigit((unsigned char)*p)) return true;
     if (*p != '-') return false;
-    return isdigit((unsigned char)p[1]) ||
-           ((!strncmp(p + 1, "inf", 3) || !strncmp(p + 1, "nan", 3)) && !is_name_char(p[4]));
+    return isdigit((unsigned char)p[1]) || ((!strncmp(p + 1, "inf", 3) || !strncmp(p + 1, "nan", 3)) && !is_name_char(p[4]));
 }
 
 void read_next(Reader *r) {

@@ -18,16 +18,11 @@ Kind read_kind(Reader *r) {
 
 static Node *float_literal(Reader *r) {
     double x = 0;
-    if (r->tok == T_REAL)
-        x = r->real;
-    else if (r->tok == T_INTEGER)
-        x = (double)r->num;
-    else if (read_is_word(r, "inf"))
-        x = INFINITY;
-    else if (read_is_word(r, "nan"))
-        x = NAN;
-    else
-        read_error(r, r->at, "expected a number after 'f32'");
+    if (r->tok == T_REAL) x = r->real;
+    else if (r->tok == T_INTEGER) x = (double)r->num;
+    else if (read_is_word(r, "inf")) x = INFINITY;
+    else if (read_is_word(r, "nan")) x = NAN;
+    else read_error(r, r->at, "expected a number after 'f32'");
     read_next(r);
     return ir_real(r->m, KIND_FLOAT, x);
 }
@@ -79,8 +74,7 @@ Node *read_typed_operand(Reader *r, Kind k, int rank) {
     Span at = r->at;
     Node *e = operand(r);
     if (e->kind != k || e->rank != rank)
-        read_error(r, span_join(at, r->before), "expected %s, found %s", type_text(r, k, rank),
-                   type_text(r, e->kind, e->rank));
+        read_error(r, span_join(at, r->before), "expected %s, found %s", type_text(r, k, rank), type_text(r, e->kind, e->rank));
     return e;
 }
 
@@ -116,8 +110,8 @@ static Node *elementwise(Reader *r, Op op) {
     Span at = r->at;
     Node *a = scalar_operand(r), *b = op_info[op].arity == 2 ? scalar_operand(r) : NULL;
     if (!op_accepts(op, a->kind, b ? b->kind : a->kind))
-        read_error(r, span_join(at, r->before), "'%s' does not take %s%s%s", op_info[op].name, kind_name(a->kind),
-                   b ? " and " : "", b ? kind_name(b->kind) : "");
+        read_error(r, span_join(at, r->before), "'%s' does not take %s%s%s", op_info[op].name, kind_name(a->kind), b ? " and " : "",
+                   b ? kind_name(b->kind) : "");
     bool exact = r->exact && a->kind == KIND_INT;
     if (exact && (op == OP_add || op == OP_sub || op == OP_neg || (op == OP_mul && !int_mul_is_opaque(r->m, a, b))))
         return ir_op_plain(r->m, op, KIND_INT, a, b);
@@ -191,8 +185,7 @@ static Node *extern_value(Reader *r) {
     if (r->tok == T_STRING) {
         ext.signature = read_string(r);
         n = extern_operands(r, ext.signature, 0, args);
-        if (!n || args[0]->kind != KIND_BOOL)
-            read_error(r, at, "the first operand of a C function of arrays is a Bool");
+        if (!n || args[0]->kind != KIND_BOOL) read_error(r, at, "the first operand of a C function of arrays is a Bool");
         ext.nsizes = n - 1;
     }
     n = extern_operands(r, ext.signature, n, args);

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 const RuleInfo rule_info[RULE_COUNT] = {
-#define USE_RULE false, false
-#define USE_COARSE false, true
-#define USE_FORM true, false
+#define USE_RULE                                false, false
+#define USE_COARSE                              false, true
+#define USE_FORM                                true, false
 #define RULE(name, use, source, law, condition) {#name, USE_##use, source, law, condition},
 #include "ir/rules.def"
 };

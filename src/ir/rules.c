@@ -51,8 +51,7 @@ static const Node *squared(const Node *e) { return e->op == OP_mul && e->args[0]
 
 static Node *sin_cos(Ir *m, const Node *a, const Node *b) {
     const Node *s = squared(a), *c = squared(b);
-    if (!m->fast || !s || !c || !((s->op == OP_sin && c->op == OP_cos) || (s->op == OP_cos && c->op == OP_sin)))
-        return NULL;
+    if (!m->fast || !s || !c || !((s->op == OP_sin && c->op == OP_cos) || (s->op == OP_cos && c->op == OP_sin))) return NULL;
     bool same = s->args[0] == c->args[0] && !s->args[0]->partial;
     return same && rule(m, RULE_sin_cos) ? lit(m, a, 1) : NULL;
 }
@@ -63,10 +62,8 @@ static Node *rule_add(Ir *m, Node *a, Node *b) {
     if (b->op == OP_neg && rule(m, RULE_add_neg)) return ir_sub(m, a, b->args[0]);
     if (a->op == OP_neg && rule(m, RULE_add_neg)) return ir_sub(m, b, a->args[0]);
     if (is_bracket(a) && is_bracket(b)) {
-        if (pred(a) == pred(b) && rule(m, RULE_bracket_add))
-            return ir_bracket(m, pred(a), ir_add(m, inner(a), inner(b)));
-        if (pred(a) == ir_not(m, pred(b)) && rule(m, RULE_bracket_either))
-            return ir_select(m, pred(a), inner(a), inner(b));
+        if (pred(a) == pred(b) && rule(m, RULE_bracket_add)) return ir_bracket(m, pred(a), ir_add(m, inner(a), inner(b)));
+        if (pred(a) == ir_not(m, pred(b)) && rule(m, RULE_bracket_either)) return ir_select(m, pred(a), inner(a), inner(b));
     }
     if (a == b && rule(m, RULE_add_self)) return ir_mul(m, lit(m, a, 2), a);
     Node *e = like_terms(m, a, b, 1);
@@ -156,8 +153,7 @@ static Node *rule_powi(Ir *m, Node *a, Node *n) {
     bool even = k % 2 == 0 && (a->op == OP_neg || a->op == OP_abs);
     if (even && rule(m, RULE_pow_even)) return ir_powi(m, a->args[0], n);
     int64_t j;
-    bool powers =
-        a->op == OP_powi && ir_is_int_lit(a->args[1], &j) && llabs(j) <= 1024 && llabs(k) <= 1024 && !m->strict;
+    bool powers = a->op == OP_powi && ir_is_int_lit(a->args[1], &j) && llabs(j) <= 1024 && llabs(k) <= 1024 && !m->strict;
     return powers && rule(m, RULE_pow_pow) ? ir_powi(m, a->args[0], ir_int(m, j * k)) : NULL;
 }
 
@@ -166,9 +162,7 @@ static Node *rule_even(Ir *m, Op op, Node *a) {
     return sign && kind_is_float(a->kind) && rule(m, RULE_even_function) ? ir_op(m, op, a->args[0], NULL) : NULL;
 }
 
-static Node *rule_exp(Ir *m, Node *a) {
-    return m->fast && a->op == OP_log && rule(m, RULE_exp_log) ? a->args[0] : NULL;
-}
+static Node *rule_exp(Ir *m, Node *a) { return m->fast && a->op == OP_log && rule(m, RULE_exp_log) ? a->args[0] : NULL; }
 
 static Node *rule_log(Ir *m, Node *a) {
     if (!m->fast) return NULL;
@@ -207,10 +201,8 @@ static Node *sides(Ir *m, Op op, Poly d) { // 0 op d
     }
     Poly left = {0, ARENA_ARRAY(m->arena, Term, d.n)}, right = {0, ARENA_ARRAY(m->arena, Term, d.n)};
     for (int i = 0; i < d.n; i++)
-        if (d.term[i].coeff < 0)
-            left.term[left.n++] = d.term[i];
-        else
-            right.term[right.n++] = d.term[i];
+        if (d.term[i].coeff < 0) left.term[left.n++] = d.term[i];
+        else right.term[right.n++] = d.term[i];
     Node *l = poly_node(m, poly_scale(m, left, -1)), *r = poly_node(m, right);
     if (op == OP_eq && l->id > r->id) return ir_op_plain(m, op, KIND_BOOL, r, l);
     return ir_op_plain(m, op, KIND_BOOL, l, r);
@@ -273,8 +265,7 @@ static Node *count_is_zero(Ir *m, Poly d) {
             continue;
         }
         const Node *e = t->atom[0];
-        if (t->n != 1 || e->op != OP_bracket || !ir_is_int_lit(inner(e), &one) ||
-            __builtin_mul_overflow(one, t->coeff, &one))
+        if (t->n != 1 || e->op != OP_bracket || !ir_is_int_lit(inner(e), &one) || __builtin_mul_overflow(one, t->coeff, &one))
             return NULL;
         if (terms && (pred(e)->partial || any->partial || (value > 0) != (one > 0))) return NULL;
         any = ir_or(m, any, pred(e)), value = one;
@@ -347,8 +338,7 @@ static bool has_conjunct(const Node *a, const Node *b) { return has_part(OP_and,
 // The same for comparisons of floating numbers of which p is `<`: then none is a NaN.
 static int less_implies(const Node *p, const Node *q) {
     if (p->op != OP_lt || op_info[q->op].type != T_CMP) return 0;
-    bool same = p->args[0] == q->args[0] && p->args[1] == q->args[1],
-         turned = p->args[0] == q->args[1] && p->args[1] == q->args[0];
+    bool same = p->args[0] == q->args[0] && p->args[1] == q->args[1], turned = p->args[0] == q->args[1] && p->args[1] == q->args[0];
     if (q->op == OP_ne) return same || turned;
     if (q->op == OP_eq) return same || turned ? -1 : 0;
     return same ? 1 : turned ? -1 : 0;
@@ -442,8 +432,7 @@ static Node *rule_or(Ir *m, Node *a, Node *b) {
     if ((has_alternative(a, b) || (!b->partial && has_conjunct(b, a))) && rule(m, RULE_or_absorb)) return a;
     if (!a->partial && has_conjunct(a, b) && rule(m, RULE_or_absorb)) return b;
     if (a == ir_not(m, b) && !a->partial && rule(m, RULE_or_complement)) return ir_bool(m, true);
-    if (b->op == OP_and && b->args[0] == ir_not(m, a) && !a->partial && rule(m, RULE_or_rest))
-        return ir_or(m, a, b->args[1]);
+    if (b->op == OP_and && b->args[0] == ir_not(m, a) && !a->partial && rule(m, RULE_or_rest)) return ir_or(m, a, b->args[1]);
     return NULL;
 }
 
@@ -470,24 +459,20 @@ static Node *rule_not(Ir *m, Node *a) {
     if (a->op == OP_not && rule(m, RULE_not_not)) return a->args[0];
     if (a->op == OP_lt && ints && rule(m, RULE_not_less)) return ir_le(m, a->args[1], a->args[0]);
     if (a->op == OP_le && ints && rule(m, RULE_not_less)) return ir_lt(m, a->args[1], a->args[0]);
-    if (a->op == OP_eq && kind_is_float(a->args[0]->kind) && rule(m, RULE_not_equal))
-        return ir_ne(m, a->args[0], a->args[1]);
+    if (a->op == OP_eq && kind_is_float(a->args[0]->kind) && rule(m, RULE_not_equal)) return ir_ne(m, a->args[0], a->args[1]);
     if (a->op == OP_ne && rule(m, RULE_not_different)) return ir_eq(m, a->args[0], a->args[1]);
     if (a->op == OP_eq && ints) return int_differ(m, a);
     return NULL;
 }
 
-static bool literal_arms(const Node *e) {
-    return e->op == OP_select && e->args[1]->op == OP_lit && e->args[2]->op == OP_lit;
-}
+static bool literal_arms(const Node *e) { return e->op == OP_select && e->args[1]->op == OP_lit && e->args[2]->op == OP_lit; }
 
 // An operation on a choice between literals is a choice between its values, which are literals.
 static Node *on_literals(Ir *m, Op op, Node *a, Node *b) {
     bool first = literal_arms(a) && (!b || b->op == OP_lit), second = b && literal_arms(b) && a->op == OP_lit;
     if ((!first && !second) || !kind_is_float((first ? a : b)->kind) || !rule(m, RULE_select_literals)) return NULL;
     Node *choice = first ? a : b, *arm[2];
-    for (int k = 0; k < 2; k++)
-        arm[k] = first ? ir_op(m, op, choice->args[k + 1], b) : ir_op(m, op, a, choice->args[k + 1]);
+    for (int k = 0; k < 2; k++) arm[k] = first ? ir_op(m, op, choice->args[k + 1], b) : ir_op(m, op, a, choice->args[k + 1]);
     return ir_select(m, choice->args[0], arm[0], arm[1]);
 }
 
@@ -579,10 +564,8 @@ static bool affine(Ir *m, Node *i) {
         int vars = 0;
         for (int k = 0; k < p.term[t].n; k++) {
             Node *a = p.term[t].atom[k];
-            if (a->op == OP_var)
-                vars++;
-            else if (a->fv->n)
-                return false;
+            if (a->op == OP_var) vars++;
+            else if (a->fv->n) return false;
         }
         if (vars > 1) return false;
     }
@@ -694,9 +677,7 @@ Node *rule_gen(Ir *m, Var *v, Node *body) {
         if (node_has_var(a, vars[k])) return NULL;
     }
     if (!rule(m, RULE_array_of_elements)) return NULL;
-    if (a->op == OP_gen && wishes_any(&v->wishes) && !m->planning)
-        wishes_join(&a->u.var->wishes, &v->wishes);
-    else if (v->wishes.of[WISH_materialise])
-        wish_follow(v->wishes.of[WISH_materialise]); // it is in memory
+    if (a->op == OP_gen && wishes_any(&v->wishes) && !m->planning) wishes_join(&a->u.var->wishes, &v->wishes);
+    else if (v->wishes.of[WISH_materialise]) wish_follow(v->wishes.of[WISH_materialise]); // it is in memory
     return a;
 }

@@ -68,28 +68,23 @@ static inline Scalar scalar_op(Op op, Kind kind, Scalar x, Scalar y) {
     case T_PSI: r.d = scalar_round(kind, fsm_polygamma(x.i, y.d)); break;
     case T_CMP: r.i = kind_is_float(kind) ? scalar_op_f(op, x.d, y.d) != 0 : scalar_op_i(op, x.i, y.i); break;
     default:
-        if (kind_is_float(kind))
-            r.d = scalar_round(kind, scalar_op_f(op, x.d, y.d));
-        else
-            r.i = scalar_op_i(op, x.i, y.i);
+        if (kind_is_float(kind)) r.d = scalar_round(kind, scalar_op_f(op, x.d, y.d));
+        else r.i = scalar_op_i(op, x.i, y.i);
     }
     return r;
 }
 
-// Conversion; the caller has checked that Int to Int32 fits. Floating to Int goes towards zero, saturates, and makes 0 of NaN (as LLVM's fptosi.sat).
+// Conversion; the caller has checked that Int to Int32 fits. Floating to Int goes towards zero, saturates, and makes 0 of NaN (as
+// LLVM's fptosi.sat).
 static inline Scalar scalar_conv(Kind from, Kind to, Scalar x) {
     Scalar r = {.i = 0};
     if (kind_is_float(to)) {
         r.d = kind_is_float(from) ? scalar_round(to, x.d) : to == KIND_FLOAT ? (double)(float)x.i : (double)x.i;
     } else if (kind_is_float(from)) {
-        if (to == KIND_BOOL)
-            r.i = x.d != 0;
-        else if (x.d >= 0x1p63)
-            r.i = INT64_MAX;
-        else if (x.d <= -0x1p63)
-            r.i = INT64_MIN;
-        else
-            r.i = isnan(x.d) ? 0 : (int64_t)x.d;
+        if (to == KIND_BOOL) r.i = x.d != 0;
+        else if (x.d >= 0x1p63) r.i = INT64_MAX;
+        else if (x.d <= -0x1p63) r.i = INT64_MIN;
+        else r.i = isnan(x.d) ? 0 : (int64_t)x.d;
     } else {
         r.i = to == KIND_BOOL ? x.i != 0 : to == KIND_INT32 ? (int32_t)x.i : x.i;
     }

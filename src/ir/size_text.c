@@ -55,10 +55,8 @@ static void print_size(Str *s, Node *e, int outer) {
     case OP_input: str_puts(s, e->name ? e->name : "?"); break;
     case OP_var: str_puts(s, e->u.var->name ? e->u.var->name : "i"); break;
     case OP_add:
-        if (ir_is_int_lit(e->args[0], &v))
-            print_sum(s, e->args[1], e->args[0], outer);
-        else
-            print_sum(s, e->args[0], e->args[1], outer);
+        if (ir_is_int_lit(e->args[0], &v)) print_sum(s, e->args[1], e->args[0], outer);
+        else print_sum(s, e->args[0], e->args[1], outer);
         break;
     case OP_sub: print_infix(s, e->args[0], " - ", e->args[1], PREC_SUM, outer); break;
     case OP_mul: print_infix(s, e->args[0], "*", e->args[1], PREC_PRODUCT, outer); break;
@@ -99,9 +97,8 @@ const char *ir_quote(Ir *m, const Node *e) {
 }
 
 bool ir_size_is_plain(const Node *e) {
-    bool plain = e->op == OP_lit || e->op == OP_input || e->op == OP_var || e->op == OP_add || e->op == OP_sub ||
-                 e->op == OP_mul || e->op == OP_idiv || e->op == OP_irem || e->op == OP_neg || e->op == OP_min ||
-                 e->op == OP_max || e->op == OP_at;
+    bool plain = e->op == OP_lit || e->op == OP_input || e->op == OP_var || e->op == OP_add || e->op == OP_sub || e->op == OP_mul ||
+                 e->op == OP_idiv || e->op == OP_irem || e->op == OP_neg || e->op == OP_min || e->op == OP_max || e->op == OP_at;
     for (int i = 0; i < e->nargs; i++) plain = plain && ir_size_is_plain(e->args[i]);
     return plain;
 }

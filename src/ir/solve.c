@@ -33,9 +33,7 @@ static Node *conjunction(Ir *m, const Conj *c, int skip) {
 }
 
 // The number of passes of a loop over v as a value of `kind`.
-static Node *trip_count(Ir *m, const Var *v, Kind kind) {
-    return ir_conv(m, kind, ir_trips(m, v->extent));
-}
+static Node *trip_count(Ir *m, const Var *v, Kind kind) { return ir_conv(m, kind, ir_trips(m, v->extent)); }
 
 // Does every term of p hold at most one index variable, with coefficient +1 or -1, and nothing else that varies?
 static bool unit_affine(Poly p) {
@@ -128,13 +126,11 @@ static Node *bounds(Ir *m, const Var *v, const Conj *c, Node **lo, Node **hi) {
         Node *p = c->p[i];
         Poly rest;
         int64_t k = linear_bound(m, p, v, &rest);
-        if (k == -1) { // 0 < rest - v
+        if (k == -1) // 0 < rest - v
             *hi = ir_min(m, *hi, poly_node(m, rest));
-        } else if (k == 1) { // 0 < rest + v: v >= 1 - rest
+        else if (k == 1) // 0 < rest + v: v >= 1 - rest
             *lo = ir_max(m, *lo, poly_node(m, sub(m, lit(m, 1), rest)));
-        } else {
-            others = ir_and(m, others, p);
-        }
+        else others = ir_and(m, others, p);
     }
     return others;
 }
@@ -238,10 +234,9 @@ static Node *sum_of_bracket(Ir *m, Var *v, Node *body) {
     Conj all = {0}, inner = {0};
     if (!collect(body->args[0], &all)) return NULL;
     Node *outer = ir_bool(m, true), *e = body->args[1], *a;
-    for (int i = 0; i < all.n; i++) {
+    for (int i = 0; i < all.n; i++)
         if (node_has_var(all.p[i], v) || all.p[i]->partial) inner.p[inner.n++] = all.p[i];
         else outer = ir_and(m, outer, all.p[i]);
-    }
     if (inner.n < all.n && rule(m, RULE_sum_bracket))
         return ir_bracket(m, outer, ir_sum(m, v, ir_bracket(m, conjunction(m, &inner, -1), e)));
     for (int i = 0; i < all.n; i++)
@@ -343,7 +338,8 @@ Node *rule_sum(Ir *m, Var *v, Node *body) {
     case OP_bracket: return sum_of_bracket(m, v, body);
     case OP_at: return sum_of_elements(m, v, body);
     case OP_neg: return !rule(m, RULE_sum_neg) ? NULL : ir_neg(m, ir_sum(m, v, body->args[0]));
-    case OP_mul: case OP_div: return real && !m->strict ? hoist(m, v, body) : NULL;
+    case OP_mul:
+    case OP_div: return real && !m->strict ? hoist(m, v, body) : NULL;
     case OP_add:
     case OP_sub:
         if (m->fast && real && is_deviation(m, v, body) && rule(m, RULE_sum_deviation)) return ir_zero(m, body->kind);

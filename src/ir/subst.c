@@ -16,14 +16,20 @@ static Node *binder(Ir *m, Op op, Var *v, Node *body) {
 
 static Node *rebuild(Ir *m, Node *e, Node **args) {
     switch (e->op) {
-    case OP_lit: case OP_input: case OP_param: case OP_var: return e;
+    case OP_lit:
+    case OP_input:
+    case OP_param:
+    case OP_var: return e;
     case OP_conv: return ir_conv(m, e->kind, args[0]);
     case OP_stop: return ir_stop(m, args[0]);
     case OP_select: return ir_select(m, args[0], args[1], args[2]);
     case OP_bracket: return ir_bracket(m, args[0], args[1]);
     case OP_assert: return ir_assert_values(m, args[0], e->u.text, args[1], e->nargs - 2, args + 2);
     case OP_at: return ir_at(m, args[0], e->nargs - 1, args + 1);
-    case OP_gen: case OP_sum: case OP_argmin: case OP_argmax: return binder(m, e->op, e->u.var, args[0]);
+    case OP_gen:
+    case OP_sum:
+    case OP_argmin:
+    case OP_argmax: return binder(m, e->op, e->u.var, args[0]);
     case OP_final: return ir_final(m, args[0], (int)e->u.num);
     case OP_trace: return ir_trace(m, args[0], (int)e->u.num);
     case OP_count: return ir_count(m, args[0]);
@@ -35,7 +41,8 @@ static Node *rebuild(Ir *m, Node *e, Node **args) {
         for (int k = 0; k < e->rank; k++) extents[k] = e->shape[k]->u.num;
         return ir_pack(m, e->kind, e->rank, extents, args);
     }
-    case OP_fold: case OP_while: return ir_loop_like(m, e, e->u.loop, args);
+    case OP_fold:
+    case OP_while: return ir_loop_like(m, e, e->u.loop, args);
     default: return ir_op(m, e->op, args[0], e->nargs > 1 ? args[1] : NULL);
     }
 }
@@ -67,10 +74,10 @@ typedef struct Scope {
 
 typedef struct Rewrite {
     Ir *m;
-    bool copy;         // rebuild everything with fresh variables, perhaps into another Ir
+    bool copy;                                   // rebuild everything with fresh variables, perhaps into another Ir
     Node *(*change)(Ir *m, Node *e, void *data); // what takes e's place, whose operands are done; NULL: e itself
     void *data;
-    bool vars_only;    // the outermost scope replaces only variables
+    bool vars_only;        // the outermost scope replaces only variables
     const VarSet *capture; // variables free in the replacements
     Scope *outermost;
 } Rewrite;
@@ -100,13 +107,13 @@ static Node *rewrite_leaf(Rewrite *r, Scope *s, Node *e) {
             if (s->from[i] == e) return s->to[i];
     if (!r->copy) return e;
     switch (e->op) {
-    case OP_lit: return kind_is_float(e->kind)   ? ir_real(r->m, e->kind, e->u.real)
-                        : e->kind == KIND_BOOL ? ir_bool(r->m, e->u.num != 0)
-                                               : ir_int(r->m, e->u.num);
+    case OP_lit:
+        return kind_is_float(e->kind) ? ir_real(r->m, e->kind, e->u.real)
+               : e->kind == KIND_BOOL ? ir_bool(r->m, e->u.num != 0)
+                                      : ir_int(r->m, e->u.num);
     case OP_input:
         if (e->nonneg) return ir_size(r->m, (int)e->u.num, e->name);
-        return ir_input(r->m, (int)e->u.num, e->name, e->kind, e->rank,
-                        rewrite_shape(r, r->outermost, e->rank, e->shape));
+        return ir_input(r->m, (int)e->u.num, e->name, e->kind, e->rank, rewrite_shape(r, r->outermost, e->rank, e->shape));
     default: return e;
     }
 }

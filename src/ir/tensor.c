@@ -50,8 +50,6 @@ Scalar tensor_scalar(const Tensor *t, int64_t i) {
 }
 
 void tensor_put(Tensor *t, int64_t i, Scalar value) {
-    if (t->kind == KIND_INT)
-        ((int64_t *)t->data)[i] = value.i;
-    else
-        tensor_set(t, i, kind_is_float(t->kind) ? value.d : (double)value.i);
+    if (t->kind == KIND_INT) ((int64_t *)t->data)[i] = value.i;
+    else tensor_set(t, i, kind_is_float(t->kind) ? value.d : (double)value.i);
 }

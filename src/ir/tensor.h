@@ -24,7 +24,6 @@ void tensor_set(Tensor *t, int64_t i, double value);
 // then nothing is counted; else add/mul/call are those of [TL] Fig. 6 and iterations, loads and stores are what an
 // unfused evaluation by need executes.
 struct Counts;
-int interp_run(Arena *a, const Func *f, const Tensor *inputs, Tensor *outputs, struct Counts *counts,
-               const char **error);
+int interp_run(Arena *a, const Func *f, const Tensor *inputs, Tensor *outputs, struct Counts *counts, const char **error);
 
 #endif

@@ -25,9 +25,9 @@ static _Noreturn void broken(const Verifier *at, const Node *e, const char *what
     fatal_bug("the IR of '%s' is broken: %s%s%s", v->func->name, what, e ? ": " : "", text);
 }
 
-#define REQUIRE(cond, what)                                                                                            \
-    do {                                                                                                               \
-        if (!(cond)) broken(v, e, what);                                                                               \
+#define REQUIRE(cond, what)                                                                                                        \
+    do {                                                                                                                           \
+        if (!(cond)) broken(v, e, what);                                                                                           \
     } while (0)
 
 // ---- operands
@@ -74,10 +74,8 @@ static void check_loop(const Verifier *v, const Node *e) {
     bool fold = e->op == OP_fold;
     REQUIRE(e->nargs == 2 * l->n + !fold + l->nout, "a loop has the wrong number of operands");
     REQUIRE((l->index != NULL) == fold, "a fold has an index variable, a while has none");
-    if (fold)
-        check_index(v, e, l->index);
-    else
-        REQUIRE(loop_cond(e)->kind == KIND_BOOL && loop_cond(e)->rank == 0, "the condition is not a Bool");
+    if (fold) check_index(v, e, l->index);
+    else REQUIRE(loop_cond(e)->kind == KIND_BOOL && loop_cond(e)->rank == 0, "the condition is not a Bool");
     for (int k = 0; k < l->n; k++) {
         const Var *s = l->state[k];
         const Node *init = loop_init(e, k), *step = loop_step(e, k);
@@ -122,8 +120,7 @@ static void check_at(const Verifier *v, const Node *e) {
     const Node *a = e->args[0];
     REQUIRE(a->rank > 0 && e->nargs == a->rank + 1, "an array is not fully indexed");
     REQUIRE(e->kind == a->kind && e->rank == 0, "an element has another type than its array");
-    for (int k = 1; k < e->nargs; k++)
-        REQUIRE(e->args[k]->kind == KIND_INT && e->args[k]->rank == 0, "an index is not an Int");
+    for (int k = 1; k < e->nargs; k++) REQUIRE(e->args[k]->kind == KIND_INT && e->args[k]->rank == 0, "an index is not an Int");
 }
 
 static int64_t arith_size(const Node *e) {
@@ -187,8 +184,7 @@ static void check_extern(const Verifier *v, const Node *e) {
     if (!x->signature) return;
     REQUIRE(e->nargs > x->nsizes + e->rank, "the number of operands is wrong");
     REQUIRE(e->args[0]->kind == KIND_BOOL && e->args[0]->rank == 0, "the condition is not a Bool");
-    for (int k = 1; k <= x->nsizes; k++)
-        REQUIRE(e->args[k]->kind == KIND_INT && e->args[k]->rank == 0, "a size is not an Int");
+    for (int k = 1; k <= x->nsizes; k++) REQUIRE(e->args[k]->kind == KIND_INT && e->args[k]->rank == 0, "a size is not an Int");
     for (int k = 0; k < e->rank; k++) REQUIRE(e->args[ir_extern_end(e) + k] == e->shape[k], "an extent is not an operand");
     REQUIRE(e->rank == 0 || e->partial, "what may fail is not partial");
 }
@@ -199,7 +195,8 @@ static void check_node(const Verifier *v, const Node *e) {
         REQUIRE(e->args[k]->id < e->id, "an operand is newer than its user");
         bool guard = k > 0 && (e->op == OP_bracket || e->op == OP_select); // may rule the operand's failure out
         REQUIRE(e->partial || guard || !e->args[k]->partial, "a value with a partial operand is not partial");
-        REQUIRE(e->op == OP_final || e->op == OP_trace || e->op == OP_count || !ir_is_loop(e->args[k]), "a loop is used as a value");
+        REQUIRE(e->op == OP_final || e->op == OP_trace || e->op == OP_count || !ir_is_loop(e->args[k]),
+                "a loop is used as a value");
     }
     check_shape(v, e);
     switch (e->op) {
@@ -221,7 +218,8 @@ static void check_node(const Verifier *v, const Node *e) {
         break;
     case OP_assert:
         REQUIRE(e->nargs >= 2 && e->args[0]->kind == KIND_BOOL && e->args[0]->rank == 0, "the condition is not a Bool");
-        REQUIRE(e->rank == 0 && e->args[1]->rank == 0 && e->args[1]->kind == e->kind, "an operand has another type than the result");
+        REQUIRE(e->rank == 0 && e->args[1]->rank == 0 && e->args[1]->kind == e->kind,
+                "an operand has another type than the result");
         for (int k = 2; k < e->nargs; k++)
             REQUIRE(e->args[k]->kind == KIND_INT && e->args[k]->rank == 0, "a value of an assertion is not an Int");
         REQUIRE(e->u.text && e->partial, "an assertion has no text or is not partial");
@@ -237,9 +235,7 @@ static void check_node(const Verifier *v, const Node *e) {
     case OP_final:
     case OP_trace:
     case OP_count: check_result(v, e); break;
-    case OP_extern:
-        check_extern(v, e);
-        break;
+    case OP_extern: check_extern(v, e); break;
     case OP_custom:
     case OP_result: broken(v, e, "a function with its own derivative was not put in place");
     default: check_elementwise(v, e);

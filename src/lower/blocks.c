@@ -1,8 +1,8 @@
-// Contractions in blocks: all columns that the nearest caches hold, for a part of the k, are packed, in panels of as many columns as a
-// few vectors have lanes; and for each panel of a few rows, which is packed as well, and each of columns, registers hold the sums.
-// Panels at the ends, which have less rows or columns, repeat the last one, and their sums wait in an array, from which those are taken
-// that are asked for. Where rows and columns may be exchanged, panels of which all columns come after the rows are left out, and
-// elements beyond the diagonal are copies of the others.
+// Contractions in blocks: all columns that the nearest caches hold, for a part of the k, are packed, in panels of as many columns
+// as a few vectors have lanes; and for each panel of a few rows, which is packed as well, and each of columns, registers hold the
+// sums. Panels at the ends, which have less rows or columns, repeat the last one, and their sums wait in an array, from which those
+// are taken that are asked for. Where rows and columns may be exchanged, panels of which all columns come after the rows are left
+// out, and elements beyond the diagonal are copies of the others.
 #include "lower/contract.h"
 #include "lower/internal.h"
 
@@ -14,22 +14,24 @@ enum { VECTORS = 2, MOST_ROWS = 12, MOST_PANELS = 1024, LINE = 8 };
 typedef struct Blocks {
     Builder *b;
     Contraction *c;
-    int rows, columns, over, panels;    // of panels: rows and columns; k and panels of columns at a time
-    int lanes;                          // of the loop over a panel's columns (Stmt.lanes)
-    Temp of_rows, of_columns;           // the same as temps
-    Temp n[VARS], last[2];              // extents; the last row and column
-    Temp first, count, is_first;        // k of this time: the first, how many, and whether this is the first time
-    Temp first_panel, many;             // panels of columns of this time: the first, and how many
-    Temp column;                        // the first one of a panel
-    Temp row[MOST_ROWS];                // of a panel: its rows, some of which there may not be
-    Temp whole;                         // are there all rows and columns of two panels?
-    Buf *edge;                          // sums of others
+    int rows, columns, over, panels; // of panels: rows and columns; k and panels of columns at a time
+    int lanes;                       // of the loop over a panel's columns (Stmt.lanes)
+    Temp of_rows, of_columns;        // the same as temps
+    Temp n[VARS], last[2];           // extents; the last row and column
+    Temp first, count, is_first;     // k of this time: the first, how many, and whether this is the first time
+    Temp first_panel, many;          // panels of columns of this time: the first, and how many
+    Temp column;                     // the first one of a panel
+    Temp row[MOST_ROWS];             // of a panel: its rows, some of which there may not be
+    Temp whole;                      // are there all rows and columns of two panels?
+    Buf *edge;                       // sums of others
 } Blocks;
 
 static Kind kind_of(const Blocks *z) { return z->c->to->buf->kind; }
 static Temp put_int(Blocks *z, Block *to, Op op, Temp a, Temp b) { return build_int(z->b, to, op, a, b); }
 static Temp put_number(Blocks *z, Block *to, int64_t value) { return build_literal(z->b, to, KIND_INT, value); }
-static Temp put_plus(Blocks *z, Block *to, Temp a, int64_t value) { return value ? put_int(z, to, OP_add, a, put_number(z, to, value)) : a; }
+static Temp put_plus(Blocks *z, Block *to, Temp a, int64_t value) {
+    return value ? put_int(z, to, OP_add, a, put_number(z, to, value)) : a;
+}
 static Temp put_test(Blocks *z, Block *to, Op op, Temp a, Temp b) { return build_op(z->b, to, KIND_BOOL, op, a, b); }
 
 static Stmt *put_outer(Blocks *z, Block *to, const char *name, Temp count) {
@@ -161,19 +163,23 @@ static void put_sums(Blocks *z, Block *to, Temp panel) {
     lanes->lanes = z->lanes;
     Temp none = build_literal(b, lanes->body, kind, 0);
     for (int r = 0; r < z->rows; r++) number[r] = put_number(z, lanes->body, r);
-    for (int r = 0; r < z->rows; r++) build_stmt(b, lanes->body, ST_CELL, cell[r] = build_temp(b, (TempInfo){.kind = kind, .cell = true}), 1, &none);
+    for (int r = 0; r < z->rows; r++)
+        build_stmt(b, lanes->body, ST_CELL, cell[r] = build_temp(b, (TempInfo){.kind = kind, .cell = true}), 1, &none);
     Stmt *k = build_loop(b, lanes->body, c->loop[OVER]->dst, z->count);
-    for (int i = 0; i < c->n[COLUMN]; i++) value[COLUMN][i] = build_load(b, k->body, c->leaf[COLUMN][i].buf, (Temp[]){panel, k->dst, lanes->dst});
+    for (int i = 0; i < c->n[COLUMN]; i++)
+        value[COLUMN][i] = build_load(b, k->body, c->leaf[COLUMN][i].buf, (Temp[]){panel, k->dst, lanes->dst});
     for (int r = 0; r < z->rows; r++) {
         for (int i = 0; i < c->n[ROW]; i++) {
             const Leaf *leaf = &c->leaf[ROW][i];
-            value[ROW][i] = build_load(b, k->body, leaf->buf, leaf->along ? (Temp[]){k->dst, number[r]} : (Temp[]){number[r], k->dst});
+            value[ROW][i] =
+                build_load(b, k->body, leaf->buf, leaf->along ? (Temp[]){k->dst, number[r]} : (Temp[]){number[r], k->dst});
         }
         Temp term = put_term(z, k->body, value, c->term);
         Temp old = build_stmt(b, k->body, ST_GET, build_temp(b, (TempInfo){.kind = kind}), 1, &cell[r])->dst;
         build_stmt(b, k->body, ST_SET, cell[r], 1, (Temp[]){build_op(b, k->body, kind, OP_add, old, term)});
     }
-    for (int r = 0; r < z->rows; r++) sum[r] = build_stmt(b, lanes->body, ST_GET, build_temp(b, (TempInfo){.kind = kind}), 1, &cell[r])->dst;
+    for (int r = 0; r < z->rows; r++)
+        sum[r] = build_stmt(b, lanes->body, ST_GET, build_temp(b, (TempInfo){.kind = kind}), 1, &cell[r])->dst;
     Stmt *branch = build_if(b, lanes->body, z->whole, true);
     put_results(z, branch->body, z->rows, sum, z->row, put_int(z, branch->body, OP_add, z->column, lanes->dst));
     for (int r = 0; r < z->rows; r++) build_store(b, branch->other, ST_STORE, z->edge, sum[r], (Temp[]){number[r], lanes->dst});
@@ -195,10 +201,14 @@ static void put_edge(Blocks *z, Block *to) {
 // ---- loops
 
 // How many parts of n iterations there are of so many, the last of which may be smaller.
-static Temp put_parts(Blocks *z, Block *to, Temp n, int of) { return put_int(z, to, OP_idiv, put_plus(z, to, n, of - 1), put_number(z, to, of)); }
+static Temp put_parts(Blocks *z, Block *to, Temp n, int of) {
+    return put_int(z, to, OP_idiv, put_plus(z, to, n, of - 1), put_number(z, to, of));
+}
 
 // Part number `at` of n iterations, from `first` on: how many they are.
-static Temp put_part(Blocks *z, Block *to, Temp n, Temp first, int of) { return put_int(z, to, OP_min, put_int(z, to, OP_sub, n, first), put_number(z, to, of)); }
+static Temp put_part(Blocks *z, Block *to, Temp n, Temp first, int of) {
+    return put_int(z, to, OP_min, put_int(z, to, OP_sub, n, first), put_number(z, to, of));
+}
 
 // The first column of a panel, and whether it has all.
 static Temp put_column(Blocks *z, Block *to, Temp panel, Temp *whole) {
@@ -219,10 +229,12 @@ static void put_rows(Blocks *z, Block *before, Block *to, Temp panels) {
     Stmt *i = put_outer(z, to, z->b->tree->temps.data[c->loop[ROW]->dst].name, panels);
     z->row[0] = put_int(z, i->body, OP_mul, i->dst, z->of_rows);
     for (int r = 1; r < z->rows; r++) z->row[r] = put_plus(z, i->body, z->row[0], r);
-    Temp tall = put_test(z, i->body, OP_lt, z->row[z->rows - 1], z->n[ROW]), padded = put_number(z, before, z->over + PAD), over = put_number(z, before, z->over);
+    Temp tall = put_test(z, i->body, OP_lt, z->row[z->rows - 1], z->n[ROW]), padded = put_number(z, before, z->over + PAD),
+         over = put_number(z, before, z->over);
     for (int l = 0; l < c->n[ROW]; l++) {
         Leaf *leaf = &c->leaf[ROW][l];
-        leaf->buf = build_buf(z->b, before, i->body, kind_of(z), 2, leaf->along ? (Temp[]){over, z->of_rows} : (Temp[]){z->of_rows, padded});
+        leaf->buf = build_buf(z->b, before, i->body, kind_of(z), 2,
+                              leaf->along ? (Temp[]){over, z->of_rows} : (Temp[]){z->of_rows, padded});
     }
     put_panels(z, i->body, ROW, z->row[0], -1, tall);
     Temp many = c->symmetric ? put_panels_up_to(z, i->body, z->row[z->rows - 1]) : z->many, wide;
@@ -242,9 +254,12 @@ static void put_copy(Blocks *z, Block *to, Temp i, Temp j) {
     build_store(z->b, to, ST_STORE, b, v, turned ? (Temp[]){i, j} : (Temp[]){j, i});
 }
 
-static void start_at(Blocks *z, Stmt *loop, Temp first) { loop->args = arena_copy(z->b->arena, (Temp[]){loop->args[0], first}, 2 * sizeof(Temp)), loop->nargs = 2; }
+static void start_at(Blocks *z, Stmt *loop, Temp first) {
+    loop->args = arena_copy(z->b->arena, (Temp[]){loop->args[0], first}, 2 * sizeof(Temp)), loop->nargs = 2;
+}
 
-// Elements with a column after the row are those with both exchanged: some columns at a time, of rows after these, and what is left.
+// Elements with a column after the row are those with both exchanged: some columns at a time, of rows after these, and what is
+// left.
 static void put_mirror(Blocks *z, Block *to) {
     Temp n = z->n[ROW], line = put_number(z, to, LINE);
     Stmt *by = put_outer(z, to, NULL, put_int(z, to, OP_idiv, n, line));
@@ -254,7 +269,8 @@ static void put_mirror(Blocks *z, Block *to) {
     Stmt *j = put_outer(z, i->body, NULL, line);
     put_copy(z, j->body, i->dst, put_int(z, j->body, OP_add, base, j->dst));
     Stmt *all = put_outer(z, to, NULL, n);
-    Temp next = put_int(z, all->body, OP_mul, put_plus(z, all->body, put_int(z, all->body, OP_idiv, all->dst, put_number(z, all->body, LINE)), 1), line);
+    Temp next = put_int(z, all->body, OP_mul,
+                        put_plus(z, all->body, put_int(z, all->body, OP_idiv, all->dst, put_number(z, all->body, LINE)), 1), line);
     Temp end = put_int(z, all->body, OP_min, next, n), start = put_plus(z, all->body, all->dst, 1);
     Stmt *row = put_outer(z, all->body, NULL, end);
     start_at(z, row, start);
@@ -268,8 +284,10 @@ void contraction_put(Builder *b, const LaneOptions *opt, Contraction *c, Block *
     z->of_rows = put_number(z, to, z->rows), z->of_columns = put_number(z, to, z->columns);
     for (int side = ROW; side <= COLUMN; side++) z->last[side] = put_plus(z, to, z->n[side], -1);
     Temp row_panels = put_parts(z, to, z->n[ROW], z->rows), panels = put_parts(z, to, z->n[COLUMN], z->columns), wide;
-    Temp times = put_parts(z, to, z->n[OVER], z->over), blocks_of = put_parts(z, to, panels, z->panels), none = put_number(z, to, 0);
-    Temp held = put_int(z, to, OP_min, panels, put_number(z, to, z->panels)), deep = put_int(z, to, OP_min, z->n[OVER], put_number(z, to, z->over));
+    Temp times = put_parts(z, to, z->n[OVER], z->over), blocks_of = put_parts(z, to, panels, z->panels),
+         none = put_number(z, to, 0);
+    Temp held = put_int(z, to, OP_min, panels, put_number(z, to, z->panels)),
+         deep = put_int(z, to, OP_min, z->n[OVER], put_number(z, to, z->over));
     Block loops = {0};
     Stmt *by = put_outer(z, &loops, NULL, blocks_of);
     z->first_panel = put_int(z, by->body, OP_mul, by->dst, put_number(z, by->body, z->panels));
@@ -278,7 +296,8 @@ void contraction_put(Builder *b, const LaneOptions *opt, Contraction *c, Block *
     z->first = put_int(z, k->body, OP_mul, k->dst, put_number(z, k->body, z->over));
     z->count = put_part(z, k->body, z->n[OVER], z->first, z->over);
     z->is_first = put_test(z, k->body, OP_eq, k->dst, none);
-    for (int i = 0; i < c->n[COLUMN]; i++) c->leaf[COLUMN][i].buf = build_buf(b, to, k->body, kind_of(z), 3, (Temp[]){held, deep, z->of_columns});
+    for (int i = 0; i < c->n[COLUMN]; i++)
+        c->leaf[COLUMN][i].buf = build_buf(b, to, k->body, kind_of(z), 3, (Temp[]){held, deep, z->of_columns});
     Stmt *pack = put_outer(z, k->body, NULL, z->many);
     Temp column = put_column(z, pack->body, pack->dst, &wide);
     put_panels(z, pack->body, COLUMN, column, pack->dst, wide);

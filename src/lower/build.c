@@ -37,7 +37,9 @@ static Stmt *loop_over(Builder *z, Block *to, Temp index, Temp count) {
     return s;
 }
 
-Stmt *build_loop(Builder *z, Block *to, Temp like, Temp count) { return loop_over(z, to, build_temp(z, z->tree->temps.data[like]), count); }
+Stmt *build_loop(Builder *z, Block *to, Temp like, Temp count) {
+    return loop_over(z, to, build_temp(z, z->tree->temps.data[like]), count);
+}
 
 Stmt *build_loop_named(Builder *z, Block *to, const char *name, Temp count) {
     return loop_over(z, to, build_temp(z, (TempInfo){.kind = KIND_INT, .name = name}), count);

@@ -21,9 +21,7 @@ static Temp has_nan(Lower *l, const Node *e, Buf *buf) {
     return lower_get(l, found);
 }
 
-static Temp is_nan(Lower *l, const Node *e, Temp t, Buf *buf) {
-    return buf ? has_nan(l, e, buf) : lower_op2(l, OP_ne, t, t);
-}
+static Temp is_nan(Lower *l, const Node *e, Temp t, Buf *buf) { return buf ? has_nan(l, e, buf) : lower_op2(l, OP_ne, t, t); }
 
 // --debug-nan: fails if the result has a NaN and no argument has one.
 static void check_nan(Lower *l, Node *e, const Stmt *s, Buf *buf) {
@@ -32,8 +30,7 @@ static void check_nan(Lower *l, Node *e, const Stmt *s, Buf *buf) {
     lower_stmt(l, ST_OP, ok, 1, &bad)->op = OP_not;
     for (int k = 0, scalars = 0; k < s->nin; k++) {
         Temp t = s->in[k] ? -1 : s->args[scalars++];
-        if (kind_is_float(e->args[first + k]->kind))
-            ok = lower_op2(l, OP_or, ok, is_nan(l, e->args[first + k], t, s->in[k]));
+        if (kind_is_float(e->args[first + k]->kind)) ok = lower_op2(l, OP_or, ok, is_nan(l, e->args[first + k], t, s->in[k]));
     }
     lower_check(l, ok, FSM_ERROR_NAN, ir_nan_text(l->ir, e, &nvalues), l->span, 0, NULL);
 }
@@ -53,8 +50,8 @@ Temp lower_extern(Lower *l, Node *e, Buf *buf) {
     s->u.name = e->u.ext->name;
     s->nin = n, s->in = in, s->buf = buf;
     if (buf)
-        lower_check(l, lower_op2(l, OP_eq, t, lower_int(l, 0)), FSM_ERROR_EXTERN, extern_failure(l->arena, s->u.name),
-                    e->span, 1, &t);
+        lower_check(l, lower_op2(l, OP_eq, t, lower_int(l, 0)), FSM_ERROR_EXTERN, extern_failure(l->arena, s->u.name), e->span, 1,
+                    &t);
     if (l->ir->debug_nan && ir_makes_nan(e)) check_nan(l, e, s, buf);
     return t;
 }

@@ -95,8 +95,8 @@ static bool has_new(const Block *block, const Buf *b) {
     return false;
 }
 
-// The arrays of a block in `all` that come into being before that: others for the copy. They may have been moved out of the block, too, but
-// not out of `all`.
+// The arrays of a block in `all` that come into being before that: others for the copy. They may have been moved out of the block,
+// too, but not out of `all`.
 static void note_homes(Cloner *z, Block *to, const Block *all, const Block *block, const Block *copy) {
     for (int i = 0, n = z->tree->bufs.len; i < n; i++) {
         const Buf *b = z->tree->bufs.data[i];

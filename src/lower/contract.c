@@ -4,14 +4,14 @@
 //     for i { for j { c = 0; for k { c += x[i,k] * y[k,j] }; z[i,j] = c } }
 //
 // are done in blocks where they are large, which is asked at run time: all columns of y that the nearest caches hold for a part of
-// the k are packed, in panels of as many columns as a few vectors have lanes; and for each panel of a few rows of x, which is packed
-// as well, and each of columns, registers hold the sums:
+// the k are packed, in panels of as many columns as a few vectors have lanes; and for each panel of a few rows of x, which is
+// packed as well, and each of columns, registers hold the sums:
 //
 //     for columns, k in blocks { Y[p,k,lane] = y[…]; for i in panels { X[r,k] = x[…]; for p { lanes { c0 = c1 = … = 0;
 //         for k { c0 += X[0,k] * Y[p,k,lane]; c1 += X[1,k] * Y[p,k,lane]; … }; z[…] += … } } } }
 //
-// x and y need not be elements: they are whatever is computed from either index and k, when they are packed, and instead of a product
-// there may be anything cheap. What else such nests do, as those of derivatives, is taken apart before (lower/product.c).
+// x and y need not be elements: they are whatever is computed from either index and k, when they are packed, and instead of a
+// product there may be anything cheap. What else such nests do, as those of derivatives, is taken apart before (lower/product.c).
 // If rows and columns may be exchanged, the half with j > i is copied from the other.
 #include "lower/contract.h"
 
@@ -27,11 +27,11 @@ typedef struct Contractor {
     Builder b;
     Model m;
     const LaneOptions *opt;
-    Map seen;   // loops that stay as they are
+    Map seen; // loops that stay as they are
     // Of the nest that is looked at:
-    Stmt **def; // by temp
+    Stmt **def;        // by temp
     Map made, written; // temps, by number + 1, and arrays
-    Map moved;  // statements before it that are of the other alternative
+    Map moved;         // statements before it that are of the other alternative
     int budget;
 } Contractor;
 
@@ -49,7 +49,9 @@ static void note_made(Contractor *z, const Block *b) {
     }
 }
 
-static bool is_pure(const Stmt *s) { return s->kind == ST_LIT || s->kind == ST_ARG || s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT; }
+static bool is_pure(const Stmt *s) {
+    return s->kind == ST_LIT || s->kind == ST_ARG || s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT;
+}
 
 // The indices on which t depends, as bits; -1: on what may not be computed elsewhere.
 static int depends(Contractor *z, const Contraction *c, Temp t) {
@@ -114,7 +116,9 @@ static bool effects(const Block *b, int n, Stmt **out) {
     return k == n;
 }
 
-static const Stmt *def_of(const Contractor *z, Temp t, StmtKind kind) { return z->def[t] && z->def[t]->kind == kind ? z->def[t] : NULL; }
+static const Stmt *def_of(const Contractor *z, Temp t, StmtKind kind) {
+    return z->def[t] && z->def[t]->kind == kind ? z->def[t] : NULL;
+}
 
 static void swap_sides(Contraction *c) {
     Stmt *row = c->loop[ROW];
@@ -145,8 +149,10 @@ static bool find(Contractor *z, Stmt *nest, Contraction *c) {
     c->loop[OVER] = e[1], c->to = e[2];
     if ((c->to->kind != ST_STORE && c->to->kind != ST_ADDTO) || !kind_is_float(c->to->buf->kind)) return false;
     if (!effects(e[1]->body, 1, &set) || set->kind != ST_SET || set->dst != e[0]->dst) return false;
-    const Stmt *zero = def_of(z, e[0]->args[0], ST_LIT), *value = def_of(z, c->to->args[0], ST_GET), *sum = def_of(z, set->args[0], ST_OP);
-    if (!zero || zero->u.real != 0 || !value || value->args[0] != set->dst || !sum || sum->op != OP_add || !is_element(z, c)) return false;
+    const Stmt *zero = def_of(z, e[0]->args[0], ST_LIT), *value = def_of(z, c->to->args[0], ST_GET),
+               *sum = def_of(z, set->args[0], ST_OP);
+    if (!zero || zero->u.real != 0 || !value || value->args[0] != set->dst || !sum || sum->op != OP_add || !is_element(z, c))
+        return false;
     for (int k = 0; k < 2; k++) {
         const Stmt *get = def_of(z, sum->args[k], ST_GET);
         if (!get || get->args[0] != set->dst) continue;
@@ -168,7 +174,9 @@ static int exchanged(Contractor *z, const Contraction *c, Temp t, Temp u) {
     if (t == c->loop[COLUMN]->dst) return u == c->loop[ROW]->dst;
     if (!is_made(z, t) || !is_made(z, u) || t == c->loop[OVER]->dst) return t == u;
     const Stmt *a = z->def[t], *b = z->def[u];
-    if (z->budget-- <= 0 || a->kind != b->kind || a->op != b->op || a->nargs != b->nargs || a->buf != b->buf || kind_of(z, t) != kind_of(z, u)) return 0;
+    if (z->budget-- <= 0 || a->kind != b->kind || a->op != b->op || a->nargs != b->nargs || a->buf != b->buf ||
+        kind_of(z, t) != kind_of(z, u))
+        return 0;
     if (a->kind == ST_LIT) return kind_is_float(kind_of(z, t)) ? a->u.real == b->u.real : a->u.num == b->u.num;
     bool op = a->kind == ST_OP && kind_is_float(kind_of(z, t));
     if (op && a->nargs == 2 && (a->op == OP_add || a->op == OP_sub || a->op == OP_mul)) {
@@ -189,7 +197,8 @@ static int exchanged(Contractor *z, const Contraction *c, Temp t, Temp u) {
 
 static bool is_symmetric(Contractor *z, const Contraction *c) {
     z->budget = BUDGET;
-    return c->to->kind == ST_STORE && c->to->buf->rank == 2 && c->loop[ROW]->args[0] == c->loop[COLUMN]->args[0] && exchanged(z, c, c->term, c->term) == 1;
+    return c->to->kind == ST_STORE && c->to->buf->rank == 2 && c->loop[ROW]->args[0] == c->loop[COLUMN]->args[0] &&
+           exchanged(z, c, c->term, c->term) == 1;
 }
 
 // ---- nests
@@ -199,8 +208,8 @@ static int depth_of(const Block *b) {
     int most = 0;
     for (int i = 0; b && i < b->stmts.len; i++) {
         const Stmt *s = b->stmts.data[i];
-        bool known = is_pure(s) || s->kind == ST_LOAD || s->kind == ST_STORE || s->kind == ST_ADDTO || s->kind == ST_CELL || s->kind == ST_GET ||
-                     s->kind == ST_SET || s->kind == ST_FILL || s->kind == ST_NEW;
+        bool known = is_pure(s) || s->kind == ST_LOAD || s->kind == ST_STORE || s->kind == ST_ADDTO || s->kind == ST_CELL ||
+                     s->kind == ST_GET || s->kind == ST_SET || s->kind == ST_FILL || s->kind == ST_NEW;
         if (s->kind != ST_FOR && !known) return VARS + 1;
         if (s->kind == ST_FOR && (!nest_is_plain(s) || s->few || s->outer)) return VARS + 1;
         int of = s->kind == ST_FOR ? 1 + depth_of(s->body) : 0;
@@ -211,7 +220,8 @@ static int depth_of(const Block *b) {
 
 static int count_statements(const Block *b) {
     int n = 0;
-    for (int i = 0; b && i < b->stmts.len; i++) n += 1 + count_statements(b->stmts.data[i]->body) + count_statements(b->stmts.data[i]->other);
+    for (int i = 0; b && i < b->stmts.len; i++)
+        n += 1 + count_statements(b->stmts.data[i]->body) + count_statements(b->stmts.data[i]->other);
     return n;
 }
 
@@ -228,13 +238,14 @@ static Temp put_worth(Contractor *z, Block *to, const Contraction *c) {
     }
     Temp all = build_op(b, to, KIND_BOOL, OP_le, build_literal(b, to, KIND_INT, z->opt->always ? 1 : LEAST), least);
     if (z->opt->always) return all;
-    return build_op(b, to, KIND_BOOL, OP_and, all, build_op(b, to, KIND_BOOL, OP_le, build_literal(b, to, KIND_INT, LEAST_WORK), work));
+    return build_op(b, to, KIND_BOOL, OP_and, all,
+                    build_op(b, to, KIND_BOOL, OP_le, build_literal(b, to, KIND_INT, LEAST_WORK), work));
 }
 
 static void explain_contraction(const Contractor *z, const Contraction *c) {
     const char *name = z->b.tree->temps.data[c->nest->dst].name;
-    explain(z->b.tree->func->ir->explain, EXPLAIN_SCHEDULE, c->nest->span, "loop over `%s`: in blocks, where it is large: products of what depends on rows or columns",
-            name ? name : "i");
+    explain(z->b.tree->func->ir->explain, EXPLAIN_SCHEDULE, c->nest->span,
+            "loop over `%s`: in blocks, where it is large: products of what depends on rows or columns", name ? name : "i");
 }
 
 static void look_at(Contractor *z, const Stmt *nest) {
@@ -281,7 +292,9 @@ typedef struct Place { // of a nest: the branch with blocks, which stands in a b
 static void drop_zeros(Contractor *z, const Place *place, Contraction *c, int *at) {
     Block *body = place->branch->body;
     const Buf *b = c->to->buf;
-    if (c->to->kind != ST_ADDTO || b->rank != 2 || b->extent[0] != c->loop[ROW]->args[0] || b->extent[1] != c->loop[COLUMN]->args[0]) return;
+    if (c->to->kind != ST_ADDTO || b->rank != 2 || b->extent[0] != c->loop[ROW]->args[0] ||
+        b->extent[1] != c->loop[COLUMN]->args[0])
+        return;
     if (stmt_index(c->to)[0] != c->loop[ROW]->dst) return;
     int zeros = find_zeros(z, body, *at, b);
     if (zeros >= 0) {
@@ -334,7 +347,9 @@ static bool is_same(Contractor *z, const Contraction *c, Temp t, const Contracti
         if (c->loop[v]->dst == t || o->loop[v]->dst == u) return c->loop[v]->dst == t && o->loop[v]->dst == u;
     if (!is_made(z, t) || !is_made(z, u)) return t == u;
     const Stmt *a = z->def[t], *b = z->def[u];
-    if (z->budget-- <= 0 || a->kind != b->kind || a->op != b->op || a->nargs != b->nargs || a->buf != b->buf || kind_of(z, t) != kind_of(z, u)) return false;
+    if (z->budget-- <= 0 || a->kind != b->kind || a->op != b->op || a->nargs != b->nargs || a->buf != b->buf ||
+        kind_of(z, t) != kind_of(z, u))
+        return false;
     if (a->kind == ST_LIT) return kind_is_float(kind_of(z, t)) ? a->u.real == b->u.real : a->u.num == b->u.num;
     if (a->kind == ST_ARG && a->u.num != b->u.num) return false;
     for (int k = 0; k < a->nargs; k++)
@@ -368,7 +383,8 @@ static bool join_factors(Contractor *z, Contraction *c, const Contraction *o) {
     const Stmt *other = z->def[o->term];
     Block *body = c->loop[OVER]->body;
     int at = place_of(body, mul);
-    if (!z->opt->fast || at < 0 || mul->kind != ST_OP || mul->op != OP_mul || other->kind != ST_OP || other->op != OP_mul) return false;
+    if (!z->opt->fast || at < 0 || mul->kind != ST_OP || mul->op != OP_mul || other->kind != ST_OP || other->op != OP_mul)
+        return false;
     for (int v = 0; v < VARS; v++)
         if (c->loop[v]->args[0] != o->loop[v]->args[0]) return false;
     for (int i = 0; i < 4; i++) {
@@ -376,7 +392,8 @@ static bool join_factors(Contractor *z, Contraction *c, const Contraction *o) {
         z->budget = BUDGET;
         if (!is_same(z, c, mul->args[x], o, other->args[y])) continue;
         Block one = {0};
-        Temp more = put_same(z, body, &at, c, o, other->args[1 - y]), sum = build_op(&z->b, &one, kind_of(z, c->term), OP_add, mul->args[1 - x], more);
+        Temp more = put_same(z, body, &at, c, o, other->args[1 - y]),
+             sum = build_op(&z->b, &one, kind_of(z, c->term), OP_add, mul->args[1 - x], more);
         block_insert(body, at, one.stmts.data[0]);
         vec_free(&one.stmts);
         mul->args = arena_copy(z->b.arena, mul->args, 2 * sizeof *mul->args);
@@ -399,8 +416,8 @@ static bool find_maker(Contractor *z, Block *body, int at, const Buf *b, Contrac
 
 // Is the matrix, which is new, loaded for one element at a time, that of both loops, and nowhere else?
 static bool is_term(const Contractor *z, const Block *body, const Stmt *load, const Stmt *i, const Stmt *j, int first_buf) {
-    return load && load->kind == ST_LOAD && load->buf->id >= first_buf && load->buf->rank == 2 && load->args[0] == i->dst && load->args[1] == j->dst &&
-           block_accesses(body, load->buf) == 2 && z->b.tree->bufs.data[load->buf->id] == load->buf;
+    return load && load->kind == ST_LOAD && load->buf->id >= first_buf && load->buf->rank == 2 && load->args[0] == i->dst &&
+           load->args[1] == j->dst && block_accesses(body, load->buf) == 2 && z->b.tree->bufs.data[load->buf->id] == load->buf;
 }
 
 // The first stores, or adds, to where `store` of loops i and j does; the second adds.
@@ -418,7 +435,8 @@ static bool is_ready(const Block *body, int first, int second) {
         Effects e = {0};
         bool ready = true;
         effects_add(&e, body->stmts.data[i]);
-        for (int k = 0; k < e.access.len; k++) ready &= !e.access.data[k].write || !stmt_accesses(body->stmts.data[second], e.access.data[k].buf);
+        for (int k = 0; k < e.access.len; k++)
+            ready &= !e.access.data[k].write || !stmt_accesses(body->stmts.data[second], e.access.data[k].buf);
         effects_free(&e);
         if (!ready) return false;
     }
@@ -448,7 +466,8 @@ static bool join_sum(Contractor *z, Block *body, int at, int first_buf) {
     note_made(z, o.nest->body), map_put(&z->made, contraction_key(o.nest->dst), o.nest);
     store_to(z, &c, store, store->kind, i, j), store_to(z, &o, store, ST_ADDTO, i, j);
     block_delete(body, at);
-    if (is_ready(body, place_of(body, c.nest), place_of(body, o.nest)) && join_factors(z, &c, &o)) block_delete(body, place_of(body, o.nest));
+    if (is_ready(body, place_of(body, c.nest), place_of(body, o.nest)) && join_factors(z, &c, &o))
+        block_delete(body, place_of(body, o.nest));
     for (int k = 0; k < body->stmts.len; k++) {
         const Stmt *s = body->stmts.data[k];
         if (s->kind == ST_NEW && (s->buf == p->buf || s->buf == q->buf)) block_delete(body, k--);
@@ -490,7 +509,8 @@ static bool contract(Contractor *z, Block *block, int at) {
     products_split_nest(z->b.arena, z->b.tree, branch->body, copy);
     map_put(&z->seen, s, s);
     while (join_sums(z, branch->body, before)) continue;
-    bool good = !has_new(branch->body, before) && put_blocks(z, &place, &condition, &worth); // large arrays would cost more than they gain
+    bool good =
+        !has_new(branch->body, before) && put_blocks(z, &place, &condition, &worth); // large arrays would cost more than they gain
     if (good) {
         branch->args[0] = worth;
         int n = 0;
@@ -528,7 +548,11 @@ void lanes_contract(Arena *arena, Tree *tree, const LaneOptions *opt) {
     bool any = false;
     for (bool more = !opt->precise; more;) {
         Contractor z = {.b = {.arena = arena, .tree = tree}, .opt = opt, .seen = seen};
-        z.m = (Model){.machine = opt->machine, .roots = opt->roots, .masks = opt->width >= LANES_MASKED, .silent = true, .always = opt->always};
+        z.m = (Model){.machine = opt->machine,
+                      .roots = opt->roots,
+                      .masks = opt->width >= LANES_MASKED,
+                      .silent = true,
+                      .always = opt->always};
         iter_init(&z.m.it, arena, tree, false);
         model_find_windows(&z.m);
         more = contract_all(&z, tree->body);

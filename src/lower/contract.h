@@ -1,4 +1,5 @@
-// Contractions: nests of loops that add up what depends on a row and k, and on a column and k, by products or other cheap operations.
+// Contractions: nests of loops that add up what depends on a row and k, and on a column and k, by products or other cheap
+// operations.
 #ifndef LOWER_CONTRACT_H
 #define LOWER_CONTRACT_H
 

@@ -1,10 +1,11 @@
-// Results that are numbers of another kind. An array of which nothing is needed but a copy of another kind, such as Ints that a result
-// of Int32s holds, is made as that:
+// Results that are numbers of another kind. An array of which nothing is needed but a copy of another kind, such as Ints that a
+// result of Int32s holds, is made as that:
 //
 //     loop { a[i] = e; … }; for k { check a[k]; b[k] = i32(a[k]) }     becomes     loop { b[i] = i32(e); …; check e }
 //
-// where iterations of the loop are independent, so that nothing is written that is not the element in the end. What is checked, whether
-// an Int fits into 32 bits, is checked at the end of the block; of Ints that differ by constants, of the least and the greatest.
+// where iterations of the loop are independent, so that nothing is written that is not the element in the end. What is checked,
+// whether an Int fits into 32 bits, is checked at the end of the block; of Ints that differ by constants, of the least and the
+// greatest.
 #include "lower/effects.h"
 #include "lower/independent.h"
 #include "lower/internal.h"
@@ -115,7 +116,7 @@ static bool is_between(const Converter *z, int site) {
         linear_add(z->it.known, z->it.def, s->store->args[0], -1, &apart);
         if (!linear_is_number(&apart)) continue;
         if (apart.plus == 0 && i < site) return true;
-        less |= apart.plus < 0, more |= apart.plus > 0;
+        less |= apart.plus<0, more |= apart.plus> 0;
     }
     return less && more;
 }

@@ -1,5 +1,5 @@
-// Copies of whole arrays, and zeros, that need not be made. An array that is copied to another one, or to a row of it, and is not needed
-// beside that is made there:
+// Copies of whole arrays, and zeros, that need not be made. An array that is copied to another one, or to a row of it, and is not
+// needed beside that is made there:
 //
 //     loop { a[i] = e; …; for k { b[t, k] = a[k] } }                   becomes   loop { b[t, i] = e; … }
 //
@@ -16,9 +16,9 @@
 //
 //     loop i { for j { a[i, j] = e }; … }; for k { b[n - 1 - k] += a[k] }   becomes   loop i { for j { b[n - 1 - i, j] += e }; … }
 //
-// These are for sequential loops, and outside of loops. Where iterations are independent, an array of their own is better than a row
-// of one that all have: lanes have theirs side by side, in registers if it is small. Where each element of an array of zeros is added to
-// once before anything else happens to it, zeros are not needed:
+// These are for sequential loops, and outside of loops. Where iterations are independent, an array of their own is better than a
+// row of one that all have: lanes have theirs side by side, in registers if it is small. Where each element of an array of zeros is
+// added to once before anything else happens to it, zeros are not needed:
 //
 //     a = 0; for i { a[0, i] += e }; for i { a[1, i] += f }     becomes     for i { a[0, i] = e }; for i { a[1, i] = f }
 //
@@ -31,7 +31,7 @@
 
 enum { LARGEST_BLOCK = 1000 };
 
-typedef struct Place { // of a block
+typedef struct Place {  // of a block
     const Block *outer; // NULL: it is the whole tree's
     const Stmt *by;     // whose block it is
 } Place;
@@ -39,7 +39,7 @@ typedef struct Place { // of a block
 typedef struct Copier {
     Builder b;
     bool strict; // sums keep their order
-    Stmt **def;   // by temp, of those that there were
+    Stmt **def;  // by temp, of those that there were
     int temps;
     int *uses;    // by buffer: how many statements access it, ST_NEW not counted
     bool *passed; // by buffer: C functions get it
@@ -160,7 +160,8 @@ static bool is_sequential(Copier *z, const Stmt *loop) {
 
 // Are all loops around the block sequential, inside of which array `to` is not new?
 static bool may_be_there(Copier *z, const Block *block, const Buf *to) {
-    for (const Place *p = map_get(&z->places, block); p && p->outer && block != to->home; block = p->outer, p = map_get(&z->places, block))
+    for (const Place *p = map_get(&z->places, block); p && p->outer && block != to->home;
+         block = p->outer, p = map_get(&z->places, block))
         if ((p->by->kind == ST_FOR || p->by->kind == ST_LOOP) && !is_sequential(z, p->by)) return false;
     return true;
 }
@@ -292,8 +293,8 @@ static bool only_loads(const Stmt *s, const Buf *b) {
     return true;
 }
 
-// Statement number `at` copies a row of c->to to an array, of which the block then only reads while the row stays as it is: it reads
-// the row.
+// Statement number `at` copies a row of c->to to an array, of which the block then only reads while the row stays as it is: it
+// reads the row.
 static bool read_there(Copier *z, Block *block, int at, const Copy *c) {
     const Buf *copy = c->from, *row = c->to;
     if (copy->where != BUF_TEMP || copy->kind != row->kind || z->passed[copy->id] || z->passed[row->id]) return false;
@@ -365,15 +366,15 @@ static bool small_literal(const Copier *z, Temp t, int most, int *value) {
 
 enum { MOST_PARTS = 64 };
 
-// A part of an array: that with these literals as indices in some dimensions; which one of `parts`, and of which dimensions (a mask)
-// they are.
+// A part of an array: that with these literals as indices in some dimensions; which one of `parts`, and of which dimensions (a
+// mask) they are.
 typedef struct Matrix {
     int number, parts;
     uint32_t dims;
 } Matrix;
 
-// The only access of a nest to the array, if it is of this kind and of each element of a part once. The first index is to be `row`, if
-// that is not -1.
+// The only access of a nest to the array, if it is of this kind and of each element of a part once. The first index is to be `row`,
+// if that is not -1.
 static Stmt *once(const Copier *z, Stmt *nest, const Buf *b, StmtKind kind, Temp row, Matrix *part) {
     Temp index[RANK_MAX], extent[RANK_MAX];
     int n = 0;
@@ -519,7 +520,8 @@ static bool add_there(Copier *z, Block *block, int at, const Rows *r) {
     Parts p = {.seen = 0};
     for (int i = 0; i < body->stmts.len; i++) {
         Stmt *s = body->stmts.data[i];
-        if (p.all ? !only_adds(s, from, loop->dst) : stmt_accesses(s, from) && !note_part(z, &p, s, from, ST_STORE, loop->dst)) return false;
+        if (p.all ? !only_adds(s, from, loop->dst) : stmt_accesses(s, from) && !note_part(z, &p, s, from, ST_STORE, loop->dst))
+            return false;
     }
     if (!p.all) return false;
     Temp row = loop->dst;

@@ -72,13 +72,16 @@ double model_lanes(Model *p, const Block *block, int vectors) {
         double cost = 1;
         switch (s->kind) {
         case ST_LIT: continue;
-        case ST_OP: cost = machine_op(p->machine, s->op) / (!iter_varies(&p->it, s->dst) || op_info[s->op].lanes ? lanes : 1.0); break;
+        case ST_OP:
+            cost = machine_op(p->machine, s->op) / (!iter_varies(&p->it, s->dst) || op_info[s->op].lanes ? lanes : 1.0);
+            break;
         case ST_LOAD:
         case ST_STORE:
         case ST_ADDTO: cost = move_cost(p, s, vectors); break;
         case ST_FOR:
             vec_push(&p->inner, s);
-            cost = (trips(p, s, false) + (s->together ? lanes : 0)) * (p->machine->trip / lanes / vectors + model_lanes(p, s->body, vectors));
+            cost = (trips(p, s, false) + (s->together ? lanes : 0)) *
+                   (p->machine->trip / lanes / vectors + model_lanes(p, s->body, vectors));
             p->inner.len--;
             break;
         case ST_IF: cost = 1 / lanes + model_lanes(p, s->body, vectors) + model_lanes(p, s->other, vectors); break;
@@ -122,7 +125,8 @@ static bool multiplies(const Model *p, Temp t, Temp cell, bool product, int dept
     if (!s || s->kind != ST_OP || depth == DEEP) return false;
     product |= s->op == OP_mul || s->op == OP_div;
     if (!product && s->op != OP_add && s->op != OP_sub) return false;
-    return multiplies(p, s->args[0], cell, product, depth + 1) || (s->nargs > 1 && multiplies(p, s->args[1], cell, product, depth + 1));
+    return multiplies(p, s->args[0], cell, product, depth + 1) ||
+           (s->nargs > 1 && multiplies(p, s->args[1], cell, product, depth + 1));
 }
 
 static bool is_made_in(const Block *block, Temp t) {
@@ -170,8 +174,8 @@ bool model_adds(const Block *block) {
 static bool is_llvms(const Block *block) { return model_adds(block) != has_neighbours(block); }
 
 // Is a simple loop inside of others better left to LLVM, too? It makes several vectors of short ones at a time, and then does what
-// is left one by one, but one vector of long ones. Sums, and additions to arrays, are its own to arrange (jam.c). Not so of a loop that
-// iterations of the one around cannot share: with masks, what is left is one vector, and it may be all there is.
+// is left one by one, but one vector of long ones. Sums, and additions to arrays, are its own to arrange (jam.c). Not so of a loop
+// that iterations of the one around cannot share: with masks, what is left is one vector, and it may be all there is.
 static bool is_short(const Block *block) {
     int n = 0;
     for (int i = 0; i < block->stmts.len; i++) {
@@ -283,7 +287,9 @@ static void explain_choice(Model *p, Stmt *loop, double plain, double laned, con
     p->silent = true;
     if (attribute) explain(x, EXPLAIN_SCHEDULE, loop->span, "loop over `%s`: %s: `#[%s]` says so", name, choice, attribute);
     else if (laned == DBL_MAX) explain(x, EXPLAIN_SCHEDULE, loop->span, "loop over `%s`: %s: it cannot have lanes", name, choice);
-    else explain(x, EXPLAIN_SCHEDULE, loop->span, "loop over `%s`: %s: about %.3g with lanes, %s", name, choice, laned, alternatives(p, loop, plain));
+    else
+        explain(x, EXPLAIN_SCHEDULE, loop->span, "loop over `%s`: %s: about %.3g with lanes, %s", name, choice, laned,
+                alternatives(p, loop, plain));
     p->silent = false;
 }
 

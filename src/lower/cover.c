@@ -48,9 +48,7 @@ static bool begins_here(Coverer *z, Column *c) {
     return ir_is_int_lit(ir_sub(m, first, z->end), &c->offset) && c->offset >= 0 && c->offset < c->step;
 }
 
-static bool is_zero_at(const Coverer *z, Node *place) {
-    return ir_is_zero(ir_subst1(z->l->ir, z->dense, ir_var(z->v), place));
-}
+static bool is_zero_at(const Coverer *z, Node *place) { return ir_is_zero(ir_subst1(z->l->ir, z->dense, ir_var(z->v), place)); }
 
 static Task store_at(const Task *t, const Coverer *z, Var *over, Node *place, Node *value) {
     Task u = *t;

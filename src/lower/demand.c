@@ -143,19 +143,21 @@ static void demand(Lower *l, Node *e, Demand *seen) {
     if (e->nargs == 0 || is_demanded(seen, e) || (seen->fuel && --*seen->fuel < 0) || lower_is_outside(l, e)) return;
     map_put(seen->seen, e, e);
     switch (e->op) {
-    case OP_bracket:
-        demand_where(l, e->args[0], (Arm){e->args[1], e->args[1]}, seen);
-        break;
+    case OP_bracket: demand_where(l, e->args[0], (Arm){e->args[1], e->args[1]}, seen); break;
     case OP_select:
         demand(l, e->args[0], seen);
         for (int i = 1; i < 3 && !seen->outer; i++) vec_push(&l->scope->arms, ((Arm){e->args[i], e->args[i]}));
         demand_either(l, e->args[1], e->args[2], seen);
         break;
-    case OP_and: case OP_or: // the second operand is evaluated by need if it may fail
+    case OP_and:
+    case OP_or: // the second operand is evaluated by need if it may fail
         demand(l, e->args[0], seen);
         if (!e->args[1]->partial) demand(l, e->args[1], seen);
         break;
-    case OP_gen: case OP_sum: case OP_argmin: case OP_argmax:
+    case OP_gen:
+    case OP_sum:
+    case OP_argmin:
+    case OP_argmax:
         demand(l, e->u.var->extent, seen);
         if (!lower_active(l, e->u.var) && !lower_maybe_empty(l, e->u.var)) demand(l, e->args[0], seen);
         if (e->op == OP_gen) demand_replaced(l, e, seen);
@@ -174,7 +176,9 @@ static void demand(Lower *l, Node *e, Demand *seen) {
 
 void lower_demand(Lower *l, Node *e) { demand(l, e, &(Demand){.seen = &l->scope->demanded}); }
 
-void lower_demand_where(Lower *l, Node *cond, Node *e) { demand_where(l, cond, (Arm){e, cond}, &(Demand){.seen = &l->scope->demanded}); }
+void lower_demand_where(Lower *l, Node *cond, Node *e) {
+    demand_where(l, cond, (Arm){e, cond}, &(Demand){.seen = &l->scope->demanded});
+}
 
 // What a condition is made of may be shared: there may be more ways to its parts than parts.
 enum { MAX_CONDITION = 64 };

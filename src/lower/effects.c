@@ -61,8 +61,8 @@ static bool meet(int n, const Temp *t, int m, const Temp *u) {
 }
 
 bool effects_share_cells(const Effects *a, const Effects *b) {
-    return meet(a->sets.len, a->sets.data, b->gets.len, b->gets.data) || meet(a->sets.len, a->sets.data, b->sets.len, b->sets.data) ||
-           meet(a->gets.len, a->gets.data, b->sets.len, b->sets.data);
+    return meet(a->sets.len, a->sets.data, b->gets.len, b->gets.data) ||
+           meet(a->sets.len, a->sets.data, b->sets.len, b->sets.data) || meet(a->gets.len, a->gets.data, b->sets.len, b->sets.data);
 }
 
 bool effects_conflict(const Stmt *s, const Effects *a, const Stmt *t, const Effects *b) {
@@ -138,7 +138,14 @@ Stmt *nest_inner(const Stmt *loop) {
 
 bool stmt_is_plain(const Stmt *s) {
     switch (s->kind) {
-    case ST_LIT: case ST_ARG: case ST_OP: case ST_CONV: case ST_SELECT: case ST_LOAD: case ST_GET: case ST_FETCH: return true;
+    case ST_LIT:
+    case ST_ARG:
+    case ST_OP:
+    case ST_CONV:
+    case ST_SELECT:
+    case ST_LOAD:
+    case ST_GET:
+    case ST_FETCH: return true;
     default: return false;
     }
 }

@@ -32,8 +32,8 @@ bool effects_apart(const Effects *a, Temp i, const Effects *b, Temp j);
 
 // Does the statement only compute, or read, a scalar?
 bool stmt_is_plain(const Stmt *s);
-bool block_has_effect(const Block *block);     // has it others?
-Stmt *block_only_effect(const Block *block);   // the only other one; NULL: there are more, or none
+bool block_has_effect(const Block *block);   // has it others?
+Stmt *block_only_effect(const Block *block); // the only other one; NULL: there are more, or none
 
 // Is the block scalar work alone?
 bool nest_is_flat(const Block *block);

@@ -91,7 +91,10 @@ static void need_stmt(Exec *x, const Stmt *s) {
     int cost = s->kind == ST_OP && kind_is_float(temp_kind(x, s->dst)) ? op_info[s->op].cost : 0;
     switch (s->kind) {
     case ST_OP: *to = owe(n, cost, first, s->nargs > 1 ? n->owed[s->args[1]] : NULL); return;
-    case ST_CONV: case ST_CELL: case ST_GET: case ST_SET: *to = first; return;
+    case ST_CONV:
+    case ST_CELL:
+    case ST_GET:
+    case ST_SET: *to = first; return;
     case ST_SELECT: *to = owe(n, 0, first, n->owed[s->args[x->temp[s->args[0]].i ? 1 : 2]]); return;
     default:
         for (int k = 0; k < s->nargs; k++) pay(n, n->owed[s->args[k]]), n->owed[s->args[k]] = NULL;
@@ -104,8 +107,7 @@ static void need_stmt(Exec *x, const Stmt *s) {
 static void exec_op(Exec *x, const Stmt *s) {
     Kind k = temp_kind(x, s->args[op_info[s->op].type == T_PSI ? 1 : 0]);
     Scalar a = x->temp[s->args[0]], b = s->nargs > 1 ? x->temp[s->args[1]] : (Scalar){.i = 0};
-    if ((s->op == OP_idiv || s->op == OP_irem) && b.i == 0)
-        fatal_bug("the loop tree of '%s' divides by zero", x->t->func->name);
+    if ((s->op == OP_idiv || s->op == OP_irem) && b.i == 0) fatal_bug("the loop tree of '%s' divides by zero", x->t->func->name);
     x->temp[s->dst] = scalar_op(s->op, k, a, b);
     if (!kind_is_float(temp_kind(x, s->dst))) return;
     x->counts.work += op_info[s->op].cost;
@@ -133,8 +135,7 @@ static Flow exec_new(Exec *x, const Buf *b) {
     t->data = fits ? malloc((size_t)bytes + 1) : NULL;
     if (!t->data) {
         x->code = FSM_ERROR_MEMORY;
-        x->error =
-            arena_printf(x->arena, "an array of %lld bytes does not fit in memory", fits ? (long long)bytes : -1);
+        x->error = arena_printf(x->arena, "an array of %lld bytes does not fit in memory", fits ? (long long)bytes : -1);
         return FLOW_ERROR;
     }
     memset(t->data, 0xff, (size_t)bytes); // not a number: shows what is read before it is written
@@ -194,8 +195,7 @@ static Scalar exec_extern(Exec *x, const Stmt *s) {
     ExternArg *args = ARENA_ARRAY(x->arena, ExternArg, s->nin + 1);
     for (int k = 0, scalars = 0; k < s->nin; k++) {
         Temp t = s->in[k] ? -1 : s->args[scalars++];
-        args[k] = s->in[k] ? whole(x, s->in[k], &x->counts.loads)
-                           : (ExternArg){.kind = temp_kind(x, t), .value = x->temp[t]};
+        args[k] = s->in[k] ? whole(x, s->in[k], &x->counts.loads) : (ExternArg){.kind = temp_kind(x, t), .value = x->temp[t]};
     }
     x->counts.call++, x->counts.work += op_info[OP_extern].cost;
     if (x->needs) x->needs->work += op_info[OP_extern].cost;
@@ -254,10 +254,8 @@ static Flow exec_stmt(Exec *x, const Stmt *s) {
     if (x->needs) need_stmt(x, s);
     switch (s->kind) {
     case ST_LIT:
-        if (kind_is_float(temp_kind(x, s->dst)))
-            dst->d = s->u.real;
-        else
-            dst->i = s->u.num;
+        if (kind_is_float(temp_kind(x, s->dst))) dst->d = s->u.real;
+        else dst->i = s->u.num;
         break;
     case ST_ARG: *dst = tensor_scalar(&x->inputs[s->u.num], 0); break;
     case ST_OP: exec_op(x, s); break;

@@ -5,7 +5,8 @@
 
 Temp lower_arg(Lower *l, Node *e) {
     Node *body = e->args[0];
-    Temp best = lower_cell(l, body->kind, lower_value(l, ir_zero(l->ir, body->kind))), at = lower_cell(l, KIND_INT, lower_int(l, -1));
+    Temp best = lower_cell(l, body->kind, lower_value(l, ir_zero(l->ir, body->kind))),
+         at = lower_cell(l, KIND_INT, lower_int(l, -1));
     Var *v = lower_loop_var(l, e->u.var, &body);
     Stmt *loop = lower_begin_for(l, v);
     lower_demand(l, body);

@@ -18,12 +18,10 @@ static int next_state(Node *loop, const bool *waiting) {
 }
 
 static void explain_update(Lower *l, Node *loop, int k, const Update *u) {
-    static const char *const how[] = {[UPDATE_NONE] = "not changed",
-                                      [UPDATE_ADD] = "added to in place",
-                                      [UPDATE_PARTS] = "updated in place",
-                                      [UPDATE_LOOP] = "updated in place by a loop inside",
-                                      [UPDATE_IF] = "updated in place",
-                                      [UPDATE_COPY] = "made anew in every iteration, and copied"};
+    static const char *const how[] = {
+        [UPDATE_NONE] = "not changed",       [UPDATE_ADD] = "added to in place",
+        [UPDATE_PARTS] = "updated in place", [UPDATE_LOOP] = "updated in place by a loop inside",
+        [UPDATE_IF] = "updated in place",    [UPDATE_COPY] = "made anew in every iteration, and copied"};
     const char *name = ir_loop(loop)->state[k]->name;
     explain(l->ir->explain, EXPLAIN_MEMORY, loop->span, "%s: the state `%s` is %s", ir_quote(l->ir, loop), name ? name : "s",
             u->turns ? "made anew in every iteration, in two buffers by turns" : how[u->how]);
@@ -76,7 +74,8 @@ static int plan_order(Lower *l, Node *loop, Buf *const *buf, int *order, Update 
         plan[k]->turns = lower_may_turn(l, loop, plan[k]);
         explain_update(l, loop, k, plan[k]);
         if (plan[k]->turns) plan[k]->next = other_buf(l, plan[k], buf[k]);
-        else if (plan[k]->how == UPDATE_COPY) plan[k]->next = lower_buf(l, BUF_TEMP, buf[k]->kind, buf[k]->rank, buf[k]->extent, NULL);
+        else if (plan[k]->how == UPDATE_COPY)
+            plan[k]->next = lower_buf(l, BUF_TEMP, buf[k]->kind, buf[k]->rank, buf[k]->extent, NULL);
     }
 }
 
@@ -394,7 +393,8 @@ static bool may_be(const Node *s, const Node *t, const Var *v, int depth) {
 static bool adds_up(const JoinedLoop *u, const Node *sum) {
     for (int k = 0; k < u->state.len; k++) {
         const Node *step = u->step.data[k], *self = ir_var(u->state.data[k]);
-        bool adds = (step->op == OP_add && step->args[1] == self) || ((step->op == OP_add || step->op == OP_sub) && step->args[0] == self);
+        bool adds =
+            (step->op == OP_add && step->args[1] == self) || ((step->op == OP_add || step->op == OP_sub) && step->args[0] == self);
         if (!adds || !ir_is_zero(u->init.data[k])) continue;
         if (!sum || step->op == OP_sub || may_be(step->args[step->args[0] == self], sum->args[0], sum->u.var, 3)) return true;
     }

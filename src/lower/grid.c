@@ -3,7 +3,8 @@
 // The outermost loop of a nest whose iterations are independent is one. If it has few iterations, as far as is known, the loops
 // in it are looked at instead. If all that its body does besides computing scalars is one loop that is independent as well, both
 // are one grid, so that there are iterations enough even where the outer loop is short.
-// Loops inside of a grid are looked at in the same way: blocks can do iterations of the grid, and their threads those of such loops.
+// Loops inside of a grid are looked at in the same way: blocks can do iterations of the grid, and their threads those of such
+// loops.
 #include "lower/grid.h"
 
 #include "lower/independent.h"
@@ -21,7 +22,13 @@ typedef struct Chooser {
 // Does it only compute a scalar from what is there?
 static bool is_plain(const Stmt *s) {
     switch (s->kind) {
-    case ST_LIT: case ST_ARG: case ST_OP: case ST_CONV: case ST_SELECT: case ST_LOAD: case ST_CHECK: return true;
+    case ST_LIT:
+    case ST_ARG:
+    case ST_OP:
+    case ST_CONV:
+    case ST_SELECT:
+    case ST_LOAD:
+    case ST_CHECK: return true;
     default: return false;
     }
 }
@@ -114,7 +121,8 @@ static bool make_grid(Chooser *z, Stmt *loop) {
     iter_forget(&z->it);
     if (!g || !keeps_order(z, g)) return false;
     Stmt *last = loop, *inner;
-    while (g->depth < DEEPEST && !g->ncopies && !g->natomics && (inner = only_loop(last)) && may_join(z, loop, inner)) g->depth++, last = inner;
+    while (g->depth < DEEPEST && !g->ncopies && !g->natomics && (inner = only_loop(last)) && may_join(z, loop, inner))
+        g->depth++, last = inner;
     if (is_few(z, loop, g->depth)) return false;
     loop->grid = g;
     return true;

@@ -7,7 +7,7 @@
 // What a loop is as a grid. Nothing but sums, extremes and additions to arrays joins its iterations.
 typedef struct Grid {
     bool inner; // it is in a grid: the threads of a block may share out its iterations, if the block does one of the outer grid
-    int depth; // of so many loops, each the only one in the body of the last; every combination of their indices is an iteration
+    int depth;  // of so many loops, each the only one in the body of the last; every combination of their indices is an iteration
     int nsums;
     Temp *cell; // from outside: of each thread its own, joined at the end
     Op *by;     // OP_add, OP_min or OP_max

@@ -2,16 +2,19 @@
 //
 //     for i < n { x; for c < k { for j { z[c,j] = sum over l of q[c,j,l] * x[l] } }; y; for c < k { … for j, l { g[c,j,l] += u[j] * x[l] } } }
 //
-// Each part of it gets loops of its own, with arrays for what others need of it, for a group of iterations at a time, as memory permits:
+// Each part of it gets loops of its own, with arrays for what others need of it, for a group of iterations at a time, as memory
+// permits:
 //
 //     for each group { for i, c { x[i,c] }; for c { for i, j { z[i,c,j] = sum over l of q[c,j,l] * x[i,c,l] } }; for i { y[i] };
 //                      for c { for j, l { p[c,j,l] += sum over i of u[i,c,j] * x[i,c,l] } } }
 //
-// so that sums of products are products of matrices, for each c, and what iterations add to the same places are sums over them. Loops of
-// which that makes parts are open, and all others stay as they are, in a part; of these, sums of products may come before them.
+// so that sums of products are products of matrices, for each c, and what iterations add to the same places are sums over them.
+// Loops of which that makes parts are open, and all others stay as they are, in a part; of these, sums of products may come before
+// them.
 //
-// Where a sum goes up to l < j + 1, as along a row of a triangle, q gets zeros for the rest. A zero times what the sum does not contain may
-// be NaN: sums that turn out so are computed again as they were. Of products that are added up to there, the rest is not added.
+// Where a sum goes up to l < j + 1, as along a row of a triangle, q gets zeros for the rest. A zero times what the sum does not
+// contain may be NaN: sums that turn out so are computed again as they were. Of products that are added up to there, the rest is
+// not added.
 
 #include "lower/groups.h"
 
@@ -26,7 +29,8 @@ static void survey(Grouper *z, const Block *b) {
         const Stmt *s = b->stmts.data[i];
         z->count_at++;
         if (s->dst >= 0 && s->kind != ST_SET) z->made[s->dst] = true, z->at[s->dst] = z->count_at;
-        if (s->buf && s->kind != ST_LOAD && s->kind != ST_NEW && s->kind != ST_FETCH) map_put(&z->changed, s->buf, (void *)(intptr_t)z->count_at);
+        if (s->buf && s->kind != ST_LOAD && s->kind != ST_NEW && s->kind != ST_FETCH)
+            map_put(&z->changed, s->buf, (void *)(intptr_t)z->count_at);
         survey(z, s->body), survey(z, s->other);
     }
 }
@@ -34,7 +38,9 @@ static void survey(Grouper *z, const Block *b) {
 static bool has_barred(const Block *b) {
     for (int i = 0; b && i < b->stmts.len; i++) {
         const Stmt *s = b->stmts.data[i];
-        if (s->kind == ST_CHECK || s->kind == ST_EXTERN || s->kind == ST_OUT || s->kind == ST_COPY || has_barred(s->body) || has_barred(s->other)) return true;
+        if (s->kind == ST_CHECK || s->kind == ST_EXTERN || s->kind == ST_OUT || s->kind == ST_COPY || has_barred(s->body) ||
+            has_barred(s->other))
+            return true;
     }
     return false;
 }
@@ -60,7 +66,9 @@ static bool accesses(const Stmt *s, const Buf *b, bool additions) { // but for i
 static bool has_block(const Block *b, const Block *in) { // in the block, or inside of it
     if (b == in) return true;
     for (int i = 0; b && i < b->stmts.len; i++)
-        if ((b->stmts.data[i]->body && has_block(b->stmts.data[i]->body, in)) || (b->stmts.data[i]->other && has_block(b->stmts.data[i]->other, in))) return true;
+        if ((b->stmts.data[i]->body && has_block(b->stmts.data[i]->body, in)) ||
+            (b->stmts.data[i]->other && has_block(b->stmts.data[i]->other, in)))
+            return true;
     return false;
 }
 
@@ -87,8 +95,8 @@ static bool is_lasting(const Grouper *z, const Stmt *load) {
     return !last || (groups_level(z->loop, DEEPEST, load->buf) && last < z->at[load->dst]);
 }
 
-// What computing t again costs, where the body of an open loop has made it; more than CHEAP if that cannot be, or is dear. What is kept, since
-// it is dear, is loaded.
+// What computing t again costs, where the body of an open loop has made it; more than CHEAP if that cannot be, or is dear. What is
+// kept, since it is dear, is loaded.
 static int cost_of(Grouper *z, Temp t) {
     const Stmt *s = def_of(z, t);
     if (!is_made(z, t) || s->kind == ST_FOR) return 0;
@@ -177,14 +185,15 @@ static const Stmt *is_op(const Grouper *z, Temp t, Op op) {
     return s && is_made(z, t) && s->kind == ST_OP && s->op == op ? s : NULL;
 }
 
-// Factors of which one depends on all of `first`, and not on any of `other`, and the other one the other way round; `common`: what both
-// may depend on, and must of `both`.
+// Factors of which one depends on all of `first`, and not on any of `other`, and the other one the other way round; `common`: what
+// both may depend on, and must of `both`.
 static bool find_factors(Grouper *z, const Stmt *mul, int n, int first, int other, int both, Piece *p) {
     int bits[] = {bits_of(z, mul->args[0], n), bits_of(z, mul->args[1], n)};
     if (bits[0] < 0 || bits[1] < 0) return false;
     for (int k = 0; k < 2; k++) {
         int x = bits[k], y = bits[1 - k];
-        if ((x & first) != first || (x & other) || (y & other) != other || (y & first) || (x & both) != both || (y & both) != both) continue;
+        if ((x & first) != first || (x & other) || (y & other) != other || (y & first) || (x & both) != both || (y & both) != both)
+            continue;
         p->f[0] = mul->args[k], p->f[1] = mul->args[1 - k], p->bits[0] = x, p->bits[1] = y;
         return true;
     }
@@ -194,10 +203,13 @@ static bool find_factors(Grouper *z, const Stmt *mul, int n, int first, int othe
 // The sum over l that statement `at` of the body of an open loop adds up to a cell, which begins with zero.
 static bool find_sum(Grouper *z, const Block *b, int at, int depth, Piece *p) {
     const Stmt *k = b->stmts.data[at], *first = NULL, *get = NULL;
-    if (depth < 2 || depth > 3 || !is_long(z, z->loop[depth - 1]->args[0]) || !find_length(z, k, z->loop[depth - 1], p)) return false;
+    if (depth < 2 || depth > 3 || !is_long(z, z->loop[depth - 1]->args[0]) || !find_length(z, k, z->loop[depth - 1], p))
+        return false;
     p->k = (Stmt *)k;
     const Stmt *set = block_only_effect(k->body), *sum = set && set->kind == ST_SET ? is_op(z, set->args[0], OP_add) : NULL;
-    if (!sum || !kind_is_float(kind_of(z, set->dst)) || block_uses(k->body, set->dst) != 1 || block_uses(k->body, set->args[0]) != 1) return false;
+    if (!sum || !kind_is_float(kind_of(z, set->dst)) || block_uses(k->body, set->dst) != 1 ||
+        block_uses(k->body, set->args[0]) != 1)
+        return false;
     int gets = 0, made = -1;
     for (int i = 0; i < b->stmts.len; i++) {
         const Stmt *s = b->stmts.data[i];
@@ -208,7 +220,8 @@ static bool find_sum(Grouper *z, const Block *b, int at, int depth, Piece *p) {
     if (block_uses(b, set->dst) != 2 || count_sets(b, set->dst) != 1) return false;
     for (int a = 0; a < 2; a++) {
         const Stmt *so_far = def_of(z, sum->args[a]), *mul = is_op(z, sum->args[1 - a], OP_mul);
-        if (!so_far || so_far->kind != ST_GET || so_far->args[0] != set->dst || !mul || block_uses(k->body, so_far->dst) != 1) continue;
+        if (!so_far || so_far->kind != ST_GET || so_far->args[0] != set->dst || !mul || block_uses(k->body, so_far->dst) != 1)
+            continue;
         z->inner = k->dst;
         bool found = find_factors(z, mul, depth, 1, 1 << (depth - 1), INNER, p);
         z->inner = -1;
@@ -247,7 +260,8 @@ static bool find_row(Grouper *z, const Block *b, int at, int depth, Piece *p) {
     Stmt *l = b->stmts.data[at], *j = is_counted(l) && l->body ? block_only_effect(l->body) : NULL;
     if (!j || depth > 2 || !is_long(z, l->args[0]) || !find_length(z, j, l, p)) return false;
     Stmt *to = block_only_effect(j->body);
-    if (!to || to->kind != ST_ADDTO || !kind_is_float(to->buf->kind) || groups_level(z->loop, depth, to->buf) != depth) return false;
+    if (!to || to->kind != ST_ADDTO || !kind_is_float(to->buf->kind) || groups_level(z->loop, depth, to->buf) != depth)
+        return false;
     const Stmt *negation = is_op(z, to->args[0], OP_neg), *mul = is_op(z, negation ? negation->args[0] : to->args[0], OP_mul);
     if (!mul) return false;
     z->loop[depth] = j, z->inner = l->dst;
@@ -271,7 +285,8 @@ static bool is_shared(const Grouper *z, const Buf *b) {
 }
 
 static bool find_product(Grouper *z, const Stmt *k, int depth, Piece *p) {
-    if (depth < 2 || depth > 3 || !is_long(z, z->loop[depth - 1]->args[0]) || !find_length(z, k, z->loop[depth - 1], p)) return false;
+    if (depth < 2 || depth > 3 || !is_long(z, z->loop[depth - 1]->args[0]) || !find_length(z, k, z->loop[depth - 1], p))
+        return false;
     p->k = (Stmt *)k;
     Stmt *to = block_only_effect(k->body);
     if (!to || to->kind != ST_ADDTO || !kind_is_float(to->buf->kind) || !is_shared(z, to->buf)) return false;
@@ -396,7 +411,8 @@ static bool collect(Grouper *z, const Block *b, int depth) {
             z->since = 0;
             for (int k = 0; k < i; k++) {
                 Stmt *cell = b->stmts.data[k];
-                if (cell->kind == ST_CELL && !z->part[cell->dst] && mentions(s, cell->dst) && !map_get(&z->skipped, cell)) add_light(z, cell, depth, b);
+                if (cell->kind == ST_CELL && !z->part[cell->dst] && mentions(s, cell->dst) && !map_get(&z->skipped, cell))
+                    add_light(z, cell, depth, b);
             }
             add_light(z, s, depth, b);
         }
@@ -506,7 +522,9 @@ static bool find_parts(Grouper *z) {
     bool any = false;
     z->loop[0] = z->nest;
     for (int k = 1; k < DEEPEST; k++) z->loop[k] = z->nest;
-    if (z->nest->nargs > 1 || z->nest->wishes || !is_long(z, z->nest->args[0]) || has_barred(z->nest->body) || !collect(z, z->nest->body, 1)) return false;
+    if (z->nest->nargs > 1 || z->nest->wishes || !is_long(z, z->nest->args[0]) || has_barred(z->nest->body) ||
+        !collect(z, z->nest->body, 1))
+        return false;
     for (int i = 0; i < z->parts.len; i++) any |= z->parts.data[i].k != NULL;
     if (!any || !keeps_cells(z) || !find_arrays(z)) return false;
     for (int i = 0; i < z->parts.len; i++)
@@ -516,7 +534,8 @@ static bool find_parts(Grouper *z) {
 
 bool groups_split(Arena *arena, Tree *tree, Block *around, int at, bool always) {
     int n = tree->temps.len;
-    Grouper z = {.arena = arena, .tree = tree, .always = always, .nest = around->stmts.data[at], .around = around, .known = n, .inner = -1};
+    Grouper z = {
+        .arena = arena, .tree = tree, .always = always, .nest = around->stmts.data[at], .around = around, .known = n, .inner = -1};
     z.made = ARENA_ARRAY(arena, bool, n + 1), z.kept = ARENA_ARRAY(arena, bool, n + 1);
     z.at = ARENA_ARRAY(arena, int, n + 1), z.level = ARENA_ARRAY(arena, int, n + 1), z.part = ARENA_ARRAY(arena, int, n + 1);
     z.array = ARENA_ARRAY(arena, Buf *, n + 1);

@@ -4,9 +4,10 @@
 
 #include "lower/tree.h"
 
-// Takes apart the loop, the statement number `at` of the block, whose iterations are independent: into loops for its parts, among which are
-// matrix products (lower/product.h) in the place of sums of products that matrices and the loop's iterations have in common. The loop is
-// kept for where these turn out small. always: where they are not, too, and in groups of two, for tests. False if there are no such products.
+// Takes apart the loop, the statement number `at` of the block, whose iterations are independent: into loops for its parts, among
+// which are matrix products (lower/product.h) in the place of sums of products that matrices and the loop's iterations have in
+// common. The loop is kept for where these turn out small. always: where they are not, too, and in groups of two, for tests. False
+// if there are no such products.
 bool groups_split(Arena *arena, Tree *tree, Block *around, int at, bool always);
 
 #endif

@@ -6,7 +6,8 @@
 // ---- statements
 
 static Temp put_quotient_up(Grouper *z, Block *b, Temp x, Temp y) {
-    Temp sum = build_int(&z->build, b, OP_add, x, y), up = build_int(&z->build, b, OP_sub, sum, build_literal(&z->build, b, KIND_INT, 1));
+    Temp sum = build_int(&z->build, b, OP_add, x, y),
+         up = build_int(&z->build, b, OP_sub, sum, build_literal(&z->build, b, KIND_INT, 1));
     return build_int(&z->build, b, OP_idiv, up, y);
 }
 
@@ -39,7 +40,7 @@ typedef struct Emit { // where statements are written
     const Piece *p;
     Block *b;
     Temp is[DEEPEST], i, l; // indices of open loops, i: of the nest, of which is[0] is that in the group; of the loop over l
-    Map known; // Temp + 1 -> what stands for it + 1
+    Map known;              // Temp + 1 -> what stands for it + 1
 } Emit;
 
 static const Widened *widened(const Grouper *z, const Buf *b) {
@@ -77,7 +78,8 @@ static Temp value(Emit *e, Temp t) {
         Temp args[RANK_MAX + 1];
         for (int k = 0; k < s->nargs; k++) args[k] = value(e, s->args[k]);
         Stmt *copy = arena_copy(z->arena, s, sizeof *s);
-        copy->dst = is = build_temp(&z->build, (TempInfo){.kind = kind_of(z, t)}), copy->args = arena_copy(z->arena, args, sizeof *args * (size_t)(s->nargs + 1));
+        copy->dst = is = build_temp(&z->build, (TempInfo){.kind = kind_of(z, t)}),
+        copy->args = arena_copy(z->arena, args, sizeof *args * (size_t)(s->nargs + 1));
         widen(e, copy);
         vec_push(&e->b->stmts, copy);
     }
@@ -286,7 +288,8 @@ static void emit_product(Grouper *z, Piece *p) {
     forget_values(&e);
 }
 
-// Sums over some of the iterations, in as many threads as there are elements, then over these: neighbours add up neighbouring values.
+// Sums over some of the iterations, in as many threads as there are elements, then over these: neighbours add up neighbouring
+// values.
 static void emit_addition(Grouper *z, const Piece *p) {
     int order[DEEPEST];
     Temp index[RANK_MAX], extent[DEEPEST], many = build_literal(&z->build, &z->before, KIND_INT, CHUNKS);
@@ -295,13 +298,15 @@ static void emit_addition(Grouper *z, const Piece *p) {
     Buf *sums = put_array(z, p->to->buf->kind, p->depth, extent);
     Temp size = put_quotient_up(z, z->group, z->count, many);
     Stmt *chunk = build_loop(&z->build, z->group, z->nest->dst, many);
-    Temp first = build_int(&z->build, chunk->body, OP_mul, chunk->dst, size), rest = build_int(&z->build, chunk->body, OP_sub, z->count, first);
+    Temp first = build_int(&z->build, chunk->body, OP_mul, chunk->dst, size),
+         rest = build_int(&z->build, chunk->body, OP_sub, z->count, first);
     Temp length = build_int(&z->build, chunk->body, OP_min, rest, size);
     Emit e = nest_of(z, p, chunk->body, p->depth - 1, order);
     Block *outer = e.b;
     Temp cell = put_cell(z, outer, sums->kind);
     Stmt *i = build_loop(&z->build, outer, z->nest->dst, length);
-    e.b = i->body, e.is[0] = build_int(&z->build, e.b, OP_add, first, i->dst), e.i = build_int(&z->build, e.b, OP_add, z->base, e.is[0]);
+    e.b = i->body, e.is[0] = build_int(&z->build, e.b, OP_add, first, i->dst),
+    e.i = build_int(&z->build, e.b, OP_add, z->base, e.is[0]);
     put_sum(z, e.b, cell, value(&e, p->to->args[0]));
     forget_values(&e);
     e.is[0] = chunk->dst;
@@ -397,7 +402,9 @@ static void drop_sums(Emit *e, const Block *block, Block *copy) {
             if (s->kind != ST_GET) continue;
             const Piece *p = &z->parts.data[z->part[s->dst] - 1];
             Temp index[DEEPEST];
-            for (int d = 0; d < p->depth; d++) index[d] = d < e->p->depth ? e->is[d] : (Temp)((intptr_t)map_get(&e->known, (void *)((intptr_t)p->loop[d]->dst + 1)) - 1);
+            for (int d = 0; d < p->depth; d++)
+                index[d] =
+                    d < e->p->depth ? e->is[d] : (Temp)((intptr_t)map_get(&e->known, (void *)((intptr_t)p->loop[d]->dst + 1)) - 1);
             c->kind = ST_LOAD, c->buf = z->array[s->dst], c->nargs = p->depth, c->args = arena_copy(z->arena, index, sizeof index);
         }
         copy->stmts.data[n++] = c;
@@ -407,7 +414,8 @@ static void drop_sums(Emit *e, const Block *block, Block *copy) {
 
 static bool has_effect(const Grouper *z, const Piece *p) {
     for (int i = 0; i < p->stmts.len; i++)
-        if (!stmt_is_plain(p->stmts.data[i]) && p->stmts.data[i]->kind != ST_CELL && !map_get(&z->skipped, p->stmts.data[i])) return true;
+        if (!stmt_is_plain(p->stmts.data[i]) && p->stmts.data[i]->kind != ST_CELL && !map_get(&z->skipped, p->stmts.data[i]))
+            return true;
     return false;
 }
 
@@ -480,7 +488,8 @@ static Temp put_size(Grouper *z, Block *b) {
     Temp most = build_literal(&z->build, b, KIND_INT, 2);
     if (!z->always && bytes >= 0) {
         Temp all = build_literal(&z->build, b, KIND_INT, GROUP_BYTES);
-        most = build_int(&z->build, b, OP_max, build_int(&z->build, b, OP_idiv, all, build_int(&z->build, b, OP_max, bytes, one)), one);
+        most = build_int(&z->build, b, OP_max, build_int(&z->build, b, OP_idiv, all, build_int(&z->build, b, OP_max, bytes, one)),
+                         one);
     }
     Temp groups = put_quotient_up(z, b, n, most);
     put_quotient_up(z, b, n, groups);
@@ -516,7 +525,8 @@ static Temp put_lengths(Grouper *z, Block *b) {
         const Stmt *j = p->loop[p->depth - 1];
         Temp *cut = p->rows ? &p->across : &p->most, by = p->rows ? p->k->args[0] : j->args[0];
         p->most = p->k->args[0], p->across = j->args[0];
-        if (p->cut) *cut = p->plus == 1 ? by : build_int(&z->build, b, OP_add, by, build_literal(&z->build, b, KIND_INT, p->plus - 1));
+        if (p->cut)
+            *cut = p->plus == 1 ? by : build_int(&z->build, b, OP_add, by, build_literal(&z->build, b, KIND_INT, p->plus - 1));
         holds = put_least(z, b, holds, z->nest->args[0], least);
         holds = put_least(z, b, holds, p->across, least);
         holds = put_least(z, b, holds, p->most, least);
@@ -539,7 +549,8 @@ void groups_build(Grouper *z, int at) {
     z->around->stmts.data[at] = branch;
     z->around = branch->body;
     z->size = build_temp(&z->build, (TempInfo){.kind = KIND_INT});
-    Stmt *group = tree_stmt(z->arena, ST_FOR, build_temp(&z->build, (TempInfo){.kind = KIND_INT, .name = "group"}), 1, &z->size, z->nest->span);
+    Stmt *group = tree_stmt(z->arena, ST_FOR, build_temp(&z->build, (TempInfo){.kind = KIND_INT, .name = "group"}), 1, &z->size,
+                            z->nest->span);
     z->group = group->body = ARENA_NEW(z->arena, Block);
     group->outer = true;
     z->base = build_int(&z->build, z->group, OP_mul, group->dst, z->size);

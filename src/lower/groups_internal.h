@@ -7,9 +7,9 @@
 #include "lower/independent.h"
 #include "lower/internal.h"
 
-// The bytes of what a group leaves in arrays; the least length of loops of products; levels of open loops; what may be computed again, in
-// additions, none of which is dear; how far dependences are followed.
-// CHUNKS: so many parts of a group are added up at once.
+// The bytes of what a group leaves in arrays; the least length of loops of products; levels of open loops; what may be computed
+// again, in additions, none of which is dear; how far dependences are followed. CHUNKS: so many parts of a group are added up at
+// once.
 enum { LEAST = 16, DEEPEST = 4, CHEAP = 12, DEAR = 4, BUDGET = 200, INNER = 1 << DEEPEST, CHUNKS = 32 };
 #define GROUP_BYTES ((int64_t)1 << 30)
 
@@ -35,8 +35,8 @@ typedef struct Piece {
     bool negative, adds; // adds: `to` does not store
     bool cut;            // l < j + plus; of rows j < l + plus
     int64_t plus;
-    Temp most, across;   // the largest lengths of loops l and j
-    Buf *all;            // PART_PRODUCT: sums
+    Temp most, across; // the largest lengths of loops l and j
+    Buf *all;          // PART_PRODUCT: sums
 } Piece;
 
 typedef struct Widened { // an array that is new in each iteration of an open loop
@@ -53,22 +53,22 @@ typedef struct Grouper {
     bool always;
     Stmt *nest;
     Block *around;
-    int known; // temps with a definition
-    bool *made; // by temp: in the nest
-    int *at;    // by temp, made in the nest: where it comes
-    int *level; // by temp, made in the body of an open loop: its level
-    int *part;  // likewise: the part that makes it, + 1
-    bool *kept; // likewise: others need it, and do not compute it again
-    Buf **array; // of these: where it is
+    int known;           // temps with a definition
+    bool *made;          // by temp: in the nest
+    int *at;             // by temp, made in the nest: where it comes
+    int *level;          // by temp, made in the body of an open loop: its level
+    int *part;           // likewise: the part that makes it, + 1
+    bool *kept;          // likewise: others need it, and do not compute it again
+    Buf **array;         // of these: where it is
     int count_at, since; // since: statements from there on come later than what is looked at; 0: there are none
-    Map changed; // array -> where it is changed last
-    Map skipped; // statements that belong to a sum
+    Map changed;         // array -> where it is changed last
+    Map skipped;         // statements that belong to a sum
     Stmt *loop[DEEPEST];
-    Temp inner;  // the index of the loop over l
+    Temp inner; // the index of the loop over l
     int budget;
     VEC(Piece) parts;
     VEC(Widened) wide;
-    VEC(Buf *) grouped;  // arrays for the iterations of a group
+    VEC(Buf *) grouped;     // arrays for the iterations of a group
     Temp size, count, base; // of a group
     Block lengths, before, after;
     Block *group;
@@ -81,7 +81,9 @@ static inline Kind kind_of(const Grouper *z, Temp t) { return z->tree->temps.dat
 // Of two loops of which one may be cut by the other: the length of that, and the other's lengths.
 static inline Temp bound_of(const Piece *p) { return p->rows ? p->loop[p->depth - 1]->args[0] : p->k->args[0]; }
 
-static inline bool is_pure(const Stmt *s) { return s->kind == ST_LIT || s->kind == ST_ARG || s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT; }
+static inline bool is_pure(const Stmt *s) {
+    return s->kind == ST_LIT || s->kind == ST_ARG || s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT;
+}
 
 static inline bool is_in(const Map *made, Temp t) { return map_get(made, (void *)((intptr_t)t + 1)); }
 

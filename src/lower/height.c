@@ -1,6 +1,6 @@
-// Loops that take long because each iteration waits for the one before, as the steps of a differential equation: of a product of three
-// factors the one that is there last is multiplied last, if all that the next iteration waits for is there earlier then. This is done
-// with --fp=fast, for loops that have no lanes, and where there is time for one operation more.
+// Loops that take long because each iteration waits for the one before, as the steps of a differential equation: of a product of
+// three factors the one that is there last is multiplied last, if all that the next iteration waits for is there earlier then. This
+// is done with --fp=fast, for loops that have no lanes, and where there is time for one operation more.
 #include "lower/internal.h"
 
 enum { MULTIPLY = 4, ADD = 3, UNIT = 14, ROOT = 20, FUNCTION = 40, OTHER = 1 }; // cycles
@@ -10,12 +10,12 @@ typedef struct Heights {
     Arena *arena;
     Tree *tree;
     Block *body;
-    Stmt **def; // by temp: what makes it in the body, or NULL
-    int *uses;  // in the body
+    Stmt **def;  // by temp: what makes it in the body, or NULL
+    int *uses;   // in the body
     bool *waits; // for what the iteration before has left
     int *there;  // in cycles after the iteration's start; 0 if it does not wait
-    int *rest;  // how long it takes from then until what the next iteration waits for is there; NEVER: that does not wait for it
-    int room; // for so many temps
+    int *rest;   // how long it takes from then until what the next iteration waits for is there; NEVER: that does not wait for it
+    int room;    // for so many temps
 } Heights;
 
 static bool is_float(const Heights *h, const Stmt *s) { return s->dst >= 0 && kind_is_float(h->tree->temps.data[s->dst].kind); }
@@ -26,7 +26,8 @@ static int cycles(const Heights *h, const Stmt *s) {
     if (s->kind != ST_OP || !is_float(h, s)) return OTHER;
     switch (s->op) {
     case OP_mul: return MULTIPLY;
-    case OP_add: case OP_sub: return ADD;
+    case OP_add:
+    case OP_sub: return ADD;
     case OP_div: return UNIT;
     case OP_sqrt: return ROOT;
     default: return op_info[s->op].cost >= op_info[OP_exp].cost ? FUNCTION : OTHER;
@@ -38,7 +39,9 @@ static int multiplied(const Heights *h, const Stmt *s) {
     int which = -1;
     if (s->kind != ST_OP || (s->op != OP_add && s->op != OP_sub) || !is_float(h, s)) return -1;
     for (int k = 0; k < 2; k++)
-        if (is_product(h, h->def[s->args[k]]) && h->uses[s->args[k]] == 1 && (which < 0 || h->there[s->args[k]] > h->there[s->args[which]])) which = k;
+        if (is_product(h, h->def[s->args[k]]) && h->uses[s->args[k]] == 1 &&
+            (which < 0 || h->there[s->args[k]] > h->there[s->args[which]]))
+            which = k;
     return which;
 }
 
@@ -58,7 +61,9 @@ static bool is_carried(const Heights *h, Temp cell) {
     return false;
 }
 
-static void forget_temp(Heights *h, Temp t) { h->def[t] = NULL, h->uses[t] = 0, h->waits[t] = false, h->there[t] = 0, h->rest[t] = NEVER; }
+static void forget_temp(Heights *h, Temp t) {
+    h->def[t] = NULL, h->uses[t] = 0, h->waits[t] = false, h->there[t] = 0, h->rest[t] = NEVER;
+}
 static void forget(Heights *h) {
     for (int i = 0; i < h->body->stmts.len; i++) {
         const Stmt *s = h->body->stmts.data[i];
@@ -144,7 +149,8 @@ static int turn(Heights *h, int all) {
         const Stmt *p = h->def[d->args[of]];
         Temp first[] = {p->args[1 - last], d->args[1 - of]}, w = h->tree->temps.len;
         vec_push(&h->tree->temps, ((TempInfo){.kind = h->tree->temps.data[d->dst].kind}));
-        Stmt *product = tree_stmt(h->arena, ST_OP, w, 2, first, d->span), *now = tree_stmt(h->arena, ST_OP, d->dst, 2, (Temp[]){p->args[last], w}, d->span);
+        Stmt *product = tree_stmt(h->arena, ST_OP, w, 2, first, d->span),
+             *now = tree_stmt(h->arena, ST_OP, d->dst, 2, (Temp[]){p->args[last], w}, d->span);
         product->op = now->op = OP_mul;
         product->kept = true;
         h->body->stmts.data[i] = now;

@@ -124,7 +124,8 @@ static int needed_alone(Horner *z, const Block *block, int at) {
     take_away(z, root);
     for (int i = at - 1; i >= 0; i--) {
         const Stmt *s = block->stmts.data[i];
-        if (s->dst < 0 || !z->poly[s->dst] || z->poly[s->dst]->x != z->poly[root->dst]->x || z->left[s->dst] || !z->uses[s->dst]) continue;
+        if (s->dst < 0 || !z->poly[s->dst] || z->poly[s->dst]->x != z->poly[root->dst]->x || z->left[s->dst] || !z->uses[s->dst])
+            continue;
         take_away(z, s);
         n++;
     }

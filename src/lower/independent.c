@@ -87,8 +87,8 @@ static Temp low_of(const Stmt *loop) {
 
 static void spread(Iterations *p, const Block *block);
 
-// A loop whose ranges overlap in the lanes: they run over j = low + i together. If they begin by fixed steps from each other and are
-// equally long, no lane need wait for others, and they do not.
+// A loop whose ranges overlap in the lanes: they run over j = low + i together. If they begin by fixed steps from each other and
+// are equally long, no lane need wait for others, and they do not.
 static void spread_together(Iterations *p, Stmt *loop) {
     const Stmt *first = loop->body->stmts.data[0];
     Temp low = low_of(loop);

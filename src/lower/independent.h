@@ -21,18 +21,18 @@ typedef struct Iterations {
     int *given;     // by temp: the stamp of the last loop looked at whose lanes share it though its operands differ
     int *made_in;   // by temp: the stamp of the last loop looked at that makes it
     int stamp;
-    Map uniform;    // arrays that are new in an iteration and the same in all, as whoever looks has found out
+    Map uniform; // arrays that are new in an iteration and the same in all, as whoever looks has found out
     // Of the loop that is looked at:
     Stmt *loop;
-    bool lanes;     // its iterations are to run in step
-    Map blocks;     // inside it
-    VEC(Temp) temps; // that are made in it
-    VEC(Stmt *) added; // ST_ADDTO of arrays from outside, where all iterations add to the same element
-    VEC(Stmt *) outside; // loads, stores and additions of arrays from outside
+    bool lanes;              // its iterations are to run in step
+    Map blocks;              // inside it
+    VEC(Temp) temps;         // that are made in it
+    VEC(Stmt *) added;       // ST_ADDTO of arrays from outside, where all iterations add to the same element
+    VEC(Stmt *) outside;     // loads, stores and additions of arrays from outside
     VEC(const Stmt *) scans; // sets of cells from outside of which each lane needs the sum so far
-    VEC(Temp) sums; // cells from outside that it sets
-    int under;      // conditions on which iterations disagree around the statement
-    int reads;      // of cells from outside that the loop sets, but for those that are part of a sum
+    VEC(Temp) sums;          // cells from outside that it sets
+    int under;               // conditions on which iterations disagree around the statement
+    int reads;               // of cells from outside that the loop sets, but for those that are part of a sum
     bool changed;
 } Iterations;
 
@@ -57,11 +57,10 @@ bool iter_is_extreme(const Stmt *s);                            // min or max
 int iter_apart(const Iterations *p, const Buf *b, const Temp *index);
 bool iter_all_agree(const Iterations *p, const Buf *b, const Temp *index);
 
-
 // ---- prefix sums (scan.c)
 
-// Is a cell from outside, in the loop that is looked at, set to its sum so far, which is used in other ways, too; or, with --fp=fast,
-// to a * s + b, where s is what it was, and a and b do not depend on that?
+// Is a cell from outside, in the loop that is looked at, set to its sum so far, which is used in other ways, too; or, with
+// --fp=fast, to a * s + b, where s is what it was, and a and b do not depend on that?
 bool iter_is_scan(const Iterations *p, const Stmt *set);
 const Stmt *iter_scan_get(const Block *body, Temp cell); // where such a cell is read
 // Puts what a and b are made of before the places where such cells are read, and marks what is read there (TempInfo.scanned).

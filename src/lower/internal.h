@@ -21,12 +21,12 @@ typedef struct Task {
     Node *shift; // added to the variable of the next loop to give the index; NULL: nothing
     Node *guard; // it is done where this holds; NULL: always
     bool done;
-    Var **v;       // TASK_SCATTER: the indices that follow
+    Var **v; // TASK_SCATTER: the indices that follow
     int nv;
-    bool negative; // TASK_SCATTER: it is subtracted
+    bool negative;         // TASK_SCATTER: it is subtracted
     struct Region *region; // e is added in all of it; NULL: e is in terms of the scope
-    int after; // a task of the scope that comes before it, which fills the array; 0: none, else its number + 1
-    bool first, stored; // such a task; it has been done
+    int after;             // a task of the scope that comes before it, which fills the array; 0: none, else its number + 1
+    bool first, stored;    // such a task; it has been done
     Node *place; // TASK_SCATTER: e is a sum, each term of which is stored here, in terms of its variable (cover.c); or NULL
     bool once;   // nothing else writes to these elements
 } Task;
@@ -39,8 +39,8 @@ typedef struct Arm {
 // What may share a loop. Where there are thousands, most of them cannot while others are being emitted.
 typedef struct Candidate {
     Node *e;
-    bool done;      // it has been made
-    int needs;      // it needs this one of Lower.busy, if that has the number
+    bool done; // it has been made
+    int needs; // it needs this one of Lower.busy, if that has the number
     uint32_t number;
 } Candidate;
 
@@ -55,25 +55,25 @@ typedef struct Scope {
     struct Scope *outer;
     int depth;
     Block *block;
-    bool branch;      // may not run
-    bool loop;        // runs repeatedly
-    bool maybe_empty; // a loop that may make no pass
-    Node *extent;   // of a loop over an index, else NULL
-    Node *fact;     // Bool known to hold inside, or NULL
-    Map values;     // Node -> Temp + 1
-    Map arrays;     // Node -> Buf
-    Map lazy;       // Node -> Lazy
-    Map in_arm;     // Node -> an arm of a branch of this scope that may need it
-    Map in_arms;    // Node: several such arms may need it
-    Map demanded;   // Node: evaluated whenever this scope is entered
-    Map checked;    // Node: a condition that was checked
-    Map holds;      // Temp + 1: the same, by what holds it
+    bool branch;          // may not run
+    bool loop;            // runs repeatedly
+    bool maybe_empty;     // a loop that may make no pass
+    Node *extent;         // of a loop over an index, else NULL
+    Node *fact;           // Bool known to hold inside, or NULL
+    Map values;           // Node -> Temp + 1
+    Map arrays;           // Node -> Buf
+    Map lazy;             // Node -> Lazy
+    Map in_arm;           // Node -> an arm of a branch of this scope that may need it
+    Map in_arms;          // Node: several such arms may need it
+    Map demanded;         // Node: evaluated whenever this scope is entered
+    Map checked;          // Node: a condition that was checked
+    Map holds;            // Temp + 1: the same, by what holds it
     VEC(Arm) arms;        // what may not be evaluated of branches that are
     int arms_seen;        // so many of them are in `in_arm`
     VEC(Candidate) loops; // sums and arrays whose home this is and that its tasks need: candidates for sharing a loop
     VEC(Node *) folds;    // the same for sequential loops
     VEC(Node *) scatters; // the same for arrays that are filled by adding to computed elements
-    VEC(Task) tasks;    // not yet done
+    VEC(Task) tasks;      // not yet done
     VEC(Rebound) rebound; // by this scope
 } Scope;
 
@@ -103,23 +103,23 @@ typedef struct Lower {
     Ir *ir;
     Tree *tree;
     Scope *root, *scope;
-    Span span; // given to new statements
+    Span span;      // given to new statements
     VEC(Busy) busy; // loops, sums and arrays being emitted (busy.c)
     VEC(Covered) covered;
-    int last_busy; // -1: none
-    uint32_t nbusy; // how many there have been
-    Reach *reach;  // what the function's values need
-    VEC(int) temp_depth; // of each temp: the depth of the scope that defines it
-    VEC(Scope *) bound; // indexed by Var.id: the scope that binds it
-    Map cost;           // Node -> cost, saturated
-    Map total, not_total; // Node -> its total value; those that have none
-    Map checks;         // Node -> what it checks (total.c)
-    Map copies;         // Node -> how often a branch has computed it for itself
-    Map loops;          // those of the function: Node -> itself
-    VEC(Node *) whiles; // the while loops among them without array states
-    Map started;        // buffers of which a state's initial value was copied: the loop may be there twice
-    Map extremes;       // Node -> the argmin or argmax at which it is the body (extreme.c)
-    VEC(ResultUse) uses; // of their array results, by what; NULL: the function's result
+    int last_busy;           // -1: none
+    uint32_t nbusy;          // how many there have been
+    Reach *reach;            // what the function's values need
+    VEC(int) temp_depth;     // of each temp: the depth of the scope that defines it
+    VEC(Scope *) bound;      // indexed by Var.id: the scope that binds it
+    Map cost;                // Node -> cost, saturated
+    Map total, not_total;    // Node -> its total value; those that have none
+    Map checks;              // Node -> what it checks (total.c)
+    Map copies;              // Node -> how often a branch has computed it for itself
+    Map loops;               // those of the function: Node -> itself
+    VEC(Node *) whiles;      // the while loops among them without array states
+    Map started;             // buffers of which a state's initial value was copied: the loop may be there twice
+    Map extremes;            // Node -> the argmin or argmax at which it is the body (extreme.c)
+    VEC(ResultUse) uses;     // of their array results, by what; NULL: the function's result
     Buf **inputs, **outputs; // of the function, by number; NULL for scalar inputs
 } Lower;
 
@@ -129,7 +129,7 @@ int lanes_row(const Stmt *loop, int n, Stmt *const *around, const Stmt *move, bo
 // A store that each iteration of a loop with lanes makes, or a load: one of a run of `length` of elements one after the other.
 typedef struct Run {
     Stmt *move;
-    Temp root;      // its last index is root + offset; -1: offset
+    Temp root; // its last index is root + offset; -1: offset
     int64_t offset;
     int length, at; // it is number `at` of the run
 } Run;
@@ -144,7 +144,8 @@ Stmt *tree_clone(Arena *arena, Tree *tree, const Stmt *s);
 // The same, where other temps (a key is a number + 1, and so is what it stands for) and buffers stand for some, too; what is
 // made inside is added to the maps.
 Stmt *tree_clone_with(Arena *arena, Tree *tree, const Stmt *s, Map *temps, Map *bufs);
-// A copy of a loop, where arrays that are new in an iteration, but made outside of the loop, are others: they are made in the block. (clone.c)
+// A copy of a loop, where arrays that are new in an iteration, but made outside of the loop, are others: they are made in the
+// block. (clone.c)
 Stmt *tree_clone_apart(Arena *arena, Tree *tree, const Stmt *loop, Block *to);
 // Cuts loops whose iterations go over many matrices into tiles, so that each matrix is read once for a tile. (tile.c)
 void lanes_tile(Arena *arena, Tree *tree, const LaneOptions *opt);
@@ -183,8 +184,8 @@ bool linear_is_number(const Linear *x); // are there no temps left?
 // first n temps; strict: x + 0.0 is not x. (tidy.c)
 void lower_decide(const Tree *tree, int n, Stmt *const *def, bool strict, Block *block);
 void block_delete(Block *block, int at); // the statement number `at`
-void stmt_drop(Stmt *s);        // to be taken out of its block by …
-void block_sweep(Block *block); // … this, from all blocks inside, too
+void stmt_drop(Stmt *s);                 // to be taken out of its block by …
+void block_sweep(Block *block);          // … this, from all blocks inside, too
 // Removes what nothing needs any more: values, arrays that are not loaded, and loops and branches without anything in them.
 void lower_remove_dead(Arena *arena, Tree *tree);
 
@@ -207,7 +208,7 @@ void lower_merge(Arena *arena, Tree *tree, bool strict, Map *opened);
 
 // ---- statements (scope.c)
 Temp lower_temp(Lower *l, Kind kind, const char *name);
-Temp lower_emit(Lower *l, Node *e); // e in the current scope, wherever it might stand
+Temp lower_emit(Lower *l, Node *e);                                               // e in the current scope, wherever it might stand
 Stmt *lower_stmt(Lower *l, StmtKind kind, Temp dst, int nargs, const Temp *args); // appended to the open block
 Temp lower_int(Lower *l, int64_t value);
 Temp lower_cell(Lower *l, Kind kind, Temp init);
@@ -250,13 +251,13 @@ void lower_forget_lazy(Scope *s);
 Scope *scope_open(Lower *l);
 Block *scope_close(Lower *l); // its block
 void scope_bind(Lower *l, Scope *s, const Var *v);
-bool lower_active(Lower *l, const Var *v);         // is it bound by the current scope or one around it?
+bool lower_active(Lower *l, const Var *v);        // is it bound by the current scope or one around it?
 Scope *scope_of_vars(Lower *l, const VarSet *fv); // the outermost scope in which all are bound
 // That which binds v, or NULL; while a value is emitted further out, what is bound inside does not count.
 Scope *scope_binding(Lower *l, const Var *v);
 bool scope_crosses_loop(const Scope *from, const Scope *to); // from a scope out to another
-bool lower_dear(Lower *l, Node *e);               // needs loops or calls
-Poly lower_difference(Ir *m, Node *a, Node *b, int64_t k); // a - b + k
+bool lower_dear(Lower *l, Node *e);                          // needs loops or calls
+Poly lower_difference(Ir *m, Node *a, Node *b, int64_t k);   // a - b + k
 // May evaluating e in scope s fail where the scope itself would not? (place.c)
 bool lower_fails(Lower *l, Scope *s, const Node *e);
 bool lower_is_of_indices(const Node *p); // is p a condition on indices and sizes alone? (demand.c)
@@ -269,9 +270,9 @@ void lower_push_busy(Lower *l, Node *e);
 void lower_pop_busy(Lower *l, int len);
 bool lower_needs_busy(const Lower *l, Node *e);
 bool lower_must_wait(const Lower *l, Candidate *c); // the same for a candidate
-bool lower_is_outside(Lower *l, const Node *e); // is e evaluated anyway, outside of the current scope? (demand.c)
-bool lower_stays(Lower *l, Node *e); // is e, if it is needed now, computed in the current scope for good? (place.c)
-bool lower_in_arms(Lower *l, Scope *s, const Node *e); // do several arms of branches in s need e? (demand.c)
+bool lower_is_outside(Lower *l, const Node *e);     // is e evaluated anyway, outside of the current scope? (demand.c)
+bool lower_stays(Lower *l, Node *e);                // is e, if it is needed now, computed in the current scope for good? (place.c)
+bool lower_in_arms(Lower *l, Scope *s, const Node *e);        // do several arms of branches in s need e? (demand.c)
 bool lower_shared_by_arms(Lower *l, Scope *s, const Node *e); // and can it be computed before them? (place.c)
 // Marks e and what it always needs as evaluated in the current scope. (demand.c)
 void lower_demand(Lower *l, Node *e);
@@ -284,8 +285,8 @@ void lower_note_arm(Lower *l, Node *e);
 // The scope in which e is to be emitted; *home is the one that could hold it for good. (place.c)
 Scope *lower_place(Lower *l, Node *e, Scope **home);
 void lower_count_copy(Lower *l, Node *e, const Scope *at, const Scope *home); // e is emitted at `at`
-Node *lower_nonzero(Lower *l, Node *by); // the condition that it is
-bool lower_is_true(const Node *p);       // is it known to hold?
+Node *lower_nonzero(Lower *l, Node *by);                                      // the condition that it is
+bool lower_is_true(const Node *p);                                            // is it known to hold?
 // The value of a scalar in the current scope, emitted where it belongs unless it is there already. (place.c)
 Temp lower_value(Lower *l, Node *e);
 void lower_values(Lower *l, int n, Node *const *e, Temp *out);
@@ -316,7 +317,7 @@ Var *lower_loop_var(Lower *l, Var *v, Node **e);
 // A for loop over v: opens its scope; lower_end_for closes it and appends the statement. (loops.c)
 Stmt *lower_begin_for(Lower *l, Var *v);
 void lower_end_for(Lower *l, Stmt *s);
-void lower_task(Lower *l, Task *t);        // one task, now (loops.c)
+void lower_task(Lower *l, Task *t); // one task, now (loops.c)
 // Extent k of an array that is about to be made, checked not to be negative. (loops.c)
 Temp lower_extent(Lower *l, Node *e, int k);
 // A buffer for e in the current scope, its extents checked. (loops.c)

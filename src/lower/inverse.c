@@ -1,5 +1,6 @@
 // Quotients in a loop whose divisors are powers of the same numbers, or products of these, as those by z and by z * z, or by a root
-// s = sqrt(y) and, beside it, by y, which is not negative, and y s: one division for each number, 1 / z, is enough, and the rest are products. Only with
+// s = sqrt(y) and, beside it, by y, which is not negative, and y s: one division for each number, 1 / z, is enough, and the rest
+// are products. Only with
 // --fp=fast, since the last bits may differ.
 #include "lower/internal.h"
 
@@ -27,10 +28,10 @@ typedef struct Base {
 typedef struct Inverter {
     Arena *arena;
     Tree *tree;
-    Stmt **def;       // by temp
-    int *root;        // by temp, in a block: which statement is the root of it, + 1
-    int *base;        // by temp: which base it is, + 1
-    int known;        // how many temps there were
+    Stmt **def; // by temp
+    int *root;  // by temp, in a block: which statement is the root of it, + 1
+    int *base;  // by temp: which base it is, + 1
+    int known;  // how many temps there were
     VEC(Divisor) divisors;
     VEC(Base) bases;
 } Inverter;
@@ -42,12 +43,15 @@ static bool not_negative(const Inverter *z, Temp t, int depth) {
     if (!s || depth == DEEP) return false;
     if (s->kind == ST_LIT) return s->u.real >= 0;
     switch (s->op) {
-    case OP_exp: case OP_abs: case OP_sqrt: return true;
+    case OP_exp:
+    case OP_abs:
+    case OP_sqrt: return true;
     case OP_max: return not_negative(z, s->args[0], depth + 1) || not_negative(z, s->args[1], depth + 1);
     case OP_mul:
         if (s->args[0] == s->args[1]) return true;
         // fall through
-    case OP_add: case OP_div: return not_negative(z, s->args[0], depth + 1) && not_negative(z, s->args[1], depth + 1);
+    case OP_add:
+    case OP_div: return not_negative(z, s->args[0], depth + 1) && not_negative(z, s->args[1], depth + 1);
     default: return false;
     }
 }
@@ -88,7 +92,8 @@ static void list(Inverter *z, const Block *block) {
         Temp t = d->base[0];
         if (d->n > 1 || z->base[t]) continue;
         Stmt *s = t < z->known ? z->def[t] : NULL;
-        bool root = s && s->kind == ST_OP && s->op == OP_sqrt && z->root[s->args[0]] && block->stmts.data[z->root[s->args[0]] - 1] == s;
+        bool root =
+            s && s->kind == ST_OP && s->op == OP_sqrt && z->root[s->args[0]] && block->stmts.data[z->root[s->args[0]] - 1] == s;
         vec_push(&z->bases, ((Base){.t = t, .root = root ? s : NULL, .span = d->span, .taken = true}));
         z->base[t] = z->bases.len;
     }

@@ -29,20 +29,21 @@ typedef struct Jammer {
     Arena *arena;
     Tree *tree;
     const Machine *machine;
-    bool precise; // additions keep their order
-    int vectors;  // registers for vectors, in units of a block of lanes; 0: only attributes count, and sums that LLVM makes of vectors
-    int laned;    // in so many loops with lanes
-    const char *why; // an attribute cannot be followed
+    bool precise;     // additions keep their order
+    int vectors;      // registers for vectors, in units of a block of lanes; 0: only attributes count, and sums that LLVM makes of
+                      // vectors
+    int laned;        // in so many loops with lanes
+    const char *why;  // an attribute cannot be followed
     Stmt *const *def; // by temp, of the first `known`: what makes it
     int known;
     // Of the loop that is looked at:
-    Stmt *loop, *inner; // inner: NULL if there is none
-    Map made;               // Temp + 1 -> what is made in an iteration
+    Stmt *loop, *inner;       // inner: NULL if there is none
+    Map made;                 // Temp + 1 -> what is made in an iteration
     VEC(const Buf *) changed; // in an iteration
     Gain gain;
-    int copies;             // taken at a time
-    int grows;              // by how much the inner loop is longer from one to the next
-    Map number;             // a temp's number + 1 -> which of those made it is, from 1 on; the loop's index is 0
+    int copies; // taken at a time
+    int grows;  // by how much the inner loop is longer from one to the next
+    Map number; // a temp's number + 1 -> which of those made it is, from 1 on; the loop's index is 0
     int nmade;
     Temp *map[MOST_WISHED]; // by that number: its copy
 } Jammer;
@@ -207,12 +208,14 @@ static bool is_sum(const Jammer *z, const Stmt *set) {
     return false;
 }
 
-// Is the inner loop nothing but sums along rows, one of which iterations share? LLVM makes vectors of them, but loads all rows for each.
+// Is the inner loop nothing but sums along rows, one of which iterations share? LLVM makes vectors of them, but loads all rows for
+// each.
 static bool sums_rows(Jammer *z) {
     const Block *b = z->inner->body;
     Gain g = {.other = time_of_block(z, b)};
     if (z->precise || z->laned || z->loop->few || z->inner->few || z->inner->lanes || z->inner->wishes) return false;
-    if (z->loop->body->stmts.len > MOST_AROUND || (trips(z, z->inner->args[0]) >= 0 && trips(z, z->inner->args[0]) < LEAST_SUM)) return false;
+    if (z->loop->body->stmts.len > MOST_AROUND || (trips(z, z->inner->args[0]) >= 0 && trips(z, z->inner->args[0]) < LEAST_SUM))
+        return false;
     for (int i = 0; i < b->stmts.len; i++) {
         const Stmt *s = b->stmts.data[i];
         int last = s->kind == ST_LOAD && s->buf->rank ? along(z, s->args[s->buf->rank - 1]) : 0;
@@ -414,7 +417,8 @@ static void emit_fetches(Jammer *z, Block *to, Temp length) {
         for (int copy = 0; copy < z->copies; copy++) {
             Temp more = emit_literal(z, branch->body, 2 * z->copies), none = emit_literal(z, branch->body, 0);
             Temp args[17] = {emit_int_op(z, branch->body, OP_add, length, more)};
-            Temp row = emit_int_op(z, branch->body, OP_add, mapped(z, copy, z->loop->dst), emit_literal(z, branch->body, z->copies));
+            Temp row =
+                emit_int_op(z, branch->body, OP_add, mapped(z, copy, z->loop->dst), emit_literal(z, branch->body, z->copies));
             for (int k = 0; k < s->buf->rank; k++)
                 args[k + 1] = k == s->buf->rank - 1 ? none : stmt_index(s)[k] == z->loop->dst ? row : stmt_index(s)[k];
             emit(z, branch->body, s, ST_FETCH, -1, s->buf->rank + 1, args)->buf = s->buf;
@@ -538,8 +542,8 @@ static void explain_jam(const Jammer *z, const Wish *wish) {
     for (int n = 1; n <= MOST && z->gain.shared; n++)
         str_printf(&s, "%s%.3g with %d%s", n > 1 ? ", " : ": an iteration of it takes about ", time_of(z, n), n,
                    n == 1 || !z->vectors || has_room(z, n) ? "" : " (no room)");
-    explain(x, EXPLAIN_SCHEDULE, z->loop->span, "loop over `%s`: %d iterations share an inner loop%s%s", name ? name : "i", z->copies,
-            wish ? ": `#[block]` says so" : "", str_text(&s));
+    explain(x, EXPLAIN_SCHEDULE, z->loop->span, "loop over `%s`: %d iterations share an inner loop%s%s", name ? name : "i",
+            z->copies, wish ? ": `#[block]` says so" : "", str_text(&s));
     str_free(&s);
 }
 
@@ -635,7 +639,8 @@ static int neighbours(const Jammer *z) {
     for (int i = 0; i < z->loop->body->stmts.len; i++) {
         const Stmt *s = z->loop->body->stmts.data[i];
         bool sum = s->kind == ST_ADDTO && !s->buf->lanes && info(z, s->args[0])->varies && kind_is_float(s->buf->kind);
-        for (int k = 1; sum && k < s->nargs; k++) sum = !info(z, s->args[k])->varies && growth(z, s->args[k]) == (k == s->nargs - 1);
+        for (int k = 1; sum && k < s->nargs; k++)
+            sum = !info(z, s->args[k])->varies && growth(z, s->args[k]) == (k == s->nargs - 1);
         n += sum;
     }
     return n;
@@ -643,7 +648,8 @@ static int neighbours(const Jammer *z) {
 
 static bool adds_up(Jammer *z, Stmt *loop) {
     look_at(z, loop, NULL);
-    if (loop->together || loop->nargs != 1 || loop->rows || loop->lanes || loop->wishes || info(z, loop->args[0])->varies) return false;
+    if (loop->together || loop->nargs != 1 || loop->rows || loop->lanes || loop->wishes || info(z, loop->args[0])->varies)
+        return false;
     for (int i = 0; i < loop->body->stmts.len; i++) // additions are done last
         if (loop->body->stmts.data[i]->body || loop->body->stmts.data[i]->kind == ST_STORE) return false;
     if (!survey(z, loop->body) || !may_share(z, loop->body, false)) return false;
@@ -703,7 +709,11 @@ static void sums_of(Jammer *z, Stmt *lanes, int width) {
 
 void lanes_jam(Arena *arena, Tree *tree, int known, Stmt *const *def, Block *block, int vectors, const LaneOptions *opt) {
     int registers = opt->machine->registers ? (int)opt->machine->registers : opt->registers;
-    Jammer z = {.arena = arena, .tree = tree, .machine = opt->machine, .precise = opt->precise, .vectors = vectors ? registers / vectors : 0};
+    Jammer z = {.arena = arena,
+                .tree = tree,
+                .machine = opt->machine,
+                .precise = opt->precise,
+                .vectors = vectors ? registers / vectors : 0};
     z.def = def, z.known = known;
     if (z.vectors) divide(&z, block);
     each_loop(&z, block, try);

@@ -81,9 +81,12 @@ static void explain_block(Planner *p, const Stmt *loop, int needed, bool wait, i
     Str s = {0};
     for (int n = 1; n <= VECTORS; n *= 2)
         str_printf(&s, "%s%.3g in blocks of %d%s", n > 1 ? ", " : "", model_lanes(&p->m, loop->body, n), n,
-                   n > 1 && has_room(p, n, needed, wait) ? "" : n > 1 ? " (no room)" : "");
-    explain(x, EXPLAIN_SCHEDULE, loop->span, "loop over `%s`: %d vector%s at a time: %s%s", name ? name : "i", chosen, chosen > 1 ? "s" : "",
-            wished ? "`#[block]` says so; an iteration takes about " : "an iteration takes about ", str_text(&s));
+                   n > 1 && has_room(p, n, needed, wait) ? ""
+                   : n > 1                               ? " (no room)"
+                                                         : "");
+    explain(x, EXPLAIN_SCHEDULE, loop->span, "loop over `%s`: %d vector%s at a time: %s%s", name ? name : "i", chosen,
+            chosen > 1 ? "s" : "", wished ? "`#[block]` says so; an iteration takes about " : "an iteration takes about ",
+            str_text(&s));
     str_free(&s);
 }
 
@@ -135,8 +138,8 @@ static bool waits_in_turn(Planner *p, const Block *block) {
     return most > 2;
 }
 
-// Has it roots or quotients, of which the unit may do those of one vector while others are approximated, and which are not little beside
-// the rest? In multiplications.
+// Has it roots or quotients, of which the unit may do those of one vector while others are approximated, and which are not little
+// beside the rest? In multiplications.
 static bool shares_unit(Planner *p, const Block *block) {
     enum { LITTLE = 2 };
     double unit = 0, rest = 0;
@@ -169,14 +172,16 @@ static bool is_single(const Planner *p, const Block *block, bool *some) {
 static bool has_written_out(const Planner *p, const Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_OP && lanes_written_out(s->op) && iter_info(&p->m.it, s->dst)->kind == KIND_DOUBLE && iter_varies(&p->m.it, s->dst)) return true;
+        if (s->kind == ST_OP && lanes_written_out(s->op) && iter_info(&p->m.it, s->dst)->kind == KIND_DOUBLE &&
+            iter_varies(&p->m.it, s->dst))
+            return true;
         if (has_written_out(p, s->body) || has_written_out(p, s->other)) return true;
     }
     return false;
 }
 
-// Of a simple loop with vectors of four: two of them for each time that it is asked whether to go on; four where functions are written
-// out, in which operations wait for each other.
+// Of a simple loop with vectors of four: two of them for each time that it is asked whether to go on; four where functions are
+// written out, in which operations wait for each other.
 static int side_by_side(Planner *p, const Stmt *loop, int needed) {
     bool calls = has_written_out(p, loop->body);
     int64_t trips;
@@ -286,7 +291,12 @@ static void choose(Planner *p, Block *block, bool chained) {
 void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     if (tree->temps.len > LARGEST_TREE) return;
     const Machine *machine = opt->machine;
-    Planner p = {.m = {.machine = machine, .always = opt->always, .roots = opt->roots, .shared = opt->shared, .masks = opt->width >= LANES_MASKED}, .width = opt->width};
+    Planner p = {.m = {.machine = machine,
+                       .always = opt->always,
+                       .roots = opt->roots,
+                       .shared = opt->shared,
+                       .masks = opt->width >= LANES_MASKED},
+                 .width = opt->width};
     p.registers = machine->registers ? (int)machine->registers : opt->registers;
     lanes_tile(arena, tree, opt);
     lanes_turn(arena, tree, opt->precise);
@@ -311,7 +321,8 @@ void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     }
     lanes_jam(arena, tree, known, p.m.it.def, tree->body, 0, opt);
     for (int i = 0; i < p.chosen.len; i++)
-        if (p.chosen.data[i].loop->lanes > 1 && opt->width > 2) lanes_group(arena, tree, known, p.m.it.def, p.chosen.data[i].loop, opt);
+        if (p.chosen.data[i].loop->lanes > 1 && opt->width > 2)
+            lanes_group(arena, tree, known, p.m.it.def, p.chosen.data[i].loop, opt);
     map_free(&p.m.wished), map_free(&p.m.windows), map_free(&p.m.rests);
     vec_free(&p.chosen);
     vec_free(&p.m.inner);

@@ -17,13 +17,15 @@ static bool held(Lower *l, Node *e) { return e->rank ? lower_known_array(l, e) !
 
 // Where the search for loops is.
 typedef struct LoopSearch {
-    bool inside; // of something that needs the value as such
-    bool step;   // of a sequential loop's steps
-    bool branch; // of an arm that may not be evaluated
+    bool inside;       // of something that needs the value as such
+    bool step;         // of a sequential loop's steps
+    bool branch;       // of an arm that may not be evaluated
     const Node *guard; // the condition of the innermost such arm, if it is a guard
 } LoopSearch;
 
-static bool says(const Node *p, const Node *q) { return p == q || (p->op == OP_and && (says(p->args[0], q) || says(p->args[1], q))); }
+static bool says(const Node *p, const Node *q) {
+    return p == q || (p->op == OP_and && (says(p->args[0], q) || says(p->args[1], q)));
+}
 
 static bool implies(const Node *p, const Node *q) {
     return q->op == OP_and ? implies(p, q->args[0]) && implies(p, q->args[1]) : says(p, q);
@@ -41,8 +43,9 @@ static bool nothing_unless(const Node *e, const Node *guard) {
 
 // Collects the loops that the current scope's tasks need, whatever they loop over, and that live in this scope. Of what
 // stands in branches, and may not be needed, just what will be computed before them (`inside`), or costs nothing if it is
-// not needed. Of what only the steps of a sequential loop need, just such loops, and not inside of loops: the reverse of a loop needs the trace of one whose result may be needed, too. (Inside of loops
-// the gradient of an LU decomposition gets dearer by it: what is joined there is no more updated in place.)
+// not needed. Of what only the steps of a sequential loop need, just such loops, and not inside of loops: the reverse of a loop
+// needs the trace of one whose result may be needed, too. (Inside of loops the gradient of an LU decomposition gets dearer by it:
+// what is joined there is no more updated in place.)
 static void find_loops(Lower *l, Node *e, LoopSearch in, Map *seen) {
     const void *before = map_get(seen, e);
     if (e->nargs == 0 || before == e || (before && in.branch) || lower_is_outside(l, e)) return;
@@ -283,7 +286,8 @@ static bool is_huge(Lower *l, Node *e) {
     const Func *f = l->tree->func;
     Poly all = poly_of(l->ir, ir_int(l->ir, FEW));
     for (int i = 0; i < f->ninputs + f->noutputs; i++)
-        all = poly_add(l->ir, all, poly_scale(l->ir, elements(l->ir, i < f->ninputs ? f->inputs[i] : f->outputs[i - f->ninputs]), TIMES));
+        all = poly_add(l->ir, all,
+                       poly_scale(l->ir, elements(l->ir, i < f->ninputs ? f->inputs[i] : f->outputs[i - f->ninputs]), TIMES));
     bool positive = l->ir->positive, small;
     l->ir->positive = true; // elsewhere arrays are empty
     small = poly_nonneg(l->ir, poly_add(l->ir, all, poly_scale(l->ir, elements(l->ir, e), -1)));
@@ -567,8 +571,8 @@ static void emit_under_guard(Lower *l, int i, int end) {
 
 // An element of the result that is dear where a condition holds, and else zero.
 static bool is_guarded_result(Lower *l, const Task *t) {
-    return t->kind == TASK_STORE && t->buf->where == BUF_OUTPUT && !t->once && !t->done && !t->guard && !t->region && t->e->rank == 0 &&
-           t->e->op == OP_bracket && lower_dear(l, t->e->args[1]);
+    return t->kind == TASK_STORE && t->buf->where == BUF_OUTPUT && !t->once && !t->done && !t->guard && !t->region &&
+           t->e->rank == 0 && t->e->op == OP_bracket && lower_dear(l, t->e->args[1]);
 }
 
 // Such elements under the same condition, or that of another task, are zero first: what is done under one condition shares
@@ -609,7 +613,9 @@ static void check_guards(Lower *l, int first) {
 // Zeros for which others wait come first; what is done under a condition last, when much of what it needs may be known.
 enum { TURN_ZEROS, TURN_ALWAYS, TURN_GUARDED, TURNS };
 
-static int turn(const Task *t) { return t->first && !t->shift && all_zero(t->e) ? TURN_ZEROS : t->guard ? TURN_GUARDED : TURN_ALWAYS; }
+static int turn(const Task *t) {
+    return t->first && !t->shift && all_zero(t->e) ? TURN_ZEROS : t->guard ? TURN_GUARDED : TURN_ALWAYS;
+}
 
 void lower_tasks(Lower *l, int n, Task *tasks) {
     Scope *s = l->scope;
@@ -643,10 +649,9 @@ void lower_now(Lower *l, int n, Node *const *e) {
     Map seen = {0};
     for (int i = 0; i < n; i++) find_loops(l, e[i], (LoopSearch){.inside = true}, &seen);
     map_free(&seen);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++)
         if (e[i]->rank) lower_array(l, e[i]);
         else lower_value(l, e[i]);
-    }
 }
 
 // ---- reductions and arrays by demand

@@ -24,8 +24,7 @@ static void check_index(Lower *l, Node *e, Node *i, Node *extent) {
     bool low = !all && proven(l, poly_of(m, i)), high = !all && proven(l, lower_difference(m, extent, i, -1));
     if (low && high) return;
     m->raw |= all; // the rules know what is in range
-    Node *cond = ir_and(m, low ? ir_bool(m, true) : ir_le(m, ir_int(m, 0), i),
-                        high ? ir_bool(m, true) : ir_lt(m, i, extent));
+    Node *cond = ir_and(m, low ? ir_bool(m, true) : ir_le(m, ir_int(m, 0), i), high ? ir_bool(m, true) : ir_lt(m, i, extent));
     m->raw = raw;
     int n;
     const char *text = ir_bounds_text(i, &n);
@@ -66,7 +65,8 @@ static Temp emit_lit(Lower *l, Kind kind, double real, int64_t num) {
 // Is it 0 <= a && 0 < n - a? Sets n.
 static bool is_in_range(Lower *l, const Node *e, Node **n) {
     const Node *low = e->args[0], *high = e->nargs > 1 ? e->args[1] : NULL;
-    if (e->op != OP_and || low->op != OP_le || high->op != OP_lt || !ir_is_lit(low->args[0], 0) || !ir_is_lit(high->args[0], 0)) return false;
+    if (e->op != OP_and || low->op != OP_le || high->op != OP_lt || !ir_is_lit(low->args[0], 0) || !ir_is_lit(high->args[0], 0))
+        return false;
     if (low->args[1]->kind != KIND_INT || high->args[1]->kind != KIND_INT || lower_known_value(l, e->args[1]) >= 0) return false;
     Poly rest = poly_of(l->ir, high->args[1]), sum = poly_add(l->ir, rest, poly_of(l->ir, low->args[1]));
     if (sum.n >= rest.n) return false;
@@ -149,9 +149,7 @@ static Temp emit_at(Lower *l, Node *e) {
     return t;
 }
 
-static Temp emit_final(Lower *l, Node *e) {
-    return lower_loop(l, e->args[0])->value[e->u.num];
-}
+static Temp emit_final(Lower *l, Node *e) { return lower_loop(l, e->args[0])->value[e->u.num]; }
 
 static Temp emit_leaf(Lower *l, Node *e) {
     if (e->op == OP_lit) return emit_lit(l, e->kind, e->u.real, e->u.num);
@@ -173,7 +171,10 @@ static Temp emit_node(Lower *l, Node *e) {
     Node *arg = map_get(&l->extremes, e);
     if (arg) return lower_extreme(l, arg);
     switch (e->op) {
-    case OP_lit: case OP_input: case OP_param: case OP_var: return emit_leaf(l, e);
+    case OP_lit:
+    case OP_input:
+    case OP_param:
+    case OP_var: return emit_leaf(l, e);
     case OP_conv: {
         Temp a = lower_value(l, e->args[0]);
         if (e->kind == KIND_INT32 && e->partial) check_int32(l, e);
@@ -184,11 +185,11 @@ static Temp emit_node(Lower *l, Node *e) {
     case OP_stop: return lower_value(l, e->args[0]);
     case OP_select: return emit_select(l, e->args[0], e->args[1], e->args[2]);
     case OP_bracket: return emit_select(l, e->args[0], e->args[1], ir_zero(l->ir, e->kind));
-    case OP_assert:
-        check_assert(l, e, e->args[0]);
-        return lower_value(l, e->args[1]);
+    case OP_assert: check_assert(l, e, e->args[0]); return lower_value(l, e->args[1]);
     case OP_at: return emit_at(l, e);
-    case OP_sum: case OP_argmin: case OP_argmax: return lower_reduction(l, e);
+    case OP_sum:
+    case OP_argmin:
+    case OP_argmax: return lower_reduction(l, e);
     case OP_final: return emit_final(l, e);
     case OP_extern: return lower_extern(l, e, NULL);
     case OP_and:
@@ -322,8 +323,7 @@ static void make_outputs(Lower *l, const Func *f) {
 
 static void lower_outputs(Lower *l, const Func *f) {
     Task *tasks = ARENA_ARRAY(l->arena, Task, f->noutputs);
-    for (int i = 0; i < f->noutputs; i++)
-        tasks[i] = (Task){.kind = TASK_STORE, .buf = l->outputs[i], .e = f->outputs[i]};
+    for (int i = 0; i < f->noutputs; i++) tasks[i] = (Task){.kind = TASK_STORE, .buf = l->outputs[i], .e = f->outputs[i]};
     lower_tasks(l, f->noutputs, tasks);
 }
 

@@ -22,24 +22,26 @@ enum { UNIT_ROOT = 18, UNIT_QUOTIENT = 10, VECTOR_CALL = 16 };
 static inline bool lanes_written_out(Op op) { return op == OP_exp || op == OP_log || op == OP_tanh; }
 
 typedef struct LaneOptions {
-    bool precise;  // sums keep their order
-    bool fast;     // recurrences s = a * s + b need not
-    bool always;   // all loops that may have lanes, the outermost of each nest, whether or not that pays
+    bool precise;           // sums keep their order
+    bool fast;              // recurrences s = a * s + b need not
+    bool always;            // all loops that may have lanes, the outermost of each nest, whether or not that pays
     const Machine *machine; // what is assumed of it
-    int registers; // for vectors
-    int width;     // how many lanes one has
-    bool roots;    // square roots of vectors are approximated (cpu/roots.c), so that they cost little
-    bool shared;   // so are quotients, and either only in some of the vectors of a block: the processor's unit does the others
+    int registers;          // for vectors
+    int width;              // how many lanes one has
+    bool roots;             // square roots of vectors are approximated (cpu/roots.c), so that they cost little
+    bool shared; // so are quotients, and either only in some of the vectors of a block: the processor's unit does the others
 } LaneOptions;
 
 // Up to how many elements of an array that lanes add to each lane of a vector has a copy of its own: copies take half of the cache.
-static inline int64_t lanes_copied(double cache, Kind kind, int lanes) { return (int64_t)(cache / 2 / (double)kind_size(kind) / lanes); }
+static inline int64_t lanes_copied(double cache, Kind kind, int lanes) {
+    return (int64_t)(cache / 2 / (double)kind_size(kind) / lanes);
+}
 
 // Says which loops of the tree run several iterations at once (Stmt.lanes). (lanes.c)
 void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt);
 
-// Cuts loops whose iterations can be shared out to threads into chunks (Stmt.threads), after lanes have been chosen. always: chunks of a
-// few iterations, for tests. (threads.c)
+// Cuts loops whose iterations can be shared out to threads into chunks (Stmt.threads), after lanes have been chosen. always: chunks
+// of a few iterations, for tests. (threads.c)
 void threads_cut(Arena *arena, Tree *tree, const LaneOptions *opt, bool always);
 
 // Turns products in loops without lanes whose iterations wait for each other, as --fp=fast allows. (height.c)

@@ -71,7 +71,8 @@ static bool read_line(Line *l, Machine *m, bool *seen) {
     if (*stop || stop == text || !isfinite(x)) return diag_error(l->diag, at, "expected a number"), false;
     if (x < row->least || x > row->most)
         return diag_error(l->diag, at, "`%s` is a number from %g to %g", row->name, row->least, row->most), false;
-    if ((rest = word(l, &rest_end))) return diag_error(l->diag, span_of(l, rest, rest_end), "there is more on the line than a name and a number"), false;
+    if ((rest = word(l, &rest_end)))
+        return diag_error(l->diag, span_of(l, rest, rest_end), "there is more on the line than a name and a number"), false;
     *machine_value(m, row) = x;
     return true;
 }
@@ -94,6 +95,7 @@ void machine_write(Str *out, const Machine *m) {
     for (int i = 0; i < machine_nrows; i++) {
         Machine copy = *m;
         double x = *machine_value(&copy, &machine_rows[i]);
-        str_printf(out, x == floor(x) ? "%-12s %-10.0f # %s\n" : "%-12s %-10.4g # %s\n", machine_rows[i].name, x, machine_rows[i].help);
+        str_printf(out, x == floor(x) ? "%-12s %-10.0f # %s\n" : "%-12s %-10.4g # %s\n", machine_rows[i].name, x,
+                   machine_rows[i].help);
     }
 }

@@ -210,7 +210,8 @@ static bool pays(const Merger *z, const Stmt *a, const Effects *ea, const Stmt *
 static bool mergeable(const Merger *z, int first, int second) {
     const Stmt *a = z->block->stmts.data[first], *b = z->block->stmts.data[second];
     const Effects *ea = &z->of.data[first], *eb = &z->of.data[second];
-    if (ea->size + eb->size > LARGEST_LOOP || ea->stops || !have_common(ea, eb) || !alike(z, a, b) || !pays(z, a, ea, b, eb)) return false;
+    if (ea->size + eb->size > LARGEST_LOOP || ea->stops || !have_common(ea, eb) || !alike(z, a, b) || !pays(z, a, ea, b, eb))
+        return false;
     if (!nest_is_parallel(a, ea, z->def, z->strict) || !nest_is_parallel(b, eb, z->def, z->strict)) return false;
     return !effects_share_cells(ea, eb) && effects_apart(ea, a->dst, eb, b->dst);
 }
@@ -251,7 +252,8 @@ static bool must_precede(const Merger *z, int a, int b, bool *first) {
     const Effects *of = z->of.data;
     for (int i = b - 1; i > a; i--) {
         first[i - a] = effects_conflict(s[i], &of[i], s[b], &of[b]);
-        for (int k = i + 1; k < b && !first[i - a]; k++) first[i - a] = first[k - a] && effects_conflict(s[i], &of[i], s[k], &of[k]);
+        for (int k = i + 1; k < b && !first[i - a]; k++)
+            first[i - a] = first[k - a] && effects_conflict(s[i], &of[i], s[k], &of[k]);
         if (first[i - a] && effects_conflict(s[a], &of[a], s[i], &of[i])) return false;
     }
     return true;

@@ -93,8 +93,7 @@ static bool same_atom(const Narrower *z, const Atom *a, const Atom *b) {
     switch (a->kind) {
     case AT_ROW: return a->load->buf == b->load->buf && a->depth == b->depth && same_row(z, a->load, b->load);
     case AT_POINT: return !memcmp(&a->is, &b->is, sizeof a->is);
-    case AT_WHERE:
-        return a->cond == b->cond && a->unless == b->unless && is_part(&a->of, &b->of) && is_part(&b->of, &a->of);
+    case AT_WHERE: return a->cond == b->cond && a->unless == b->unless && is_part(&a->of, &b->of) && is_part(&b->of, &a->of);
     default: return a->in == b->in && a->unless == b->unless;
     }
 }
@@ -123,10 +122,8 @@ static Support where(Narrower *z, Temp cond, bool unless, const Support *of, int
     if (of->all) return everywhere;
     for (int k = 0; k < of->n; k++) {
         const Atom *o = &z->atoms.data[of->atom[k]];
-        if (o->kind == AT_BLOCK)
-            out = with_atom(out, of->atom[k]);
-        else
-            a.of = with_atom(a.of, of->atom[k]);
+        if (o->kind == AT_BLOCK) out = with_atom(out, of->atom[k]);
+        else a.of = with_atom(a.of, of->atom[k]);
         if (o->depth > a.depth) a.depth = o->depth;
     }
     if (!a.of.n) return out;
@@ -209,16 +206,12 @@ static Support leaving(Narrower *z, Support s, int level) {
             if (!by->unless) s = meet(&s, &holds);
         }
         if (s.all) continue;
-        for (int k = 0; k < s.n; k++) {
-            if (z->atoms.data[s.atom[k]].depth > e)
-                near = with_atom(near, s.atom[k]);
-            else
-                far = with_atom(far, s.atom[k]);
-        }
+        for (int k = 0; k < s.n; k++)
+            if (z->atoms.data[s.atom[k]].depth > e) near = with_atom(near, s.atom[k]);
+            else far = with_atom(far, s.atom[k]);
         if (by->s->kind == ST_IF && is_known(z, by->s->args[0])) far = where(z, by->s->args[0], by->unless, &far, e);
         if (near.n)
-            near = in_step(z) ? atom(z, &(Atom){.kind = AT_BLOCK, .in = by->s, .unless = by->unless, .of = near})
-                              : everywhere;
+            near = in_step(z) ? atom(z, &(Atom){.kind = AT_BLOCK, .in = by->s, .unless = by->unless, .of = near}) : everywhere;
         s = join(far, &near);
     }
     return s;
@@ -230,14 +223,10 @@ static Support of_equality(Narrower *z, const Stmt *s) {
     int at = -1;
     linear_add(z->it.known, z->it.def, s->args[0], 1, &a.is);
     linear_add(z->it.known, z->it.def, s->args[1], -1, &a.is);
-    for (int k = 0; k < a.is.n; k++) {
-        if (a.is.t[k] == z->now->loop->dst)
-            at = k;
-        else if (!is_known(z, a.is.t[k]))
-            return everywhere;
-        else if (z->inside[a.is.t[k]])
-            a.depth = z->depth;
-    }
+    for (int k = 0; k < a.is.n; k++)
+        if (a.is.t[k] == z->now->loop->dst) at = k;
+        else if (!is_known(z, a.is.t[k])) return everywhere;
+        else if (z->inside[a.is.t[k]]) a.depth = z->depth;
     if (a.is.fails || at < 0 || (a.is.by[at] != 1 && a.is.by[at] != -1)) return everywhere;
     return atom(z, &a);
 }
@@ -314,10 +303,9 @@ static void look_inside(Narrower *z, Stmt *s, const Block *block, bool unless) {
 }
 
 static void look_at_stmt(Narrower *z, Stmt *s) {
-    Support v =
-        s->kind == ST_STORE || s->kind == ST_ADDTO || s->kind == ST_FILL || s->kind == ST_CELL || s->kind == ST_SET
-            ? of_temp(z, s->args[0])
-            : none;
+    Support v = s->kind == ST_STORE || s->kind == ST_ADDTO || s->kind == ST_FILL || s->kind == ST_CELL || s->kind == ST_SET
+                    ? of_temp(z, s->args[0])
+                    : none;
     switch (s->kind) {
     case ST_CELL:
     case ST_SET:
@@ -336,8 +324,7 @@ static void look_at_stmt(Narrower *z, Stmt *s) {
         }
         v = leaving(z, v, 0);
         grow(z, &z->now->hull, &v);
-        for (int k = 0; k < s->buf->rank; k++)
-            z->now->fails |= says_row(z, z->now, s, k) && !is_first(z, stmt_index(s)[k]);
+        for (int k = 0; k < s->buf->rank; k++) z->now->fails |= says_row(z, z->now, s, k) && !is_first(z, stmt_index(s)[k]);
         break;
     case ST_NEW: break;
     case ST_CHECK: z->now->fails |= !all_known(z, s) || !in_step(z); break;
@@ -468,8 +455,7 @@ static bool reads_own(const Sweep *w, const Block *block) {
         const Stmt *s = block->stmts.data[i];
         for (int k = 0; s->kind == ST_LOAD && k < w->stores.len; k++) {
             const Stmt *o = w->stores.data[k];
-            if (o->buf == s->buf && narrow_dimension(s, w->loop->dst) != narrow_dimension(o, w->loop->dst))
-                return false;
+            if (o->buf == s->buf && narrow_dimension(s, w->loop->dst) != narrow_dimension(o, w->loop->dst)) return false;
         }
         if (!reads_own(w, s->body) || !reads_own(w, s->other)) return false;
     }
@@ -492,8 +478,7 @@ static int work(const Narrower *z, const Block *block, int enough) {
 // A loop over directions, inside of another loop.
 static bool is_candidate(Narrower *z, Sweep *w) {
     int64_t n;
-    if (!nest_is_plain(w->loop) || w->loop->few || w->loop->outer || !z->around.len ||
-        !iter_literal(&z->it, w->loop->args[0], &n))
+    if (!nest_is_plain(w->loop) || w->loop->few || w->loop->outer || !z->around.len || !iter_literal(&z->it, w->loop->args[0], &n))
         return false;
     w->count = n, w->blocks = (n + w->lanes - 1) / w->lanes;
     if (n < LEAST || n > MOST || w->blocks < 2) return false;
@@ -531,11 +516,8 @@ static void add_wide(Narrower *z, Sweep *w, const Stmt *s) {
     Wide *a = narrow_wide(z, s->buf);
     if (!a) {
         a = ARENA_NEW(z->b.arena, Wide);
-        *a = (Wide){.buf = s->buf,
-                    .at = narrow_dimension(s, w->loop->dst),
-                    .by = w,
-                    .store = s,
-                    .fails = s->buf->where != BUF_TEMP};
+        *a =
+            (Wide){.buf = s->buf, .at = narrow_dimension(s, w->loop->dst), .by = w, .store = s, .fails = s->buf->where != BUF_TEMP};
         vec_push(&z->wide, a);
     }
     if (is_zero(z, s->args[0], 0) && a->by != w) return;
@@ -557,10 +539,8 @@ static void drop_others(Narrower *z, const Block *block) {
         const Stmt *s = block->stmts.data[i];
         Wide *w = s->buf ? narrow_wide(z, s->buf) : NULL, *from = s->src ? narrow_wide(z, s->src) : NULL;
         bool set = s->kind == ST_STORE || s->kind == ST_FILL;
-        if (w && set)
-            w->fails |= !is_zero(z, s->args[0], 0) && !is_stored_by(w->by, s);
-        else if (w && s->kind != ST_LOAD && s->kind != ST_NEW)
-            w->fails = true;
+        if (w && set) w->fails |= !is_zero(z, s->args[0], 0) && !is_stored_by(w->by, s);
+        else if (w && s->kind != ST_LOAD && s->kind != ST_NEW) w->fails = true;
         if (from) from->fails = true;
         for (int k = 0; k < s->nin; k++)
             if (s->in[k] && narrow_wide(z, s->in[k])) narrow_wide(z, s->in[k])->fails = true;
@@ -575,8 +555,7 @@ static bool is_narrow(const Sweep *w) { return !w->fails && w->hull.n; }
 static bool find(Narrower *z) {
     find_loops(z, z->b.tree->body);
     for (int i = 0; i < z->loops.len; i++)
-        for (int k = 0; k < z->loops.data[i]->stores.len; k++)
-            add_wide(z, z->loops.data[i], z->loops.data[i]->stores.data[k]);
+        for (int k = 0; k < z->loops.data[i]->stores.len; k++) add_wide(z, z->loops.data[i], z->loops.data[i]->stores.data[k]);
     drop_others(z, z->b.tree->body);
     int n = z->b.tree->temps.len + 1;
     z->of = ARENA_ARRAY(z->b.arena, Support, n), z->level = ARENA_ARRAY(z->b.arena, int, n);

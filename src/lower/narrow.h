@@ -18,8 +18,8 @@ typedef enum AtomKind {
     AT_ROW,   // those of a row of an array: of what `load` reads
     AT_POINT, // the one that makes an equality hold: of `is`, a sum that is zero then
     AT_WHERE, // those of `of`, if `cond` holds, or does not: `unless`
-    AT_BLOCK // those of `of`, whenever a body of `in` is at its end: of a loop, of a branch, or, `unless`, of its other
-             // one
+    AT_BLOCK  // those of `of`, whenever a body of `in` is at its end: of a loop, of a branch, or, `unless`, of its other
+              // one
 } AtomKind;
 
 typedef struct Atom {

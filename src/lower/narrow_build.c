@@ -15,8 +15,7 @@ static void put_copy(Narrower *z, Temp t, Temp copy) {
 
 static bool is_block_atom(const Narrower *z, const Stmt *s) {
     for (int i = 0; i < z->atoms.len; i++)
-        if (z->atoms.data[i].kind == AT_BLOCK && z->atoms.data[i].in == s && z->atoms.data[i].cells[0] >= 0)
-            return true;
+        if (z->atoms.data[i].kind == AT_BLOCK && z->atoms.data[i].in == s && z->atoms.data[i].cells[0] >= 0) return true;
     return false;
 }
 
@@ -49,8 +48,7 @@ static bool is_wanted(Narrower *z, const Stmt *s) {
 static Temp number(Narrower *z, Block *to, int64_t n) { return build_literal(&z->b, to, KIND_INT, n); }
 
 static Temp pick(Narrower *z, Block *to, Temp cond, Temp a, Temp b) {
-    return build_stmt(&z->b, to, ST_SELECT, build_temp(&z->b, (TempInfo){.kind = KIND_INT}), 3, (Temp[]){cond, a, b})
-        ->dst;
+    return build_stmt(&z->b, to, ST_SELECT, build_temp(&z->b, (TempInfo){.kind = KIND_INT}), 3, (Temp[]){cond, a, b})->dst;
 }
 
 static Temp get(Narrower *z, Block *to, Temp cell) {
@@ -104,8 +102,7 @@ static void eval_atom(Narrower *z, Block *to, const Atom *a, Temp out[2]) {
     case AT_WHERE: {
         Temp cond = copy_of(z, a->cond), zero = number(z, to, 0);
         eval(z, to, &a->of, out);
-        for (int k = 0; k < 2; k++)
-            out[k] = a->unless ? pick(z, to, cond, zero, out[k]) : pick(z, to, cond, out[k], zero);
+        for (int k = 0; k < 2; k++) out[k] = a->unless ? pick(z, to, cond, zero, out[k]) : pick(z, to, cond, out[k], zero);
         break;
     }
     default:
@@ -144,18 +141,15 @@ static void copy_block(Narrower *z, const Block *from, Block *to) {
         Stmt *copy = arena_copy(z->b.arena, s, sizeof *s);
         copy->args = arena_copy(z->b.arena, s->args, sizeof *s->args * (size_t)(s->nargs + 1));
         for (int k = 0; k < s->nargs; k++) copy->args[k] = copy_of(z, s->args[k]);
-        if (s->kind == ST_SET)
-            copy->dst = copy_of(z, s->dst);
+        if (s->kind == ST_SET) copy->dst = copy_of(z, s->dst);
         else if (s->dst >= 0) {
             copy->dst = build_temp(&z->b, z->b.tree->temps.data[s->dst]);
             put_copy(z, s->dst, copy->dst);
         }
         copy->few = s->kind == ST_FOR; // it finds out about others, and has no lanes
         vec_push(&to->stmts, copy);
-        if (s->body)
-            copy_block(z, s->body, copy->body = ARENA_NEW(z->b.arena, Block)), end_block(z, copy->body, s, false);
-        if (s->other)
-            copy_block(z, s->other, copy->other = ARENA_NEW(z->b.arena, Block)), end_block(z, copy->other, s, true);
+        if (s->body) copy_block(z, s->body, copy->body = ARENA_NEW(z->b.arena, Block)), end_block(z, copy->body, s, false);
+        if (s->other) copy_block(z, s->other, copy->other = ARENA_NEW(z->b.arena, Block)), end_block(z, copy->other, s, true);
     }
 }
 
@@ -187,8 +181,7 @@ static void build_before(Narrower *z, Block *to, Temp out[2]) {
         Temp zero = number(z, to, 0);
         for (int k = 0; k < 2; k++)
             a->cells[k] =
-                build_stmt(&z->b, to, ST_CELL, build_temp(&z->b, (TempInfo){.kind = KIND_INT, .cell = true}), 1, &zero)
-                    ->dst;
+                build_stmt(&z->b, to, ST_CELL, build_temp(&z->b, (TempInfo){.kind = KIND_INT, .cell = true}), 1, &zero)->dst;
     }
     copy_block(z, w->loop->body, to);
     eval(z, to, &w->hull, out);
@@ -333,8 +326,7 @@ static void choose(Narrower *z, Block *to, const Temp hull[2]) {
     vec_push(&few->other->stmts, w->loop);
     const char *name = z->b.tree->temps.data[w->loop->dst].name;
     explain(z->b.tree->func->ir->explain, EXPLAIN_SCHEDULE, w->loop->span,
-            "loop over `%s`: where few of its iterations may give what is not zero, only those are done",
-            name ? name : "i");
+            "loop over `%s`: where few of its iterations may give what is not zero, only those are done", name ? name : "i");
 }
 
 void narrow_loop(Narrower *z, Sweep *w) {
@@ -344,10 +336,8 @@ void narrow_loop(Narrower *z, Sweep *w) {
     z->now = w, z->b.span = w->loop->span;
     build_before(z, out, hull);
     keep(z, out, hull);
-    if (w->worth)
-        choose(z, out, hull);
-    else
-        vec_push(&out->stmts, w->loop);
+    if (w->worth) choose(z, out, hull);
+    else vec_push(&out->stmts, w->loop);
     while (block->stmts.data[at] != w->loop) at++;
     block->stmts.data[at] = out->stmts.data[0];
     for (int i = 1; i < out->stmts.len; i++) block_insert(block, at + i, out->stmts.data[i]);

@@ -9,8 +9,7 @@ int lower_fresh_cost(Lower *l, Node *e, int bound) {
     int cost = op_info[e->op].cost;
     if (ir_is_binder(e) || e->op == OP_final || (e->op == OP_extern && e->u.ext->signature)) return PASS_COST_LOOP;
     if (e->op == OP_at) cost = e->args[0]->op == OP_input || lower_known_array(l, e->args[0]) ? 1 : PASS_COST_LOOP;
-    for (int i = e->op == OP_at ? 1 : 0; i < e->nargs && cost <= bound; i++)
-        cost += lower_fresh_cost(l, e->args[i], bound - cost);
+    for (int i = e->op == OP_at ? 1 : 0; i < e->nargs && cost <= bound; i++) cost += lower_fresh_cost(l, e->args[i], bound - cost);
     return cost;
 }
 
@@ -91,9 +90,9 @@ static bool implies(Node *a, Node *b) {
 }
 
 static Node *any_of(Lower *l, const Lazy *z) {
-    Node *or = ir_bool(l->ir, false);
+    Node * or = ir_bool(l->ir, false);
     for (int i = 0; i < z->guards.len; i++) or = ir_or(l->ir, or, z->guards.data[i]);
-    return or;
+    return or ;
 }
 
 static void needed_where(Lower *l, Node *e, Lazy *z, Node *guard) {
@@ -134,4 +133,3 @@ bool lower_keeps(Lower *l, Node *e) {
     }
     return lower_fresh_cost(l, e, PASS_COST_DEAR) > PASS_COST_DEAR;
 }
-

@@ -13,7 +13,7 @@
 enum { LARGEST_BODY = 120, OF_LOOP = 60, LARGEST_TREE = 20000, LINEAR_DEPTH = 8, FEW = 4, FAR = 1 << 20 };
 
 typedef struct Known {
-    Temp cond;  // in the middle this holds, or does not: `truth`; -1: …
+    Temp cond; // in the middle this holds, or does not: `truth`; -1: …
     bool truth;
     Temp extreme, same; // … this minimum or maximum is that temp
 } Known;
@@ -28,13 +28,13 @@ typedef struct Peeler {
     Tree *tree;
     bool precise;
     VEC(Stmt *) def; // by temp
-    bool any;   // has a loop been cut?
+    bool any;        // has a loop been cut?
     // Of the loop that is looked at:
     Stmt *loop;
-    Map made;     // Temp + 1: in an iteration
-    Map blocks;   // inside
-    Block before; // what has to be computed before it
-    VEC(Temp) least, most; // the middle is where the index is at least these, and below those
+    Map made;                 // Temp + 1: in an iteration
+    Map blocks;               // inside
+    Block before;             // what has to be computed before it
+    VEC(Temp) least, most;    // the middle is where the index is at least these, and below those
     bool few_least, few_most; // outside of these there are only a few iterations
     VEC(Once) once;
     VEC(Known) known;
@@ -230,7 +230,8 @@ static void bound_extreme(Peeler *z, Stmt *s) {
         vec_push(&z->known, ((Known){-1, false, s->dst, f ? b : a}));
 }
 
-// Notes where a condition is decided; `few`: if only a few iterations are left, as is asked for selects and for what is in an `else`.
+// Notes where a condition is decided; `few`: if only a few iterations are left, as is asked for selects and for what is in an
+// `else`.
 static void note(Peeler *z, Temp cond, bool few) {
     int least = z->least.len, most = z->most.len, once = z->once.len;
     bool few_least = z->few_least, few_most = z->few_most, truth = is_likely(z, cond);

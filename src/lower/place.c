@@ -55,9 +55,7 @@ bool lower_fails(Lower *l, Scope *s, const Node *e) {
     return may_fail(l, s, e, &fuel);
 }
 
-bool lower_shared_by_arms(Lower *l, Scope *s, const Node *e) {
-    return lower_in_arms(l, s, e) && !lower_fails(l, s, e);
-}
+bool lower_shared_by_arms(Lower *l, Scope *s, const Node *e) { return lower_in_arms(l, s, e) && !lower_fails(l, s, e); }
 
 // Is e dear or partial only because of what is known in the scope: values, and loops that have run?
 static bool is_settled(Lower *l, const Scope *s, Node *e) {

@@ -8,16 +8,16 @@
 //
 //     for k { z[j,k] += x[i,k] * s }        where s is any scalar of i and j
 //
-// becomes d[i,j] = s, and z[j,k] += sum over i of x[i,k] * d[i,j] in a nest after it; the same with i and j exchanged. Where an operand is
-// not an element, but is computed, it is computed for all its indices before. What is moved reads nothing that the nest writes. A loop over
-// k may do other things as well, and an array that is new in each iteration i,
+// becomes d[i,j] = s, and z[j,k] += sum over i of x[i,k] * d[i,j] in a nest after it; the same with i and j exchanged. Where an
+// operand is not an element, but is computed, it is computed for all its indices before. What is moved reads nothing that the nest
+// writes. A loop over k may do other things as well, and an array that is new in each iteration i,
 //
 //     r = 0; for j { for k { r[k] += x[i,j] * y[j,k] } }
 //
 // is a row of a product before the nest, too.
 //
-// Where such a nest is in a loop whose iterations are independent (a batch), what there is in this gets a loop of its own for each nest, with
-// arrays for all iterations between them: for b { N; R } becomes for b { N } for b { R }.
+// Where such a nest is in a loop whose iterations are independent (a batch), what there is in this gets a loop of its own for each
+// nest, with arrays for all iterations between them: for b { N; R } becomes for b { N } for b { R }.
 #include "lower/product.h"
 
 #include "lower/effects.h"
@@ -35,21 +35,23 @@ typedef struct Splitter {
     Arena *arena;
     Tree *tree;
     VEC(Nest) nests;
-    Stmt **def;        // by temp
-    int temps;         // so many have one
-    bool again;        // operands are computed again wherever they are needed, not kept in arrays
+    Stmt **def; // by temp
+    int temps;  // so many have one
+    bool again; // operands are computed again wherever they are needed, not kept in arrays
     // Of the nest that is looked at:
     Stmt *nest;
-    Map made;           // Temp + 1: in an iteration
+    Map made;            // Temp + 1: in an iteration
     Map written, inside; // arrays that it writes to, or makes; that it makes
-    Temp var[VARS];     // indices i, j and k
+    Temp var[VARS];      // indices i, j and k
     int budget;
-    Block *around;      // where it stands
+    Block *around; // where it stands
     Block before, after;
-    Stmt *kept;         // of the last addition that was moved: the ST_STORE of d[i,j] = s
+    Stmt *kept; // of the last addition that was moved: the ST_STORE of d[i,j] = s
 } Splitter;
 
-static void set_indices(Splitter *z, const Stmt *j, const Stmt *k) { z->var[I] = z->nest->dst, z->var[J] = j->dst, z->var[K] = k->dst; }
+static void set_indices(Splitter *z, const Stmt *j, const Stmt *k) {
+    z->var[I] = z->nest->dst, z->var[J] = j->dst, z->var[K] = k->dst;
+}
 
 // ---- what a temp depends on
 
@@ -154,7 +156,7 @@ static Temp value_in(Splitter *z, Block *b, const Temp *is, Temp t) {
 // An operand of a product, in terms of two indices: t itself, if it is an element, or else an array of all its values.
 typedef struct Operand {
     Temp t;
-    Buf *all; // NULL: t
+    Buf *all;        // NULL: t
     int row, column; // of `all`: I, J or K
 } Operand;
 
@@ -176,8 +178,8 @@ static Temp operand_in(Splitter *z, Block *b, const Temp *is, const Operand *o) 
 }
 
 // In b: for [row] { for [column] { c = 0; for [over] { c += x * y } … } }; the innermost of the first two, and *sum.
-static Stmt *product_nest(Splitter *z, Block *b, const Stmt *const *loops, int row, int column, int over, const Operand *x, const Operand *y, Kind kind,
-                          Temp *is, Temp *sum) {
+static Stmt *product_nest(Splitter *z, Block *b, const Stmt *const *loops, int row, int column, int over, const Operand *x,
+                          const Operand *y, Kind kind, Temp *is, Temp *sum) {
     Stmt *outer = add_loop(z, b, loops[row]), *inner = add_loop(z, outer->body, loops[column]);
     Temp start = zero(z, inner->body, kind), cell = new_temp(z, kind, true);
     add(z, inner->body, ST_CELL, cell, 1, &start);
@@ -198,7 +200,9 @@ static Stmt *product_nest(Splitter *z, Block *b, const Stmt *const *loops, int r
 
 static bool is_float(const Splitter *z, Temp t) { return kind_is_float(z->tree->temps.data[t].kind); }
 
-static bool is_op(const Splitter *z, Temp t, Op op) { return z->def[t] && z->def[t]->kind == ST_OP && z->def[t]->op == op && is_made(z, t); }
+static bool is_op(const Splitter *z, Temp t, Op op) {
+    return z->def[t] && z->def[t]->kind == ST_OP && z->def[t]->op == op && is_made(z, t);
+}
 
 // A loop whose length is known outside of the nest, from 0 on, and not small as far as is known.
 static bool is_long(const Splitter *z, const Stmt *s) {
@@ -210,7 +214,8 @@ static bool is_long(const Splitter *z, const Stmt *s) {
 // Does the statement of the loop add x * y to a cell, of which one depends on i and k, and the other on j and k? f: x first.
 static bool sum_of_products(Splitter *z, const Stmt *loop, const Stmt *set, Temp *cell, Temp f[2]) {
     if (set->kind != ST_SET || !is_float(z, set->dst) || !is_op(z, set->args[0], OP_add)) return false;
-    if (block_uses(loop->body, set->dst) != 1 || block_uses(loop->body, set->args[0]) != 1) return false; // else each sum so far is used
+    if (block_uses(loop->body, set->dst) != 1 || block_uses(loop->body, set->args[0]) != 1)
+        return false; // else each sum so far is used
     const Stmt *sum = z->def[set->args[0]];
     for (int k = 0; k < 2; k++) {
         const Stmt *get = z->def[sum->args[k]];
@@ -419,7 +424,8 @@ static bool split_addition(Splitter *z, Stmt *j, int at, Stmt *k, const Stmt *to
 static void load_instead(Splitter *z, Block *b, const Buf *row, Buf *p) {
     for (int i = 0; b && i < b->stmts.len; i++) {
         Stmt *s = b->stmts.data[i];
-        if (s->buf == row && s->kind == ST_LOAD) s->args = arena_copy(z->arena, (Temp[]){z->nest->dst, s->args[0]}, 2 * sizeof(Temp)), s->nargs = 2, s->buf = p;
+        if (s->buf == row && s->kind == ST_LOAD)
+            s->args = arena_copy(z->arena, (Temp[]){z->nest->dst, s->args[0]}, 2 * sizeof(Temp)), s->nargs = 2, s->buf = p;
         load_instead(z, s->body, row, p), load_instead(z, s->other, row, p);
     }
 }
@@ -452,7 +458,9 @@ static bool split_row(Splitter *z, Stmt *j, Stmt *k, const Stmt *to) {
     Temp is[VARS], sum;
     Buf *row = to->buf;
     set_indices(z, j, k);
-    if (to->kind != ST_ADDTO || row->home != z->nest->body || row->rank != 1 || to->args[1] != k->dst || row->extent[0] != k->args[0]) return false;
+    if (to->kind != ST_ADDTO || row->home != z->nest->body || row->rank != 1 || to->args[1] != k->dst ||
+        row->extent[0] != k->args[0])
+        return false;
     if (!is_long(z, k) || !kind_is_float(row->kind) || !is_op(z, to->args[0], OP_mul)) return false;
     const Stmt *mul = z->def[to->args[0]];
     int x = depends_on(z, mul->args[0]), turned = x != (1 << I | 1 << J);
@@ -527,12 +535,16 @@ static bool split_nest(Splitter *z, Block *around, Stmt *nest) {
 
 // ---- batches: nests in a loop
 
-static bool is_pure(const Stmt *s) { return s->kind == ST_LIT || s->kind == ST_ARG || s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT; }
+static bool is_pure(const Stmt *s) {
+    return s->kind == ST_LIT || s->kind == ST_ARG || s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT;
+}
 
 static bool has_whole(const Block *b, const Buf *buf) { // filling or copying
     for (int i = 0; b && i < b->stmts.len; i++) {
         const Stmt *s = b->stmts.data[i];
-        if (((s->kind == ST_FILL || s->kind == ST_COPY) && (s->buf == buf || s->src == buf)) || has_whole(s->body, buf) || has_whole(s->other, buf)) return true;
+        if (((s->kind == ST_FILL || s->kind == ST_COPY) && (s->buf == buf || s->src == buf)) || has_whole(s->body, buf) ||
+            has_whole(s->other, buf))
+            return true;
     }
     return false;
 }
@@ -547,12 +559,14 @@ static bool is_made_by(const Stmt *loop, Temp t) {
 static bool has_own_length(const Stmt *loop, const Block *b) { // a loop in b whose length is made by the loop
     for (int i = 0; b && i < b->stmts.len; i++) {
         const Stmt *s = b->stmts.data[i];
-        if ((s->kind == ST_FOR && is_made_by(loop, s->args[0])) || has_own_length(loop, s->body) || has_own_length(loop, s->other)) return true;
+        if ((s->kind == ST_FOR && is_made_by(loop, s->args[0])) || has_own_length(loop, s->body) || has_own_length(loop, s->other))
+            return true;
     }
     return false;
 }
 
-// Can statements of the loop become loops of their own? They are loops, and what these need is computed from the index, or known before.
+// Can statements of the loop become loops of their own? They are loops, and what these need is computed from the index, or known
+// before.
 static bool may_divide(const Splitter *z, const Stmt *batch) {
     if (batch->nargs > 1 || batch->wishes || block_may_fail(batch->body) || has_own_length(batch, batch->body)) return false;
     for (int i = 0; i < batch->body->stmts.len; i++)
@@ -661,7 +675,9 @@ static void swap(Stmt *outer, Stmt *inner) {
 // The same where the loop of the batch is all that another does, if its iterations are independent.
 static bool split_swapped(Splitter *z, Block *around, Stmt *nest) {
     Stmt *inner = nest->body->stmts.len == 1 ? nest->body->stmts.data[0] : NULL;
-    if (!inner || inner->kind != ST_FOR || inner->nargs > 1 || nest->nargs > 1 || inner->wishes || nest->wishes || is_made_by(nest, inner->args[0])) return false;
+    if (!inner || inner->kind != ST_FOR || inner->nargs > 1 || nest->nargs > 1 || inner->wishes || nest->wishes ||
+        is_made_by(nest, inner->args[0]))
+        return false;
     for (int i = 0; i < z->tree->bufs.len; i++)
         if (z->tree->bufs.data[i]->home == nest->body) return false; // iterations of the inner loop may share it
     Iterations it;
@@ -765,15 +781,21 @@ static bool effects(const Block *b, int n, Stmt **out) {
     return k == n;
 }
 
-static const Stmt *def_of(const Finder *z, Temp t, StmtKind kind) { return z->def[t] && z->def[t]->kind == kind ? z->def[t] : NULL; }
+static const Stmt *def_of(const Finder *z, Temp t, StmtKind kind) {
+    return z->def[t] && z->def[t]->kind == kind ? z->def[t] : NULL;
+}
 
 static bool find(Finder *z, Product *p) {
     Stmt *e[3], *set;
-    if (!effects(p->loop[I]->body, 1, &p->loop[J]) || p->loop[J]->kind != ST_FOR || p->loop[J]->nargs > 1 || p->loop[I]->nargs > 1) return false;
+    if (!effects(p->loop[I]->body, 1, &p->loop[J]) || p->loop[J]->kind != ST_FOR || p->loop[J]->nargs > 1 || p->loop[I]->nargs > 1)
+        return false;
     if (!effects(p->loop[J]->body, 3, e) || e[0]->kind != ST_CELL || e[1]->kind != ST_FOR || e[1]->nargs > 1) return false;
     p->loop[K] = e[1], p->to = e[2];
-    if ((e[2]->kind != ST_STORE && e[2]->kind != ST_ADDTO) || !effects(e[1]->body, 1, &set) || set->kind != ST_SET || set->dst != e[0]->dst) return false;
-    const Stmt *zero = def_of(z, e[0]->args[0], ST_LIT), *value = def_of(z, e[2]->args[0], ST_GET), *sum = def_of(z, set->args[0], ST_OP);
+    if ((e[2]->kind != ST_STORE && e[2]->kind != ST_ADDTO) || !effects(e[1]->body, 1, &set) || set->kind != ST_SET ||
+        set->dst != e[0]->dst)
+        return false;
+    const Stmt *zero = def_of(z, e[0]->args[0], ST_LIT), *value = def_of(z, e[2]->args[0], ST_GET),
+               *sum = def_of(z, set->args[0], ST_OP);
     if (!zero || zero->u.real != 0 || !value || value->args[0] != e[0]->dst || !sum || sum->op != OP_add) return false;
     for (int k = 0; k < VARS; k++) z->var[k] = p->loop[k]->dst;
     z->var[VARS] = p->batch ? p->batch->dst : -1;
@@ -786,8 +808,9 @@ static bool find(Finder *z, Product *p) {
         if (!p->left || !p->right || p->left->kind != ST_LOAD || p->right->kind != ST_LOAD) return false;
         if (affine_indices(z, p->left) == (1 << J | 1 << K)) p->left = z->def[mul->args[1]], p->right = z->def[mul->args[0]];
         const Kind kind = p->to->buf->kind;
-        return affine_indices(z, p->left) == (1 << I | 1 << K) && affine_indices(z, p->right) == (1 << J | 1 << K) && affine_indices(z, p->to) == (1 << I | 1 << J) &&
-               kind_is_float(kind) && p->left->buf->kind == kind && p->right->buf->kind == kind && p->to->buf != p->left->buf && p->to->buf != p->right->buf;
+        return affine_indices(z, p->left) == (1 << I | 1 << K) && affine_indices(z, p->right) == (1 << J | 1 << K) &&
+               affine_indices(z, p->to) == (1 << I | 1 << J) && kind_is_float(kind) && p->left->buf->kind == kind &&
+               p->right->buf->kind == kind && p->to->buf != p->left->buf && p->to->buf != p->right->buf;
     }
     return false;
 }

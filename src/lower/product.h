@@ -4,8 +4,8 @@
 
 #include "lower/tree.h"
 
-// to[.. i .. j ..] = or += the sum over k of left[.. i .. k ..] * right[.. j .. k ..], where indices are affine in the three; for each index
-// of a batch, if there is one, in which they are affine, too.
+// to[.. i .. j ..] = or += the sum over k of left[.. i .. k ..] * right[.. j .. k ..], where indices are affine in the three; for
+// each index of a batch, if there is one, in which they are affine, too.
 typedef struct Product {
     Stmt *loop[3];      // over i, j and k
     Stmt *batch;        // the loop around them, or NULL
@@ -13,12 +13,12 @@ typedef struct Product {
     Stmt *to;           // ST_STORE or ST_ADDTO
 } Product;
 
-// Sums of products inside of loops become loops of their own where they can run before the others, or after them, and have the form of
-// products: the loops are those whose iterations are independent; or such loops are taken apart (lower/groups.h; always: as there). Where sums
-// keep their order (precise), nothing.
+// Sums of products inside of loops become loops of their own where they can run before the others, or after them, and have the form
+// of products: the loops are those whose iterations are independent; or such loops are taken apart (lower/groups.h; always: as
+// there). Where sums keep their order (precise), nothing.
 void products_split(Arena *arena, Tree *tree, bool precise, bool always);
-// The same of one nest in a block, whose iterations are independent; operands are computed again wherever they are needed, and not kept in
-// arrays. Were there any products in it?
+// The same of one nest in a block, whose iterations are independent; operands are computed again wherever they are needed, and not
+// kept in arrays. Were there any products in it?
 bool products_split_nest(Arena *arena, Tree *tree, Block *around, Stmt *nest);
 // Is the loop the outermost of a product? def: by temp.
 bool product_find(Stmt *const *def, Stmt *loop, Product *out);

@@ -1,5 +1,5 @@
-// Loops with recurrences, as a prefix sum, are taken apart (lower/recurrence.h), so that all but the recurrence itself is a grid, and a
-// GPU does that by a scan, of maps s -> a * s + b.
+// Loops with recurrences, as a prefix sum, are taken apart (lower/recurrence.h), so that all but the recurrence itself is a grid,
+// and a GPU does that by a scan, of maps s -> a * s + b.
 #include "lower/recurrence.h"
 
 #include "lower/independent.h"
@@ -12,15 +12,15 @@ typedef struct Splitter {
     Arena *arena;
     Tree *tree;
     bool precise, fast;
-    Block *around;  // of the loop
-    Stmt *loop;     // a copy of it, of which recurrences are taken out
-    Stmt **def;     // by temp: in the tree, and in the loop
-    Block before;   // what comes before it
+    Block *around; // of the loop
+    Stmt *loop;    // a copy of it, of which recurrences are taken out
+    Stmt **def;    // by temp: in the tree, and in the loop
+    Block before;  // what comes before it
     // Of a recurrence:
-    Temp get;       // what its cell is at the beginning of an iteration
-    Block *into;    // where its factor and its term are computed
-    Temp index;     // the index there
-    Map known;      // Temp + 1 -> what has been computed there + 1
+    Temp get;    // what its cell is at the beginning of an iteration
+    Block *into; // where its factor and its term are computed
+    Temp index;  // the index there
+    Map known;   // Temp + 1 -> what has been computed there + 1
 } Splitter;
 
 static void *key(Temp t) { return (void *)((intptr_t)t + 1); }
@@ -142,9 +142,11 @@ static Affine affine(Splitter *z, Temp t) {
     Affine x = affine(z, s->args[0]), y = affine(z, s->args[1]);
     if (!x.ok || !y.ok) return (Affine){0};
     switch (s->op) {
-    case OP_add: case OP_sub: return (Affine){true, apply(z, s->op, x.factor, y.factor, kind), apply(z, s->op, x.term, y.term, kind)};
+    case OP_add:
+    case OP_sub: return (Affine){true, apply(z, s->op, x.factor, y.factor, kind), apply(z, s->op, x.term, y.term, kind)};
     case OP_mul:
-        if (x.factor.is == VALUE_ZERO) return (Affine){true, apply(z, OP_mul, y.factor, x.term, kind), apply(z, OP_mul, y.term, x.term, kind)};
+        if (x.factor.is == VALUE_ZERO)
+            return (Affine){true, apply(z, OP_mul, y.factor, x.term, kind), apply(z, OP_mul, y.term, x.term, kind)};
         if (y.factor.is != VALUE_ZERO) return (Affine){0};
         return (Affine){true, apply(z, OP_mul, x.factor, y.term, kind), apply(z, OP_mul, x.term, y.term, kind)};
     case OP_div:
@@ -179,7 +181,9 @@ static Temp load(Splitter *z, Block *b, Buf *from, Temp at) {
     return s->dst;
 }
 
-static void store(Splitter *z, Block *b, Buf *to, Temp value, Temp at) { add(z, b, ST_STORE, -1, 2, (Temp[]){value, at})->buf = to; }
+static void store(Splitter *z, Block *b, Buf *to, Temp value, Temp at) {
+    add(z, b, ST_STORE, -1, 2, (Temp[]){value, at})->buf = to;
+}
 
 static Temp operation(Splitter *z, Block *b, Op op, Temp x, Temp y) {
     Stmt *s = add(z, b, ST_OP, new_temp(z, z->tree->temps.data[x].kind), 2, (Temp[]){x, y});
@@ -230,7 +234,8 @@ static Buf *array_of(Splitter *z, const Stmt *loop, Value v, Kind kind) {
 static void drop_unused(Splitter *z, Block *b) {
     for (int i = b->stmts.len; i-- > 0;) {
         const Stmt *s = b->stmts.data[i];
-        if (stmt_is_plain(s) && s->dst >= 0 && kind_is_float(z->tree->temps.data[s->dst].kind) && !count_uses(b, s->dst, false)) take_out(b, s);
+        if (stmt_is_plain(s) && s->dst >= 0 && kind_is_float(z->tree->temps.data[s->dst].kind) && !count_uses(b, s->dst, false))
+            take_out(b, s);
     }
 }
 

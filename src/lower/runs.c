@@ -1,8 +1,8 @@
 // Runs: elements one after the other to which an iteration stores, as those of a row of a result, or of a sparse Jacobian's
 // values: out[30 o + 4], out[30 o + 5], … Lanes would store each of them by as many moves as there are lanes. So they keep
 // the run in a row buffer side by side, and at the end of an iteration it is copied, which blocks of elements turned over in
-// registers do (cpu/rows.c). Likewise, elements of a row that lies anywhere, cams[i, 0], cams[i, 1], … with i = obs[o], are loaded as
-// a copy of the row.
+// registers do (cpu/rows.c). Likewise, elements of a row that lies anywhere, cams[i, 0], cams[i, 1], … with i = obs[o], are loaded
+// as a copy of the row.
 #include "lower/internal.h"
 
 #include <stdlib.h>
@@ -94,7 +94,8 @@ static bool is_alone(const Runner *z, const Run *r) {
     }
     for (int i = 0; i < z->found.len; i++) {
         const Run *o = &z->found.data[i];
-        if (o->move->buf == r->move->buf && !(o->move->once && r->move->once) && !(same_row(o, r) && (o == r || o->offset != r->offset)))
+        if (o->move->buf == r->move->buf && !(o->move->once && r->move->once) &&
+            !(same_row(o, r) && (o == r || o->offset != r->offset)))
             return false;
     }
     return true;

@@ -53,9 +53,8 @@ void lower_set(Lower *l, Temp cell, Temp value) { lower_stmt(l, ST_SET, cell, 1,
 
 // Are the extents of b defined outside of the current scope?
 static bool known_outside(Lower *l, const Buf *b) {
-    for (int k = 0; k < b->rank; k++) {
+    for (int k = 0; k < b->rank; k++)
         if (l->temp_depth.data[b->extent[k]] >= l->scope->depth) return false;
-    }
     return true;
 }
 
@@ -70,7 +69,8 @@ static void allocate(Lower *l, Buf *b) {
 
 Buf *lower_buf(Lower *l, BufKind where, Kind kind, int rank, Temp *extent, const char *name) {
     Buf *b = ARENA_NEW(l->arena, Buf);
-    *b = (Buf){l->tree->bufs.len, where, 0, kind, rank, arena_copy(l->arena, extent, sizeof *extent * (size_t)rank), name, NULL, false};
+    *b = (Buf){
+        l->tree->bufs.len, where, 0, kind, rank, arena_copy(l->arena, extent, sizeof *extent * (size_t)rank), name, NULL, false};
     vec_push(&l->tree->bufs, b);
     if (where == BUF_TEMP) allocate(l, b);
     return b;
@@ -98,8 +98,7 @@ Temp lower_op2(Lower *l, Op op, Temp a, Temp b) {
 void lower_check_nan(Lower *l, const char *text, int nvalues, Temp r, int n, const Temp *args) {
     Temp ok = lower_op2(l, OP_eq, r, r);
     for (int i = 0; i < n; i++)
-        if (kind_is_float(l->tree->temps.data[args[i]].kind))
-            ok = lower_op2(l, OP_or, ok, lower_op2(l, OP_ne, args[i], args[i]));
+        if (kind_is_float(l->tree->temps.data[args[i]].kind)) ok = lower_op2(l, OP_or, ok, lower_op2(l, OP_ne, args[i], args[i]));
     lower_check(l, ok, FSM_ERROR_NAN, text, l->span, nvalues, args);
 }
 

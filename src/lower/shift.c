@@ -3,9 +3,9 @@
 #include "lower/internal.h"
 
 typedef struct Shift {
-    Stmt **def;   // by temp
+    Stmt **def; // by temp
     Temp index, low;
-    Stmt *sum;    // j = low + i
+    Stmt *sum;        // j = low + i
     VEC(Stmt *) uses; // other statements that use i
 } Shift;
 

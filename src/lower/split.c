@@ -27,9 +27,9 @@ typedef struct Splitter {
     bool any;
     // Of the loop that is looked at:
     Stmt *loop;
-    int n;        // statements of its body
-    bool *early;  // by statement: in the first half
-    Effects *of;  // by statement
+    int n;       // statements of its body
+    bool *early; // by statement: in the first half
+    Effects *of; // by statement
     VEC(Waiting) waiting;
     VEC(Stmt *) again; // cheap and needed by both
 } Splitter;

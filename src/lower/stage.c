@@ -10,7 +10,7 @@
 typedef struct Row { // of an array whose dimension `at` has the loop's index
     const Buf *of;
     int at;
-    const Temp *index; // of an access to it: that of the loop, those of loops inside, and what is the same for all iterations
+    const Temp *index;    // of an access to it: that of the loop, those of loops inside, and what is the same for all iterations
     int n, own[RANK_MAX]; // the dimensions that the row has
     Buf *copy;
 } Row;
@@ -18,12 +18,12 @@ typedef struct Row { // of an array whose dimension `at` has the loop's index
 typedef struct Stager {
     Arena *arena;
     Tree *tree;
-    Block *block;          // with the loop in it
-    Stmt *loop;            // with lanes
-    Stmt *const *def;      // by temp: what makes it
-    VEC(Stmt *) around;    // loops inside it around the statement
-    VEC(Stmt *) moves;     // what accesses rows that pay
-    VEC(Stmt *) all;       // loads, stores and additions of arrays from outside
+    Block *block;       // with the loop in it
+    Stmt *loop;         // with lanes
+    Stmt *const *def;   // by temp: what makes it
+    VEC(Stmt *) around; // loops inside it around the statement
+    VEC(Stmt *) moves;  // what accesses rows that pay
+    VEC(Stmt *) all;    // loads, stores and additions of arrays from outside
     VEC(Row) rows;
     VEC(const Buf *) again; // whose rows pay, since loops come back to them or take long for each element
     VEC(const Buf *) once;  // whose rows are gone over once
@@ -55,8 +55,7 @@ int lanes_row(const Stmt *loop, int n, Stmt *const *around, const Stmt *move, bo
     for (int d = 0; d < move->buf->rank; d++) {
         bool whole = index[d] == loop->dst && at < 0 && loop->args[0] == move->buf->extent[d];
         if (whole) at = d;
-        for (int i = 0; i < n; i++)
-            whole |= around[i]->dst == index[d] && around[i]->args[0] == move->buf->extent[d];
+        for (int i = 0; i < n; i++) whole |= around[i]->dst == index[d] && around[i]->args[0] == move->buf->extent[d];
         if (!whole && (n == 0 || d == move->buf->rank - 1 || move->kind != ST_LOAD || !is_fixed(loop, index[d]))) return -1;
     }
     *again = false; // by a loop inside whose index it does not mention
@@ -67,7 +66,8 @@ int lanes_row(const Stmt *loop, int n, Stmt *const *around, const Stmt *move, bo
 static bool changes(const Block *block, const Buf *b) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
-        bool writes = s->kind == ST_STORE || s->kind == ST_ADDTO || s->kind == ST_FILL || s->kind == ST_COPY || s->kind == ST_EXTERN;
+        bool writes =
+            s->kind == ST_STORE || s->kind == ST_ADDTO || s->kind == ST_FILL || s->kind == ST_COPY || s->kind == ST_EXTERN;
         if ((writes && s->buf == b) || changes(s->body, b) || changes(s->other, b)) return true;
     }
     return false;
@@ -132,8 +132,7 @@ static bool overwrites(const Stager *z, const Stmt *s, const Buf *b, int at) {
     }
     if (s->kind != ST_STORE || s->buf != b || n != b->rank - 1) return false;
     for (int d = 0; d < b->rank; d++)
-        for (int i = 0; d != at && i < n; i++)
-            seen += around[i]->dst == s->args[1 + d] && around[i]->args[0] == b->extent[d];
+        for (int i = 0; d != at && i < n; i++) seen += around[i]->dst == s->args[1 + d] && around[i]->args[0] == b->extent[d];
     return seen == n && s->args[1 + at] == z->loop->dst;
 }
 

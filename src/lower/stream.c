@@ -1,6 +1,6 @@
-// Streams: what simple loops store of the function's outputs, element after element, if nothing else accesses these arrays. Where they
-// are larger than caches, a processor that stores into a cache first loads what was there, for nothing, and drives out what others
-// need; so such stores go to memory at once. How many elements there are is asked at run time.
+// Streams: what simple loops store of the function's outputs, element after element, if nothing else accesses these arrays. Where
+// they are larger than caches, a processor that stores into a cache first loads what was there, for nothing, and drives out what
+// others need; so such stores go to memory at once. How many elements there are is asked at run time.
 #include "lower/cost.h"
 
 // How often each array is named in the block, by its number.
@@ -21,8 +21,8 @@ static bool is_stream(const Stmt *loop, const Stmt *s, const int *names) {
     return b->where == BUF_OUTPUT && b->kind == KIND_DOUBLE && b->rank == 1 && s->args[1] == loop->dst && names[b->id] == 1;
 }
 
-// What an iteration takes of arrays, in bytes; 0 if memory does not limit it, or it is not simple. (A long one may also be divided into
-// functions, which vectors are not.)
+// What an iteration takes of arrays, in bytes; 0 if memory does not limit it, or it is not simple. (A long one may also be divided
+// into functions, which vectors are not.)
 static int64_t bytes_of(const Stmt *loop, const int *names) {
     enum { LONG = 64 };
     const Block *body = loop->body;
@@ -33,7 +33,9 @@ static int64_t bytes_of(const Stmt *loop, const int *names) {
         const Stmt *s = body->stmts.data[i];
         bool again = false;
         switch (s->kind) {
-        case ST_LIT: case ST_SELECT: case ST_CONV: break;
+        case ST_LIT:
+        case ST_SELECT:
+        case ST_CONV: break;
         case ST_OP:
             if (op_info[s->op].cost >= op_info[OP_exp].cost) return 0;
             break;
@@ -55,7 +57,8 @@ static int64_t bytes_of(const Stmt *loop, const int *names) {
 static void find(Model *m, const Block *block, const int *names) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
-        int64_t bytes = s->kind == ST_FOR ? bytes_of(s, names) : 0, least = bytes ? (int64_t)(m->machine->stream / (double)bytes) + 1 : 0, n;
+        int64_t bytes = s->kind == ST_FOR ? bytes_of(s, names) : 0,
+                least = bytes ? (int64_t)(m->machine->stream / (double)bytes) + 1 : 0, n;
         if (s->kind == ST_IF) find(m, s->body, names), find(m, s->other, names);
         if (!bytes || (iter_literal(&m->it, s->args[0], &n) && n < least)) continue;
         bool marked = s->lanes; // what differs between lanes is known then

@@ -14,8 +14,9 @@
 // Sizes of chunks depend on extents alone, so that results do not depend on the number of threads. Of nested loops the
 // outermost is cut whose iterations are independent (independent.c). If it has few, as one over the elements of a small array,
 // each of them a sum over data, and those inside have much to do, it runs as it was but for these, which are cut; if it has lanes,
-// chunks of the loop inside come to stand outside of it, and leave sums for all of its iterations. Each chunk has its own copy of an array that all of them
-// add to, and of what is new in each iteration; what chunks cost is in the estimate from which `chunk` finds the size.
+// chunks of the loop inside come to stand outside of it, and leave sums for all of its iterations. Each chunk has its own copy of
+// an array that all of them add to, and of what is new in each iteration; what chunks cost is in the estimate from which `chunk`
+// finds the size.
 #include "lower/independent.h"
 #include "lower/internal.h"
 
@@ -25,8 +26,8 @@
 #include <string.h>
 
 // What the estimate assumes besides machine.def: what LLVM's own vectors leave of the time, and how many times dearer a copy is if
-// each lane has one, too. A loop of less than LEAST_TRIPS iterations is not worth cutting; one of less than FEW_TRIPS need not share
-// them out evenly. Chunks are SMALL iterations where all loops are cut.
+// each lane has one, too. A loop of less than LEAST_TRIPS iterations is not worth cutting; one of less than FEW_TRIPS need not
+// share them out evenly. Chunks are SMALL iterations where all loops are cut.
 enum { LEAST_TRIPS = 8, FEW_TRIPS = 32, SMALL = 2, COPIES = 3, BLOCK = 8, DEEP = 8, LARGEST_TREE = 100000 };
 static const double BY_ITSELF = 0.25, MOST_INSIDE = 0.8;
 
@@ -124,7 +125,8 @@ static void note_blocks(Map *blocks, const Block *b) {
 }
 
 static bool is_simple(const Stmt *s) {
-    return s->kind == ST_LIT || s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT || s->kind == ST_CELL || s->kind == ST_GET || s->kind == ST_LOAD;
+    return s->kind == ST_LIT || s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT || s->kind == ST_CELL ||
+           s->kind == ST_GET || s->kind == ST_LOAD;
 }
 
 static bool has_own_buffers(const Threads *z, const Stmt *loop) {
@@ -150,7 +152,8 @@ static Cut *find_turned(Threads *z, Stmt *lanes) {
     while (at < body->stmts.len && is_simple(body->stmts.data[at])) at++;
     for (int i = 0; i < body->stmts.len; i++) loops += body->stmts.data[i]->body != NULL;
     Stmt *s = at < body->stmts.len ? body->stmts.data[at] : NULL;
-    if (!s || s->kind != ST_FOR || loops != 1 || s->shifted || s->rows || block_may_fail(s->body) || has_own_buffers(z, lanes)) return NULL;
+    if (!s || s->kind != ST_FOR || loops != 1 || s->shifted || s->rows || block_may_fail(s->body) || has_own_buffers(z, lanes))
+        return NULL;
     for (int k = 0; k < s->nargs; k++)
         if (made_by(body, at, s->args[k])) return NULL;
     bool good = iter_look(&z->it, s, false);
@@ -194,7 +197,8 @@ static void find_all(Threads *z) {
 
 static Stmt *put(Threads *z, StmtKind kind, Temp dst, int n, const Temp *args) {
     Stmt *s = ARENA_NEW(z->arena, Stmt);
-    *s = (Stmt){.kind = kind, .dst = dst, .nargs = n, .args = arena_copy(z->arena, args, sizeof *args * (size_t)n), .span = z->span};
+    *s =
+        (Stmt){.kind = kind, .dst = dst, .nargs = n, .args = arena_copy(z->arena, args, sizeof *args * (size_t)n), .span = z->span};
     vec_push(&z->into->stmts, s);
     return s;
 }
@@ -371,13 +375,16 @@ static Cost work(Threads *z, const Block *block, bool in_lanes) {
         case ST_FILL:
         case ST_COPY: sum = plus(z, sum, elements(z, s->buf)); break;
         case ST_FOR: {
-            Cost each = times(z, cost_of(by_vectors(z, s, in_lanes)), plus(z, cost_of(z->machine->trip), work(z, s->body, in_lanes || s->lanes)));
+            Cost each = times(z, cost_of(by_vectors(z, s, in_lanes)),
+                              plus(z, cost_of(z->machine->trip), work(z, s->body, in_lanes || s->lanes)));
             sum = plus(z, sum, times(z, each, number(z, s->args[0])));
             break;
         }
         case ST_LOOP: sum = plus(z, sum, times(z, likely(z), work(z, s->body, in_lanes))); break;
         case ST_IF:
-            sum = plus(z, sum, times(z, (Cost){z->machine->taken, -1, 1}, plus(z, work(z, s->body, in_lanes), work(z, s->other, in_lanes))));
+            sum =
+                plus(z, sum,
+                     times(z, (Cost){z->machine->taken, -1, 1}, plus(z, work(z, s->body, in_lanes), work(z, s->other, in_lanes))));
             break;
         default: sum.lit += 1; break;
         }
@@ -388,7 +395,8 @@ static Cost work(Threads *z, const Block *block, bool in_lanes) {
 static int64_t block_of(const Cut *c) { return c->loop->lanes ? BLOCK * c->loop->lanes : 1; }
 
 static Cost iteration(Threads *z, const Cut *c) {
-    return times(z, cost_of(by_vectors(z, c->loop, false)), plus(z, cost_of(z->machine->trip), work(z, c->loop->body, c->loop->lanes)));
+    return times(z, cost_of(by_vectors(z, c->loop, false)),
+                 plus(z, cost_of(z->machine->trip), work(z, c->loop->body, c->loop->lanes)));
 }
 
 // What a chunk copies, weighted.
@@ -532,8 +540,10 @@ static Temp iteration_at(Threads *z, const Stmt *loop, Temp k) { return loop->na
 static void put_chunks(Threads *z, Cut *c, Temp n, Temp size) {
     Stmt *threads;
     Temp chunks = op(z, OP_idiv, op(z, OP_sub, op(z, OP_add, n, size), int_of(z, 1)), size), chunk = new_temp(z, KIND_INT, "c");
-    for (int i = 0; i < c->sums.len; i++) c->sums.data[i].all = new_buf(z, z->tree->temps.data[c->sums.data[i].cell].kind, chunks, NULL);
-    for (int i = 0; i < c->copies.len; i++) c->copies.data[i].all = new_buf(z, c->copies.data[i].of->kind, chunks, c->copies.data[i].of);
+    for (int i = 0; i < c->sums.len; i++)
+        c->sums.data[i].all = new_buf(z, z->tree->temps.data[c->sums.data[i].cell].kind, chunks, NULL);
+    for (int i = 0; i < c->copies.len; i++)
+        c->copies.data[i].all = new_buf(z, c->copies.data[i].of->kind, chunks, c->copies.data[i].of);
     Block *outer = begin_for(z, chunk, 1, &chunks, &threads);
     threads->threads = true;
     begin_chunk(z, c);
@@ -565,7 +575,8 @@ static Temp is_little(Threads *z, const Cut *c, Cost all, Cost copied) {
     return compare(z, OP_or, little, compare(z, OP_le, c->loop->args[0], int_of(z, block_of(c))));
 }
 
-// Has the loop few iterations, and do those inside, which take most of the time, have so much to do that it is better to cut these? -1: no.
+// Has the loop few iterations, and do those inside, which take most of the time, have so much to do that it is better to cut these?
+// -1: no.
 static Temp is_for_those_inside(Threads *z, const Cut *c, Temp trips, Cost one) {
     Cost inner = cost_of(0);
     int count = 0;
@@ -615,7 +626,8 @@ static void put_turned(Threads *z, const Cut *c, Temp n, Temp size) {
     Stmt *threads, loop = *in->loop, lanes = *c->loop;
     Temp chunks = op(z, OP_idiv, op(z, OP_sub, op(z, OP_add, n, size), int_of(z, 1)), size), chunk = new_temp(z, KIND_INT, "c");
     const Buf row = {.rank = 1, .extent = c->loop->args};
-    for (int i = 0; i < in->sums.len; i++) in->sums.data[i].all = new_buf(z, z->tree->temps.data[in->sums.data[i].cell].kind, chunks, &row);
+    for (int i = 0; i < in->sums.len; i++)
+        in->sums.data[i].all = new_buf(z, z->tree->temps.data[in->sums.data[i].cell].kind, chunks, &row);
     Block *outer = begin_for(z, chunk, 1, &chunks, &threads), *each = z->into;
     threads->threads = true;
     Temp first = op(z, OP_mul, chunk, size), end = op(z, OP_min, op(z, OP_add, first, size), n);
@@ -630,7 +642,8 @@ static void put_turned(Threads *z, const Cut *c, Temp n, Temp size) {
     }
     loop.args = args, loop.nargs = 2;
     vec_push(&z->into->stmts, &loop);
-    for (int i = 0; i < in->sums.len; i++) store(z, ST_STORE, in->sums.data[i].all, in_lanes(z, get(z, in->sums.data[i].cell)), 2, index);
+    for (int i = 0; i < in->sums.len; i++)
+        store(z, ST_STORE, in->sums.data[i].all, in_lanes(z, get(z, in->sums.data[i].cell)), 2, index);
     lanes.nin = 0, lanes.streams = 0;
     Block *body = z->into;
     z->into = each;
@@ -702,7 +715,8 @@ static bool put_either(Threads *z, Cut *c) {
     Temp turned = is_turned(z, c, n, one, &element);
     if (turned >= 0) {
         Temp length = trips(z, c->turned->loop), chunk = new_temp(z, KIND_INT, "size");
-        Temp about[] = {length, temp_of(z, times(z, scale, element)), temp_of(z, times(z, scale, times(z, cost_of((double)c->turned->sums.len), number(z, n))))};
+        Temp about[] = {length, temp_of(z, times(z, scale, element)),
+                        temp_of(z, times(z, scale, times(z, cost_of((double)c->turned->sums.len), number(z, n))))};
         Block *other = begin_either(z, turned);
         put(z, ST_CHUNK, chunk, 3, about)->u.num = 1;
         put_turned(z, c, length, chunk);
@@ -747,7 +761,8 @@ static void explain_cut(Threads *z, const Cut *c, bool done) {
     vec_free(&scratch.stmts);
     explain(x, EXPLAIN_SCHEDULE, loop->span, "loop over `%s`: %s: %s, from about %.3g on", name ? name : "i",
             done ? "cut into chunks for threads where they have enough to do" : "not cut into chunks: there is too little to do",
-            each.t < 0 ? arena_printf(z->arena, "an iteration takes about %.3g", each.lit) : "what an iteration takes depends on sizes",
+            each.t < 0 ? arena_printf(z->arena, "an iteration takes about %.3g", each.lit)
+                       : "what an iteration takes depends on sizes",
             2 * z->machine->chunk);
 }
 

@@ -12,8 +12,9 @@
 
 #include <string.h>
 
-// Iterations of a tile: whole blocks of lanes (the vectors of 8 numbers are those of machines with many registers, and blocks long),
-// and no power of 2 of lines, so that rows of a tile do not meet in the same places of a cache. More if little waits for each.
+// Iterations of a tile: whole blocks of lanes (the vectors of 8 numbers are those of machines with many registers, and blocks
+// long), and no power of 2 of lines, so that rows of a tile do not meet in the same places of a cache. More if little waits for
+// each.
 enum { TILE = 48, TILE_OF_LONG = 32, LONG = 8, MORE = 2, LEAST = 255 };
 
 enum { FREE = -1, GONE = -2 };
@@ -34,8 +35,8 @@ Buf *tile_buf(Tiler *z, const Block *home, Kind kind, int rank, const Temp *exte
 
 // ---- which parts there are
 
-// Do all loops around the access, from c on, go along a matrix of an array that the loop does not make, and that is the same for its
-// iterations?
+// Do all loops around the access, from c on, go along a matrix of an array that the loop does not make, and that is the same for
+// its iterations?
 static bool is_matrix(const Tiler *z, const Stmt *s, int n, Stmt *const *around) {
     if ((s->kind != ST_LOAD && s->kind != ST_ADDTO) || n < 3 || s->buf->rank < 3 || iter_is_own(&z->m.it, s->buf)) return false;
     for (int k = 0; k < s->buf->rank; k++)
@@ -104,7 +105,8 @@ static bool divide(Tiler *z) {
     z->parts += open;
     for (int i = 0; i < z->n; i++)
         for (int k = i + 1; k < z->n && body_of(z)[i]->kind == ST_CELL && z->part[i] == GONE; k++)
-            if (has_temp(z->of[k].gets.len, z->of[k].gets.data, body_of(z)[i]->dst) || has_temp(z->of[k].sets.len, z->of[k].sets.data, body_of(z)[i]->dst))
+            if (has_temp(z->of[k].gets.len, z->of[k].gets.data, body_of(z)[i]->dst) ||
+                has_temp(z->of[k].sets.len, z->of[k].sets.data, body_of(z)[i]->dst))
                 z->part[i] = z->part[k];
     return heavy;
 }
@@ -202,7 +204,8 @@ static Stmt *heavy_loop(Tiler *z, int part) {
     return NULL;
 }
 
-// Arrays that are new in an iteration: those of one part alone may stay so, unless it is one whose outer loop comes to stand outside.
+// Arrays that are new in an iteration: those of one part alone may stay so, unless it is one whose outer loop comes to stand
+// outside.
 static bool settle_arrays(Tiler *z) {
     for (int i = 0, n = z->b.tree->bufs.len; i < n; i++) {
         Buf *b = z->b.tree->bufs.data[i];
@@ -259,7 +262,8 @@ void tile_access_wide(Tiler *z, Block *b, Temp p, int n, Stmt **around, bool hea
             const Widened *w = &z->wide.data[k];
             int at, values = s->kind == ST_LOAD ? 0 : 1, m = values;
             bool row = w->at >= 0;
-            if (s->buf != w->from || s->kind == ST_NEW || (row && !(heavy && is_row(z, s, n, around, &at) && at == w->at))) continue;
+            if (s->buf != w->from || s->kind == ST_NEW || (row && !(heavy && is_row(z, s, n, around, &at) && at == w->at)))
+                continue;
             Temp *args = ARENA_ARRAY(z->b.arena, Temp, w->to->rank + 1);
             if (values) args[0] = s->args[0];
             for (int d = 0; d < w->from->rank; d++)
@@ -375,7 +379,8 @@ static void put_wide(Tiler *z) {
         w->to->name = w->from->where == BUF_TEMP ? w->from->name : NULL;
         if (w->at >= 0) put_rows(z, w);
     }
-    for (int k = 0; k < z->waiting.len; k++) z->waiting.data[k].buf = tile_buf(z, z->tile, z->b.tree->temps.data[z->waiting.data[k].temp].kind, 0, NULL);
+    for (int k = 0; k < z->waiting.len; k++)
+        z->waiting.data[k].buf = tile_buf(z, z->tile, z->b.tree->temps.data[z->waiting.data[k].temp].kind, 0, NULL);
 }
 
 static bool is_wide(const Tiler *z, const Buf *b) {
@@ -436,7 +441,8 @@ static void build(Tiler *z, int at, Temp worth, const Block *condition) {
 
 static void explain_tile(const Tiler *z) {
     const char *name = z->b.tree->temps.data[z->loop->dst].name;
-    explain(z->b.tree->func->ir->explain, EXPLAIN_SCHEDULE, z->loop->span, "loop over `%s`: tiles of %d iterations, for each of which the matrices of loops inside are read once",
+    explain(z->b.tree->func->ir->explain, EXPLAIN_SCHEDULE, z->loop->span,
+            "loop over `%s`: tiles of %d iterations, for each of which the matrices of loops inside are read once",
             name ? name : "i", tile_size(z));
 }
 
@@ -501,7 +507,12 @@ void lanes_tile(Arena *arena, Tree *tree, const LaneOptions *opt) {
     bool any = false;
     for (bool more = !opt->precise; more;) {
         Tiler z = {.b = {.arena = arena, .tree = tree}, .known = tree->temps.len, .seen = seen};
-        z.m = (Model){.machine = opt->machine, .roots = opt->roots, .shared = opt->shared, .masks = opt->width >= LANES_MASKED, .silent = true, .always = opt->always};
+        z.m = (Model){.machine = opt->machine,
+                      .roots = opt->roots,
+                      .shared = opt->shared,
+                      .masks = opt->width >= LANES_MASKED,
+                      .silent = true,
+                      .always = opt->always};
         z.width = opt->width, z.most = opt->width < LONG ? TILE : TILE_OF_LONG;
         z.cache = (int64_t)opt->machine->cache;
         iter_init(&z.m.it, arena, tree, false);

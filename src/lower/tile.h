@@ -23,31 +23,31 @@ typedef struct Waiting { // a scalar of one part that others need
 typedef struct Tiler {
     Builder b;
     Model m;
-    int known;    // so many temps have a definition
-    int width;    // lanes of a vector
-    int most;     // iterations of a tile where much waits for each
+    int known;     // so many temps have a definition
+    int width;     // lanes of a vector
+    int most;      // iterations of a tile where much waits for each
     int64_t cache; // its bytes
     // Of the loop that is looked at:
     Stmt *loop;
     Block *around;
-    Block before; // what comes to stand before it
-    Block *tile;  // the body of the loop over tiles
+    Block before;           // what comes to stand before it
+    Block *tile;            // the body of the loop over tiles
     Temp size, base, count; // of a tile: how many iterations at most, the first, how many
-    int n;        // statements of the body
-    int *part;    // by statement: its part, from 0 on; FREE, if it is a value that each part makes for itself; GONE
+    int n;                  // statements of the body
+    int *part;              // by statement: its part, from 0 on; FREE, if it is a value that each part makes for itself; GONE
     int parts;
-    Effects *of;  // by statement
+    Effects *of; // by statement
     VEC(Waiting) waiting;
     VEC(Widened) wide;
     const Buf *matrix; // an array of matrices that one of its parts goes over, and in which dimension these follow one another:
     int which;         // one that is added to, if there are any
     bool added;
-    Map seen;          // loops that are what they shall be
+    Map seen; // loops that are what they shall be
 } Tiler;
 
 // An array with these extents for each iteration of a tile, which is new in each run of the block. (tile.c)
 Buf *tile_buf(Tiler *z, const Block *home, Kind kind, int rank, const Temp *extent);
-bool tile_makes(const Tiler *z, Temp t); // is it made in an iteration, or new? (tile.c)
+bool tile_makes(const Tiler *z, Temp t);      // is it made in an iteration, or new? (tile.c)
 const Stmt *tile_def(const Tiler *z, Temp t); // what makes it, if that was there before (tile.c)
 // Is the array accessed as a whole, and not by elements? (tile.c)
 bool tile_has_whole(const Block *block, const Buf *b);

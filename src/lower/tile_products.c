@@ -1,5 +1,6 @@
-// Products in tiles: what each iteration of a tile adds to a matrix, as the product of a number of a row and one of a column, are sums over
-// the tile. Registers hold those of a few rows and of some vectors of columns; the numbers of columns wait in an array, side by side:
+// Products in tiles: what each iteration of a tile adds to a matrix, as the product of a number of a row and one of a column, are
+// sums over the tile. Registers hold those of a few rows and of some vectors of columns; the numbers of columns wait in an array,
+// side by side:
 //
 //     for p { s = …; for j { for l { to[c,j,l] += s * u[j,p] * v(l,p) } } }
 //
@@ -22,11 +23,11 @@ enum { MOST_OPS = 8, MOST_OF_SUM = 3, CHEAP = 2 };
 typedef struct Nest { // for p { … for j { … for l { to[c,j,l] += u * v } } }
     Stmt *c, *p, *j, *l, *to;
     Temp u;
-    const Stmt *v, *row;      // row: what loads u, without its scales; NULL: it is stored in `stored`
+    const Stmt *v, *row; // row: what loads u, without its scales; NULL: it is stored in `stored`
     Buf *stored;
-    Temp scale[MOST_SCALES];  // factors of u that do not depend on j
+    Temp scale[MOST_SCALES]; // factors of u that do not depend on j
     int scales;
-    int column;               // the dimension of the array that is added to whose index is l; -1: its index is made of l
+    int column; // the dimension of the array that is added to whose index is l; -1: its index is made of l
     bool negative;
 } Nest;
 
@@ -60,10 +61,10 @@ static bool is_own(const Stmt *p, const Buf *b) { return b->home == p->body && b
 typedef struct Anew {
     Tiler *z;
     const Nest *x;
-    Block *to;  // NULL: can they be made?
-    Map *known; // of the loop -> there; temps are their numbers + 1
-    bool aside; // of neighbouring columns, not iterations
-    int ops;    // at most
+    Block *to;         // NULL: can they be made?
+    Map *known;        // of the loop -> there; temps are their numbers + 1
+    bool aside;        // of neighbouring columns, not iterations
+    int ops;           // at most
     const Stmt *since; // of the body of the loop over p: the values are those there
 } Anew;
 
@@ -168,9 +169,8 @@ static Temp anew(Anew *a, Temp t) {
         if (kind != KIND_INT && s->kind == ST_OP && (op_info[s->op].cost > CHEAP || a->ops-- <= 0)) return -1;
         for (int k = 0; k < s->nargs; k++)
             if ((args[k] = anew(a, s->args[k])) < 0) return -1;
-        Stmt *copy = a->to ? build_stmt(&a->z->b, a->to, s->kind, build_temp(&a->z->b, a->z->b.tree->temps.data[t]),
-                                        s->nargs, args)
-                           : NULL;
+        Stmt *copy =
+            a->to ? build_stmt(&a->z->b, a->to, s->kind, build_temp(&a->z->b, a->z->b.tree->temps.data[t]), s->nargs, args) : NULL;
         if (copy) copy->op = s->op, copy->u = s->u;
         made = copy ? copy->dst : 0;
     }
@@ -293,13 +293,9 @@ Temp tile_count(Tiler *z, Block *to, const Buf *b, int but, int64_t *known) {
 
 static Temp put_number(Tiler *z, Block *to, int64_t value) { return build_literal(&z->b, to, KIND_INT, value); }
 static Temp put_int(Tiler *z, Block *to, Op op, Temp a, Temp b) { return build_int(&z->b, to, op, a, b); }
-static Temp put_with(Tiler *z, Block *to, Op op, Temp a, int64_t value) {
-    return put_int(z, to, op, a, put_number(z, to, value));
-}
+static Temp put_with(Tiler *z, Block *to, Op op, Temp a, int64_t value) { return put_int(z, to, op, a, put_number(z, to, value)); }
 static Temp put_plus(Tiler *z, Block *to, Temp a, int64_t value) { return value ? put_with(z, to, OP_add, a, value) : a; }
-static Temp put_parts(Tiler *z, Block *to, Temp n, int of) {
-    return put_with(z, to, OP_idiv, put_plus(z, to, n, of - 1), of);
-}
+static Temp put_parts(Tiler *z, Block *to, Temp n, int of) { return put_with(z, to, OP_idiv, put_plus(z, to, n, of - 1), of); }
 static Temp put_less(Tiler *z, Block *to, Temp a, Temp b) { return build_op(&z->b, to, KIND_BOOL, OP_lt, a, b); }
 
 static Temp put_cell(Tiler *z, Block *to, Kind kind, Temp start) {
@@ -358,8 +354,8 @@ static Temp put_row(Tiler *z, const Nest *x, Block *to, Temp row, Temp p) {
     return x->row ? value_at(z, x, to, row, -1, p, 0, x->row->dst) : build_load(&z->b, to, x->stored, (Temp[]){row, p});
 }
 
-// Where a vector begins whose first column is `first`: earlier, so that it ends with the array that is added to, if that is known, and
-// has so many columns.
+// Where a vector begins whose first column is `first`: earlier, so that it ends with the array that is added to, if that is known,
+// and has so many columns.
 static Temp put_start(Tiler *z, const Nest *x, const Patch *a, Block *to, Temp first) {
     if (x->column < 0) return first;
     Temp last = put_plus(z, to, x->to->buf->extent[x->column], -a->width);
@@ -401,10 +397,10 @@ static Temp put_room(Tiler *z, const Nest *x, const Patch *a, Block *to) {
     return build_op(&z->b, to, KIND_BOOL, OP_and, wide, put_less(z, to, put_number(z, to, 0), a->shortest));
 }
 
-// Adds the sums of vector k, of which some rows have only some columns, and the vector before may have others: to the rest 0, or nothing.
+// Adds the sums of vector k, of which some rows have only some columns, and the vector before may have others: to the rest 0, or
+// nothing.
 static void put_ends(Tiler *z, const Nest *x, const Patch *a, Block *to, int k, Temp lane, const Temp *sum) {
-    Temp first = put_plus(z, to, a->first, k * a->width),
-         column = put_int(z, to, OP_add, put_start(z, x, a, to, first), lane);
+    Temp first = put_plus(z, to, a->first, k * a->width), column = put_int(z, to, OP_add, put_start(z, x, a, to, first), lane);
     Temp zero = build_literal(&z->b, to, a->kind, 0), from = build_op(&z->b, to, KIND_BOOL, OP_le, first, column);
     Stmt *branch = build_if(&z->b, to, put_room(z, x, a, to), true);
     for (int r = 0; r < a->rows; r++) {
@@ -434,9 +430,8 @@ static void put_patch(Tiler *z, const Nest *x, const Patch *a, Block *to, int ve
         column[k] = put_int(z, lane->body, OP_add, put_plus(z, lane->body, a->first, k * a->width), lane->dst);
         for (int r = 0; r < a->rows; r++) sum[k][r] = put_get(z, lane->body, a->kind, cell[k][r]);
     }
-    Stmt *branch =
-        build_if(&z->b, lane->body,
-                 put_less(z, lane->body, put_plus(z, lane->body, a->first, vectors * a->width - 1), a->least), true);
+    Stmt *branch = build_if(&z->b, lane->body,
+                            put_less(z, lane->body, put_plus(z, lane->body, a->first, vectors * a->width - 1), a->least), true);
     for (int r = 0; r < a->rows; r++)
         for (int k = 0; k < vectors; k++) put_addition(z, x, branch->body, a->row[r], column[k], sum[k][r]);
     for (int k = 0; k < vectors; k++) put_ends(z, x, a, branch->other, k, lane->dst, sum[k]);
@@ -451,9 +446,7 @@ static void put_fetches(Tiler *z, const Nest *x, const Patch *a, Block *to, Temp
     for (int r = 0; r < a->rows; r++) {
         Temp args[RANK_MAX + 1] = {put_number(z, branch->body, vectors * a->width)};
         for (int d = 1; d < x->to->nargs; d++)
-            args[d] = x->to->args[d] == x->c->dst
-                          ? next
-                          : value_at(z, x, branch->body, a->row[r], a->first, -1, 0, x->to->args[d]);
+            args[d] = x->to->args[d] == x->c->dst ? next : value_at(z, x, branch->body, a->row[r], a->first, -1, 0, x->to->args[d]);
         build_stmt(&z->b, branch->body, ST_FETCH, -1, x->to->nargs, args)->buf = x->to->buf;
     }
 }
@@ -480,8 +473,7 @@ static void put_rows(Tiler *z, const Nest *x, Patch *a, Block *to, Temp first) {
 }
 
 // So many patches of so many vectors, from a number of vectors on; the number after them.
-static Temp put_patches(Tiler *z, const Nest *x, Patch *a, Block *to, Temp from, Temp count, int vectors, Temp large,
-                        Temp next) {
+static Temp put_patches(Tiler *z, const Nest *x, Patch *a, Block *to, Temp from, Temp count, int vectors, Temp large, Temp next) {
     Stmt *l = put_outer(z, to, x->l->dst, count);
     a->vector = put_int(z, l->body, OP_add, from, put_with(z, l->body, OP_mul, l->dst, vectors)),
     a->first = put_with(z, l->body, OP_mul, a->vector, a->width);
@@ -490,8 +482,8 @@ static Temp put_patches(Tiler *z, const Nest *x, Patch *a, Block *to, Temp from,
     return put_int(z, to, OP_add, from, put_with(z, to, OP_mul, count, vectors));
 }
 
-// All columns of some rows: three vectors at a time, or two at the end, but one if there are no more, whose sums wait for each other;
-// or one that is long.
+// All columns of some rows: three vectors at a time, or two at the end, but one if there are no more, whose sums wait for each
+// other; or one that is long.
 static void put_row_patches(Tiler *z, const Nest *x, Patch *a, Block *to, Temp large, Temp next) {
     Temp n = put_parts(z, to, a->longest, a->width), none = put_number(z, to, 0), one = put_number(z, to, 1);
     if (is_short(z)) {
@@ -507,8 +499,7 @@ static void put_row_patches(Tiler *z, const Nest *x, Patch *a, Block *to, Temp l
 }
 
 // So many blocks of so many rows, from row `first` on.
-static void put_all_rows(Tiler *z, const Nest *x, Patch *a, Block *to, Temp first, Temp blocks, int rows, Temp large,
-                         Temp next) {
+static void put_all_rows(Tiler *z, const Nest *x, Patch *a, Block *to, Temp first, Temp blocks, int rows, Temp large, Temp next) {
     Stmt *j = put_outer(z, to, x->j->dst, blocks);
     a->rows = rows;
     put_rows(z, x, a, j->body, put_int(z, j->body, OP_add, first, put_with(z, j->body, OP_mul, j->dst, rows)));
@@ -560,8 +551,7 @@ static void split_product(Tiler *z, Nest *x) {
 static bool find_sum(Tiler *z, Nest *x, int at) {
     x->to = x->j->body->stmts.data[at];
     if (x->to->kind != ST_ADDTO || !kind_is_float(x->to->buf->kind) || x->to->buf->rank < 1) return false;
-    if (is_own(x->p, x->to->buf) || accesses(z->loop->body, x->to->buf, true) != 1 ||
-        !is_invariant(z, x, x->j->args[0]))
+    if (is_own(x->p, x->to->buf) || accesses(z->loop->body, x->to->buf, true) != 1 || !is_invariant(z, x, x->j->args[0]))
         return false;
     for (int k = 1; k < x->to->nargs; k++)
         if (!has_value(z, x, true, false, false, 0, x->to->args[k])) return false;

@@ -28,7 +28,8 @@ static Node *make_total(Lower *l, Node *e) {
     if (!r->partial) return r;
     Node *zero = e->kind == KIND_BOOL ? ir_bool(m, false) : ir_zero(m, e->kind);
     if (e->op == OP_at) return ir_select_plain(m, in_range(l, e, args + 1), r, zero);
-    if (e->op == OP_idiv || e->op == OP_irem) return ir_op(m, e->op, args[0], ir_select_plain(m, ir_ne(m, args[1], ir_int(m, 0)), args[1], ir_int(m, 1)));
+    if (e->op == OP_idiv || e->op == OP_irem)
+        return ir_op(m, e->op, args[0], ir_select_plain(m, ir_ne(m, args[1], ir_int(m, 0)), args[1], ir_int(m, 1)));
     return NULL;
 }
 

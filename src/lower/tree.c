@@ -129,10 +129,8 @@ static bool is_unique(const Printer *p, const char *name) {
 }
 
 static void print_lit(Str *out, Kind k, const Stmt *s) {
-    if (k == KIND_BOOL)
-        str_puts(out, s->u.num ? "true" : "false");
-    else if (k == KIND_INT)
-        str_printf(out, "%lld", (long long)s->u.num);
+    if (k == KIND_BOOL) str_puts(out, s->u.num ? "true" : "false");
+    else if (k == KIND_INT) str_printf(out, "%lld", (long long)s->u.num);
     else {
         if (isnan(s->u.real) && signbit(s->u.real)) str_putc(out, '-');
         str_double(out, s->u.real);
@@ -142,14 +140,10 @@ static void print_lit(Str *out, Kind k, const Stmt *s) {
 
 static void print_temp(const Printer *p, Temp i) {
     const TempInfo *info = &p->t->temps.data[i];
-    if (p->lit[i])
-        print_lit(p->out, info->kind, p->lit[i]);
-    else if (!info->name)
-        str_printf(p->out, "%c%d", info->cell ? 'c' : 't', i);
-    else if (is_unique(p, info->name))
-        str_puts(p->out, info->name);
-    else
-        str_printf(p->out, "%s_%d", info->name, i);
+    if (p->lit[i]) print_lit(p->out, info->kind, p->lit[i]);
+    else if (!info->name) str_printf(p->out, "%c%d", info->cell ? 'c' : 't', i);
+    else if (is_unique(p, info->name)) str_puts(p->out, info->name);
+    else str_printf(p->out, "%s_%d", info->name, i);
 }
 
 static void print_temps(const Printer *p, int n, const Temp *temps) {
@@ -160,16 +154,11 @@ static void print_temps(const Printer *p, int n, const Temp *temps) {
 }
 
 static void print_buf(const Printer *p, const Buf *b) {
-    if (b->name && is_unique(p, b->name))
-        str_puts(p->out, b->name);
-    else if (b->where == BUF_OUTPUT)
-        str_printf(p->out, "out%d", b->number);
-    else if (b->where == BUF_INPUT)
-        str_printf(p->out, "in%d", b->number);
-    else if (b->name)
-        str_printf(p->out, "%s_b%d", b->name, b->id);
-    else
-        str_printf(p->out, "b%d", b->id);
+    if (b->name && is_unique(p, b->name)) str_puts(p->out, b->name);
+    else if (b->where == BUF_OUTPUT) str_printf(p->out, "out%d", b->number);
+    else if (b->where == BUF_INPUT) str_printf(p->out, "in%d", b->number);
+    else if (b->name) str_printf(p->out, "%s_b%d", b->name, b->id);
+    else str_printf(p->out, "b%d", b->id);
 }
 
 static void print_element(const Printer *p, const Buf *b, const Temp *idx) {
@@ -262,9 +251,7 @@ static void print_simple(const Printer *p, const Stmt *s) {
     switch (s->kind) {
     case ST_ARG: str_printf(out, "arg %lld", (long long)s->u.num); break;
     case ST_OP: print_op(p, s); break;
-    case ST_EXTERN:
-        print_extern(p, s);
-        break;
+    case ST_EXTERN: print_extern(p, s); break;
     case ST_CHUNK:
         str_puts(out, "chunk(");
         print_temps(p, s->nargs, s->args);
@@ -304,15 +291,15 @@ static void print_block(const Printer *p, const Block *b, int indent) {
         str_indent(p->out, indent);
         switch (s->kind) {
         case ST_FOR:
-            str_puts(p->out, s->grid        ? s->grid->inner ? "block for " : "grid for "
+            str_puts(p->out, s->grid         ? s->grid->inner ? "block for " : "grid for "
                              : s->recurrence ? "scan for "
-                             : s->threads   ? "threads for "
-                             : s->lanes > 1 ? "blocks of lanes for "
-                             : s->lanes     ? "lanes for "
-                             : s->rows      ? "rows for "
-                             : s->few       ? "few for "
-                             : s->outer     ? "outer for "
-                                            : "for ");
+                             : s->threads    ? "threads for "
+                             : s->lanes > 1  ? "blocks of lanes for "
+                             : s->lanes      ? "lanes for "
+                             : s->rows       ? "rows for "
+                             : s->few        ? "few for "
+                             : s->outer      ? "outer for "
+                                             : "for ");
             print_temp(p, s->dst);
             if (s->nargs > 1) {
                 str_puts(p->out, " = ");
@@ -403,9 +390,9 @@ static _Noreturn void broken(const Verifier *v, const Stmt *s, const char *what)
     fatal_bug("the loop tree of '%s' is broken: %s: %s", name, what, copy);
 }
 
-#define REQUIRE(cond, what)                                                                                            \
-    do {                                                                                                               \
-        if (!(cond)) broken(v, s, what);                                                                               \
+#define REQUIRE(cond, what)                                                                                                        \
+    do {                                                                                                                           \
+        if (!(cond)) broken(v, s, what);                                                                                           \
     } while (0)
 
 static const TempInfo *info(const Verifier *v, Temp i) { return &v->t->temps.data[i]; }
@@ -419,8 +406,7 @@ static Kind use(const Verifier *v, const Stmt *s, Temp i, bool cell) {
 }
 
 static void define(Verifier *v, const Stmt *s, bool cell) {
-    if (s->dst < 0 || s->dst >= v->t->temps.len)
-        fatal_bug("the loop tree of '%s' is broken: no such temp", v->t->func->name);
+    if (s->dst < 0 || s->dst >= v->t->temps.len) fatal_bug("the loop tree of '%s' is broken: no such temp", v->t->func->name);
     REQUIRE(v->state[s->dst] == 0, "a temp is defined twice");
     REQUIRE(info(v, s->dst)->cell == cell, cell ? "a cell is expected" : "a cell is used as a temp");
     v->state[s->dst] = 1;
@@ -431,8 +417,7 @@ static void use_buf(const Verifier *v, const Stmt *s, const Buf *b) {
     REQUIRE(b && b->id >= 0 && b->id < v->t->bufs.len && v->t->bufs.data[b->id] == b, "no such buffer");
     REQUIRE(b->where != BUF_TEMP || v->buf[b->id] != 0, "a buffer is used before it comes into being");
     REQUIRE(b->where != BUF_TEMP || v->buf[b->id] == 1, "a buffer is used outside its block");
-    for (int k = 0; k < b->rank; k++)
-        REQUIRE(use(v, s, b->extent[k], false) == KIND_INT, "the extent of a buffer is not an Int");
+    for (int k = 0; k < b->rank; k++) REQUIRE(use(v, s, b->extent[k], false) == KIND_INT, "the extent of a buffer is not an Int");
 }
 
 // An element of s->buf: indices at args[from …].
@@ -441,10 +426,8 @@ static void use_element(const Verifier *v, const Stmt *s, int from, bool write) 
     REQUIRE(s->nargs == s->buf->rank + from, "the number of indices is wrong");
     REQUIRE(!write || s->buf->where != BUF_INPUT, "an input is written to");
     for (int k = from; k < s->nargs; k++) REQUIRE(use(v, s, s->args[k], false) == KIND_INT, "an index is not an Int");
-    if (from)
-        REQUIRE(use(v, s, s->args[0], false) == s->buf->kind, "the value has another kind than the buffer");
-    else
-        REQUIRE(info(v, s->dst)->kind == s->buf->kind, "the result has another kind than the buffer");
+    if (from) REQUIRE(use(v, s, s->args[0], false) == s->buf->kind, "the value has another kind than the buffer");
+    else REQUIRE(info(v, s->dst)->kind == s->buf->kind, "the result has another kind than the buffer");
 }
 
 static void verify_block(Verifier *v, const Block *b);
@@ -462,9 +445,9 @@ static void verify_op(Verifier *v, const Stmt *s) {
 static void verify_args(Verifier *v, const Stmt *s) {
     const Func *f = v->t->func;
     Kind a = KIND_BOOL;
-    bool plain = s->kind == ST_CONV || s->kind == ST_SELECT || s->kind == ST_CELL || s->kind == ST_SET ||
-                 s->kind == ST_FILL || s->kind == ST_OUT || s->kind == ST_FOR || s->kind == ST_BREAK ||
-                 s->kind == ST_IF || s->kind == ST_CHECK || s->kind == ST_CHUNK;
+    bool plain = s->kind == ST_CONV || s->kind == ST_SELECT || s->kind == ST_CELL || s->kind == ST_SET || s->kind == ST_FILL ||
+                 s->kind == ST_OUT || s->kind == ST_FOR || s->kind == ST_BREAK || s->kind == ST_IF || s->kind == ST_CHECK ||
+                 s->kind == ST_CHUNK;
     if (plain) {
         REQUIRE(s->nargs > 0, "an operand is missing");
         a = use(v, s, s->args[0], false);
@@ -476,14 +459,12 @@ static void verify_args(Verifier *v, const Stmt *s) {
                 "no such scalar input");
         break;
     case ST_OUT:
-        REQUIRE(s->u.num >= 0 && s->u.num < f->noutputs && f->outputs[s->u.num]->rank == 0 &&
-                    f->outputs[s->u.num]->kind == a,
+        REQUIRE(s->u.num >= 0 && s->u.num < f->noutputs && f->outputs[s->u.num]->rank == 0 && f->outputs[s->u.num]->kind == a,
                 "no such scalar output");
         break;
     case ST_SELECT:
         REQUIRE(a == KIND_BOOL && s->nargs == 3, "the condition is not a Bool");
-        for (int k = 1; k < 3; k++)
-            REQUIRE(use(v, s, s->args[k], false) == info(v, s->dst)->kind, "an operand has the wrong kind");
+        for (int k = 1; k < 3; k++) REQUIRE(use(v, s, s->args[k], false) == info(v, s->dst)->kind, "an operand has the wrong kind");
         break;
     case ST_EXTERN:
         REQUIRE(s->u.name && (!s->buf || info(v, s->dst)->kind == KIND_INT), "a C function has no name or no status");
@@ -500,8 +481,7 @@ static void verify_args(Verifier *v, const Stmt *s) {
         break;
     case ST_CHUNK:
         REQUIRE(a == KIND_INT && s->nargs == 3 && s->u.num > 0, "a chunk is incomplete");
-        for (int k = 1; k < 3; k++)
-            REQUIRE(use(v, s, s->args[k], false) == KIND_DOUBLE, "an estimate is not a Double");
+        for (int k = 1; k < 3; k++) REQUIRE(use(v, s, s->args[k], false) == KIND_DOUBLE, "an estimate is not a Double");
         break;
     case ST_BREAK: REQUIRE(v->loops > 0, "a break outside of all loops"); // fall through
     case ST_IF: REQUIRE(a == KIND_BOOL, "the condition is not a Bool"); break;
@@ -569,8 +549,7 @@ static void verify_stmt(Verifier *v, const Stmt *s) {
         define(v, s, false);
         verify_block(v, s->body);
         v->state[vec_pop(&v->temps)] = 2;
-    } else if (s->body)
-        verify_block(v, s->body);
+    } else if (s->body) verify_block(v, s->body);
     v->loops -= s->kind == ST_LOOP;
 }
 

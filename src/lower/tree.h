@@ -49,7 +49,8 @@ typedef enum StmtKind {
     ST_LOAD,   // dst = buf[args…]
     ST_STORE,  // buf[args[1…]] = args[0]
     ST_ADDTO,  // buf[args[1…]] += args[0]
-    ST_FETCH,  // args[0] elements from buf[args[1…]] on will be accessed soon: they should come nearer; there may be no such elements
+    ST_FETCH,  // args[0] elements from buf[args[1…]] on will be accessed soon: they should come nearer; there may be no such
+               // elements
     ST_OUT,    // scalar output number u.num = args[0]
     ST_CHUNK,  // dst = how many of args[0] iterations a thread takes at a time, where one is args[1] additions' worth of work,
                // and taking some copies args[2] elements: a multiple of u.num, if that is small (fsm_chunk)
@@ -78,23 +79,25 @@ struct Stmt {
     int nargs;
     Temp *args;
     Buf *buf, *src;
-    int nin; // ST_EXTERN: what C gets before buf, in order: a buffer, or NULL for the next of args
-    Buf **in; // ST_FOR with lanes: arrays that all lanes add to, the same elements at a time
-    int lanes; // ST_FOR: not 0: iterations may run as the lanes of so many vectors at once (lower/lanes.c)
-    bool threads; // ST_FOR: each iteration may run in a thread of its own; they share only what they do not change, and parts
-                  // of arrays that only one of them accesses (lower/threads.c)
-    bool few; // ST_FOR: there are a few iterations at most (lower/peel.c)
-    bool outer; // ST_FOR: loops inside have the lanes, or are the grids, which it is not (lower/tile.c, lower/groups.c)
-    bool shifted; // ST_FOR: only the first statement of the body, j = low + dst, uses dst (lower/shift.c)
+    int nin;         // ST_EXTERN: what C gets before buf, in order: a buffer, or NULL for the next of args
+    Buf **in;        // ST_FOR with lanes: arrays that all lanes add to, the same elements at a time
+    int lanes;       // ST_FOR: not 0: iterations may run as the lanes of so many vectors at once (lower/lanes.c)
+    bool threads;    // ST_FOR: each iteration may run in a thread of its own; they share only what they do not change, and parts
+                     // of arrays that only one of them accesses (lower/threads.c)
+    bool few;        // ST_FOR: there are a few iterations at most (lower/peel.c)
+    bool outer;      // ST_FOR: loops inside have the lanes, or are the grids, which it is not (lower/tile.c, lower/groups.c)
+    bool shifted;    // ST_FOR: only the first statement of the body, j = low + dst, uses dst (lower/shift.c)
     int64_t streams; // ST_FOR: not 0: what it stores of outputs, which nothing else accesses, goes past the caches if these have at
                      // least so many elements (lower/stream.c)
-    bool kept; // ST_OP: a product that is not to be taken in another order with what it is a factor of (lower/height.c)
-    bool once; // ST_STORE: each time that its loops run, no other statement or iteration writes to the same elements (lower/cover.c)
-    bool rows; // ST_FOR in one with lanes: copies neighbouring elements of each lane's row (lower/stage.c)
+    bool kept;       // ST_OP: a product that is not to be taken in another order with what it is a factor of (lower/height.c)
+    bool
+        once; // ST_STORE: each time that its loops run, no other statement or iteration writes to the same elements (lower/cover.c)
+    bool rows;     // ST_FOR in one with lanes: copies neighbouring elements of each lane's row (lower/stage.c)
     bool together; // ST_FOR in one with lanes, shifted: the lanes run over j together
-    struct Grid *grid; // ST_FOR: its iterations may be the threads of a grid; NULL: they may not, or that does not pay (lower/grid.h)
+    struct Grid
+        *grid; // ST_FOR: its iterations may be the threads of a grid; NULL: they may not, or that does not pay (lower/grid.h)
     struct Recurrence *recurrence; // ST_FOR: it is nothing but one, in the form of lower/recurrence.h; NULL: as far as is known
-    const Wishes *wishes; // ST_FOR: what attributes ask of it; NULL: nothing
+    const Wishes *wishes;          // ST_FOR: what attributes ask of it; NULL: nothing
     Block *body, *other;
     Span span; // of the source, for line tables; {NULL, 0, 0}: nowhere
     union {
@@ -129,17 +132,17 @@ static inline Wish *stmt_wish(const Stmt *s, WishKind k) { return s->wishes ? s-
 Stmt *tree_stmt(Arena *arena, StmtKind kind, Temp dst, int n, const Temp *args, Span span);
 void block_insert(Block *block, int at, Stmt *s);
 void block_rename(Block *block, Temp from, Temp to); // what needs one temp needs the other
-int block_uses(const Block *block, Temp t); // how many arguments of what is in it, at any depth, are t
+int block_uses(const Block *block, Temp t);          // how many arguments of what is in it, at any depth, are t
 // How often the statement, or what is in the block, at any depth, names the array, but for its coming into being.
 int stmt_accesses(const Stmt *s, const Buf *b);
 int block_accesses(const Block *block, const Buf *b);
-bool block_has_for(const Block *block); // in it, or inside of what is in it
+bool block_has_for(const Block *block);  // in it, or inside of what is in it
 bool block_may_fail(const Block *block); // has it checks, or calls of C functions?
-void block_free(Block *block); // what is not in the arena, of blocks inside, too; NULL is allowed
+void block_free(Block *block);           // what is not in the arena, of blocks inside, too; NULL is allowed
 // By temp: the statement of the block, or inside it, that makes it. (tree.c)
 void tree_definitions(const Block *block, Stmt **def);
 void tree_uses(const Block *block, int *uses); // counts, by temp, the arguments that it is
-const Temp *stmt_index(const Stmt *s); // of the element that an ST_LOAD, ST_STORE or ST_ADDTO accesses
+const Temp *stmt_index(const Stmt *s);         // of the element that an ST_LOAD, ST_STORE or ST_ADDTO accesses
 
 // Prints the tree as text (--emit=loops). (tree.c)
 void tree_print(Str *out, const Tree *t);

@@ -1,6 +1,6 @@
 // Turns loops inside out. A loop over a few independent things, as the directions of a Jacobian, that goes over data in each of its
-// iterations looks up the same places and asks the same questions every time. It becomes several: the loops over data come first, and it
-// goes inside of them, where it has the lanes. What it made before them waits for all of its iterations, side by side.
+// iterations looks up the same places and asks the same questions every time. It becomes several: the loops over data come first,
+// and it goes inside of them, where it has the lanes. What it made before them waits for all of its iterations, side by side.
 //
 //     for k < 26 { a = f(k)               becomes   for k < 26 { a[k] = f(k) }
 //                  for i < n {                      for i < n { p = at[i]; x = rest[p]
@@ -17,12 +17,12 @@ typedef struct Turner {
     Iterations it;
     Block *around; // with the loop in it
     Stmt *loop;
-    Map done;        // loops that have been turned
-    Map written;     // arrays that it writes to
-    int n;           // statements of its body
-    Stmt *was;       // by statement: as it was
-    int *part;       // by statement: BEFORE the loop; an odd number for each loop that is turned; an even one for what is between them
-    Effects *of;     // by statement
+    Map done;    // loops that have been turned
+    Map written; // arrays that it writes to
+    int n;       // statements of its body
+    Stmt *was;   // by statement: as it was
+    int *part;   // by statement: BEFORE the loop; an odd number for each loop that is turned; an even one for what is between them
+    Effects *of; // by statement
     VEC(Buf *) wide; // new in an iteration, and used by several parts, or in a loop that is turned: they get a dimension
 } Turner;
 
@@ -40,7 +40,8 @@ static bool any_varies(const Turner *z, const Stmt *s) {
 static bool survey(Turner *z, const Block *block, bool differ) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
-        bool own = differ || any_varies(z, s), write = s->kind == ST_STORE || s->kind == ST_ADDTO || s->kind == ST_FILL || s->kind == ST_COPY;
+        bool own = differ || any_varies(z, s),
+             write = s->kind == ST_STORE || s->kind == ST_ADDTO || s->kind == ST_FILL || s->kind == ST_COPY;
         if ((s->kind == ST_CHECK && own) || s->kind == ST_EXTERN || s->kind == ST_LOOP || s->lanes || s->threads) return false;
         if (write) map_put(&z->written, s->buf, s->buf);
         bool branch = (s->kind == ST_IF || s->kind == ST_FOR) && own;
@@ -162,8 +163,8 @@ static bool made_inside(const Effects *e, Temp cell) {
     return false;
 }
 
-// Is it a loop over data in each iteration of which the loop around it computes the same? All cells that it uses are its own. *looks: and looks
-// it up, at places that are known then.
+// Is it a loop over data in each iteration of which the loop around it computes the same? All cells that it uses are its own.
+// *looks: and looks it up, at places that are known then.
 static bool should_turn(const Turner *z, const Stmt *s, const Effects *e, bool *looks) {
     int shared = 0;
     if (!nest_is_plain(s) || s->few || s->shifted || varies(z, s->args[0])) return false;
@@ -224,7 +225,8 @@ static bool is_at_hand(const Turner *z, Temp t) {
     int i = maker(z, t);
     if (i < 0 || z->part[i] == BEFORE) return true;
     const Stmt *s = z->loop->body->stmts.data[i];
-    if (s->kind != ST_LIT && s->kind != ST_CONV && s->kind != ST_SELECT && (s->kind != ST_OP || op_info[s->op].cost > 1)) return false;
+    if (s->kind != ST_LIT && s->kind != ST_CONV && s->kind != ST_SELECT && (s->kind != ST_OP || op_info[s->op].cost > 1))
+        return false;
     for (int k = 0; k < s->nargs; k++)
         if (!is_at_hand(z, s->args[k])) return false;
     return true;
@@ -260,7 +262,8 @@ static bool is_first_fill(const Turner *z, int i, const Buf *b) {
     return by < 0 || z->part[by] == BEFORE;
 }
 
-// The part, between loops that are turned, that uses the array alone; -1: there is none. *whole: something accesses all of it at once.
+// The part, between loops that are turned, that uses the array alone; -1: there is none. *whole: something accesses all of it at
+// once.
 static int part_of(const Turner *z, const Buf *b, bool *whole) {
     int part = -2;
     for (int i = 0; i < z->n; i++)
@@ -377,10 +380,9 @@ static void turn(Turner *z, int part, Stmt *s) {
     Effects *of = effects_of(z, s->body);
     bool *same = ARENA_ARRAY(z->arena, bool, n + 1);
     find_same(z, s->body, of, same);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++)
         if (same[i]) vec_push(&before.stmts, s->body->stmts.data[i]);
         else vec_push(&inner->stmts, s->body->stmts.data[i]);
-    }
     free_effects(of, n);
     vec_free(&s->body->stmts);
     s->body->stmts.len = 0;
@@ -401,7 +403,9 @@ static void place_news(Turner *z) {
     for (int i = 0; i < z->n; i++) {
         const Stmt *s = z->loop->body->stmts.data[i];
         bool whole = false;
-        if (s->kind == ST_NEW) z->part[i] = s->buf->home == z->loop->body && !is_wide(z, s->buf) && !is_uniform(z, s->buf) ? part_of(z, s->buf, &whole) : BEFORE;
+        if (s->kind == ST_NEW)
+            z->part[i] = s->buf->home == z->loop->body && !is_wide(z, s->buf) && !is_uniform(z, s->buf) ? part_of(z, s->buf, &whole)
+                                                                                                        : BEFORE;
     }
 }
 
@@ -421,7 +425,8 @@ static void build(Turner *z, Block *out) {
     for (int i = 0; i < z->tree->bufs.len; i++) {
         bool whole = false;
         part_of_buf[i] = -1;
-        if (z->tree->bufs.data[i]->home == old && !is_uniform(z, z->tree->bufs.data[i])) part_of_buf[i] = part_of(z, z->tree->bufs.data[i], &whole);
+        if (z->tree->bufs.data[i]->home == old && !is_uniform(z, z->tree->bufs.data[i]))
+            part_of_buf[i] = part_of(z, z->tree->bufs.data[i], &whole);
     }
     for (int i = 0; i < z->wide.len; i++) widen(z, out, z->wide.data[i]);
     for (int i = 0; i < n; i++)
@@ -497,7 +502,9 @@ static void splice(Turner *z) {
     for (int i = 0; i < body->stmts.len; i++) {
         Stmt *s = body->stmts.data[i];
         int64_t taken;
-        if (s->kind != ST_IF || (s->other && s->other->stmts.len) || !iter_literal(&z->it, s->args[0], &taken) || !taken || !s->body->stmts.len) continue;
+        if (s->kind != ST_IF || (s->other && s->other->stmts.len) || !iter_literal(&z->it, s->args[0], &taken) || !taken ||
+            !s->body->stmts.len)
+            continue;
         change_home(z, s->body, body, true);
         body->stmts.data[i] = s->body->stmts.data[0];
         for (int k = 1; k < s->body->stmts.len; k++) block_insert(body, i + k, s->body->stmts.data[k]);
@@ -521,7 +528,8 @@ static bool try_turn(Turner *z, Block *block, int at) {
     if (may) {
         const char *name = z->tree->temps.data[z->loop->dst].name;
         explain(z->tree->func->ir->explain, EXPLAIN_SCHEDULE, z->loop->span,
-                "loop over `%s`: it goes inside of loops over data, iterations of which look up the same for all of its own", name ? name : "i");
+                "loop over `%s`: it goes inside of loops over data, iterations of which look up the same for all of its own",
+                name ? name : "i");
         place_news(z);
         build(z, &out);
     }

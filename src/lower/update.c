@@ -98,8 +98,7 @@ static bool collect(Ir *m, Update *u, Node *pred, Node *e) {
     if (is_own(e, u)) return true;
     if (!keeps_own(e, u)) return add_part(m, u, pred, e);
     if (e->op == OP_select)
-        return collect_where(m, u, pred, e->args[0], e->args[1]) &&
-               collect_where(m, u, pred, ir_not(m, e->args[0]), e->args[2]);
+        return collect_where(m, u, pred, e->args[0], e->args[1]) && collect_where(m, u, pred, ir_not(m, e->args[0]), e->args[2]);
     if (e->op == OP_bracket)
         return collect_where(m, u, pred, e->args[0], e->args[1]) &&
                add_where(m, u, pred, ir_not(m, e->args[0]), ir_zero(m, e->kind));
@@ -120,8 +119,8 @@ typedef struct Reads {
     Lower *l;
     Update *u;
     const Part *part;
-    int upto;            // the parts before it are written already
-    VEC(Var *) inner;    // variables of the region's loops, and those bound around the walk
+    int upto;                   // the parts before it are written already
+    VEC(Var *) inner;           // variables of the region's loops, and those bound around the walk
     Node *given[MAX_CONJUNCTS]; // what holds in the region
     int ngiven;
     Poly fact[MAX_FACTS]; // the same
@@ -188,7 +187,9 @@ static bool beforehand(Reads *r, Node *e) {
     for (int i = 0; i < r->inner.len; i++)
         if (node_has_var(e, r->inner.data[i])) return false;
     bool needed = map_get(&r->l->scope->demanded, e);
-    if (!needed && (lower_fails(r->l, r->l->scope, e) || (lower_dear(r->l, e) && !lower_likely(r->l, r->part->region.guard[0], r->l->scope)))) return false;
+    if (!needed &&
+        (lower_fails(r->l, r->l->scope, e) || (lower_dear(r->l, e) && !lower_likely(r->l, r->part->region.guard[0], r->l->scope))))
+        return false;
     u->before[u->nbefore++] = e;
     return true;
 }

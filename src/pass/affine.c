@@ -89,8 +89,7 @@ bool pass_affine_steps(Func *f, const Map *uses) {
     for (int i = loops.len; i-- > 0 && !changed;) { // outer ones first: those inside are parts of them
         Node *by = with_steps(f->ir, uses, loops.data[i]);
         changed = by != loops.data[i];
-        for (int k = 0; changed && k < f->noutputs; k++)
-            f->outputs[k] = ir_replace(f->ir, f->outputs[k], loops.data[i], by);
+        for (int k = 0; changed && k < f->noutputs; k++) f->outputs[k] = ir_replace(f->ir, f->outputs[k], loops.data[i], by);
     }
     vec_free(&loops);
     return changed;

@@ -7,8 +7,8 @@
 
 typedef struct Certain {
     Ir *m;
-    Map *found;         // what is evaluated for all values of its variables
-    Map wholes, partly; // what has been seen with all elements, and under `some`
+    Map *found;            // what is evaluated for all values of its variables
+    Map wholes, partly;    // what has been seen with all elements, and under `some`
     VEC(const Var *) some; // variables of arrays of which not all elements are read, outermost first
 } Certain;
 
@@ -48,11 +48,16 @@ static void visit(Certain *c, Node *e, bool whole) {
     map_put(seen, e, e);
     if (!partly) map_put(c->found, e, e);
     switch (e->op) {
-    case OP_select: case OP_bracket: case OP_and: case OP_or: visit(c, e->args[0], false); return;
+    case OP_select:
+    case OP_bracket:
+    case OP_and:
+    case OP_or: visit(c, e->args[0], false); return;
     case OP_gen: visit_array(c, e, whole); return;
     case OP_sum: visit_array(c, e, true); return;
-    case OP_argmin: case OP_argmax: visit_array(c, e, true); return;
-    case OP_fold: case OP_while: visit_loop(c, e); return;
+    case OP_argmin:
+    case OP_argmax: visit_array(c, e, true); return;
+    case OP_fold:
+    case OP_while: visit_loop(c, e); return;
     case OP_pack:
         for (int i = 0; i < e->nargs && whole; i++) visit(c, e->args[i], true);
         return;

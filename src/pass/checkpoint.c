@@ -19,7 +19,7 @@ enum { COUNTERS = 24 }; // bytes of what is kept of a checkpoint besides the sta
 
 typedef struct Trace {
     Node *e;
-    bool whole;       // something else than a reverse reads it
+    bool whole;        // something else than a reverse reads it
     VEC(Var *) reader; // the indices of the reverses
 } Trace;
 
@@ -116,8 +116,8 @@ typedef struct Job {
     VEC(Node *) trace; // its traces
     VEC(Node *) out;   // what they are of, in terms of u
     VEC(Var *) reader;
-    bool *need;        // states on which the traces depend
-    Node *trip, *n;    // as in the loops; never negative
+    bool *need;     // states on which the traces depend
+    Node *trip, *n; // as in the loops; never negative
     // The plan: the iterations of a block, how many blocks there are, for how many checkpoints there is room (at least
     // one), how often a block is run before it is taped, and C(slots + repeats, repeats).
     Node *rows, *blocks, *slots, *repeats, *reach;
@@ -211,9 +211,7 @@ static Node *quotient_up(Ir *m, Node *a, Node *b) { return ir_idiv(m, ir_add(m, 
 
 static Node *real(Ir *m, Node *e) { return ir_conv(m, KIND_DOUBLE, e); }
 
-static Node *root(Ir *m, Node *x) {
-    return ir_conv(m, KIND_INT, ir_op(m, OP_ceil, ir_op(m, OP_sqrt, x, NULL), NULL));
-}
+static Node *root(Ir *m, Node *x) { return ir_conv(m, KIND_INT, ir_op(m, OP_ceil, ir_op(m, OP_sqrt, x, NULL), NULL)); }
 
 // The largest c >= 0 below 2^48 such that every smaller one satisfies `below`, by bisection.
 static Node *bisect(Ir *m, Node *(*below)(Ir *m, Node *c, const void *data), const void *data) {
@@ -524,7 +522,8 @@ static Segment segment_at(const Job *j, Node *const *stack, Node *i) {
 }
 
 static Segment choose(Ir *m, Node *cond, Segment a, Segment b) {
-    return (Segment){ir_select(m, cond, a.block, b.block), ir_select(m, cond, a.repeats, b.repeats), ir_select(m, cond, a.reach, b.reach)};
+    return (Segment){ir_select(m, cond, a.block, b.block), ir_select(m, cond, a.repeats, b.repeats),
+                     ir_select(m, cond, a.reach, b.reach)};
 }
 
 typedef struct Actions { // a loop over actions
@@ -556,9 +555,9 @@ static Node *add_counter(Ir *m, Actions *b, const char *name, Node *init) {
 
 // What the forward sweep leaves.
 typedef struct Swept {
-    Node **x;     // the states before the last block
-    Node *used;   // how many checkpoints are kept
-    Segment top;  // what the last of them begins
+    Node **x;    // the states before the last block
+    Node *used;  // how many checkpoints are kept
+    Segment top; // what the last of them begins
     Node **stack;
 } Swept;
 
@@ -672,7 +671,8 @@ static Node *unwind(const Reverse *v, const Swept *swept, Node *const *in) {
     Stack s = stack_new(j);
     Node *count = ir_max(m, zero, ir_mul(m, each, before));
     Actions b = actions_new(j, n + s.n + 5, ir_assert_values(m, j->possible, ir_tape_text, count, 2, j->values));
-    Node **r = ARENA_ARRAY(m->arena, Node *, n), **x = ARENA_ARRAY(m->arena, Node *, nx), **ahead = ARENA_ARRAY(m->arena, Node *, nx);
+    Node **r = ARENA_ARRAY(m->arena, Node *, n), **x = ARENA_ARRAY(m->arena, Node *, nx),
+         **ahead = ARENA_ARRAY(m->arena, Node *, nx);
     Node **done = ARENA_ARRAY(m->arena, Node *, nx), **tape = ARENA_ARRAY(m->arena, Node *, j->out.len);
     Segment first = swept->top, g;
     for (int k = 0; k < n; k++) r[k] = add_like(m, &b, v->u.state.data[k], in[k]);
@@ -701,9 +701,7 @@ static Node *unwind(const Reverse *v, const Swept *swept, Node *const *in) {
 
 // ---- the pass
 
-static void replace(Func *f, Node *from, Node *to) {
-    ir_replace_in(f->ir, f->noutputs, f->outputs, from, to);
-}
+static void replace(Func *f, Node *from, Node *to) { ir_replace_in(f->ir, f->noutputs, f->outputs, from, to); }
 
 // The results of loops that are members of u are those of one loop with its states, `to`.
 static void put_results(Func *f, const Scan *s, const JoinedLoop *u, Node *const *to) {

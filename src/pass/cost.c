@@ -4,7 +4,8 @@ int pass_cost_memo(Node *e, Map *memo) {
     intptr_t known = (intptr_t)map_get(memo, e);
     if (known) return (int)known - 1;
     int cost = op_info[e->op].cost;
-    if (ir_is_binder(e) || (e->op == OP_extern && e->u.ext->signature) || e->op == OP_fold || e->op == OP_while) cost = PASS_COST_LOOP;
+    if (ir_is_binder(e) || (e->op == OP_extern && e->u.ext->signature) || e->op == OP_fold || e->op == OP_while)
+        cost = PASS_COST_LOOP;
     else if (e->op == OP_at) cost = 1;
     for (int i = 0; i < e->nargs && cost < PASS_COST_LOOP; i++) cost += pass_cost_memo(e->args[i], memo);
     if (cost > PASS_COST_LOOP) cost = PASS_COST_LOOP;

@@ -1,6 +1,6 @@
 // Rules that save an operation only if what they take apart is used nowhere else: common factors of two terms ([FS] Fig. 8 b),
-// common divisors, products of powers and of exponentials, exp (y * log x), reciprocals, and exp x - 1. The builders do not know what is used how often, so they come
-// in a pass.
+// common divisors, products of powers and of exponentials, exp (y * log x), reciprocals, and exp x - 1. The builders do not know
+// what is used how often, so they come in a pass.
 #include "pass/pass.h"
 
 #include "ir/rule.h"

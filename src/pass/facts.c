@@ -22,7 +22,9 @@ static Node *guard(Ir *m, const Node *e, int k) {
     Node *c = e->nargs ? e->args[0] : NULL;
     if (k == 0) return NULL;
     switch (e->op) {
-    case OP_bracket: case OP_and: case OP_assert: return c;
+    case OP_bracket:
+    case OP_and:
+    case OP_assert: return c;
     case OP_select: return k == 1 ? c : ir_not(m, c);
     case OP_or: return ir_not(m, c);
     default: return NULL;

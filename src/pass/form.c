@@ -1,5 +1,5 @@
-// The form of an expression: a text that is the same for all that differ only in the names of variables bound in or around them, and in
-// the order of factors.
+// The form of an expression: a text that is the same for all that differ only in the names of variables bound in or around them,
+// and in the order of factors.
 #include "pass/trace.h"
 
 #include <string.h>

@@ -260,8 +260,8 @@ static Node *body_of(Interchange *x, Node *e, Body b) {
     Node *outer = NULL, *fixed[MAX_RANK], *factored = NULL;
     if (mentions && (e->op == OP_sum || guarded)) factored = factor_outside(x, guarded ? e->args[1] : e, k, n);
     if (factored) {
-        explain(x->m->explain, EXPLAIN_LOOPS, e->span, "interchange: %s: the sum inside is outside of a factor that it does not change",
-                ir_quote(x->m, e));
+        explain(x->m->explain, EXPLAIN_LOOPS, e->span,
+                "interchange: %s: the sum inside is outside of a factor that it does not change", ir_quote(x->m, e));
         out = body_of(x, guarded ? ir_bracket(x->m, e->args[0], factored) : factored, b);
         map_put(&x->moved, e, out);
         map_put(memo, e, out);
@@ -274,8 +274,8 @@ static Node *body_of(Interchange *x, Node *e, Body b) {
         outer = outer_sum(x, e->args[0], b.guarded, e->args[1], k, n);
     }
     if (outer) {
-        explain(x->m->explain, EXPLAIN_LOOPS, e->span, "interchange: %s: the sum runs outside of the loop over the array's elements",
-                ir_quote(x->m, e));
+        explain(x->m->explain, EXPLAIN_LOOPS, e->span,
+                "interchange: %s: the sum runs outside of the loop over the array's elements", ir_quote(x->m, e));
         out = outer;
         map_put(&x->moved, e, outer);
         if (outer->op == OP_at) map_put(&x->memo, outer->args[0], outer->args[0]); // it is done

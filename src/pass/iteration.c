@@ -19,7 +19,8 @@ Iteration iteration_of(Ir *m, Node *read) {
 
 static Node *output_read(Ir *m, Node *read, void *iteration) {
     const Iteration *x = iteration;
-    if (read->op != OP_at || read->args[0]->op != OP_trace || read->args[0]->args[0] != x->loop || read->args[1] != x->r) return read;
+    if (read->op != OP_at || read->args[0]->op != OP_trace || read->args[0]->args[0] != x->loop || read->args[1] != x->r)
+        return read;
     Node *out = loop_output(x->loop, (int)read->args[0]->u.num);
     return ir_at(m, out, out->rank, read->args + 2);
 }

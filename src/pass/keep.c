@@ -39,10 +39,10 @@ typedef struct Keeper {
     Func *f;
     Nodes nodes;
     Map facts;
-    Map plain; // loops without outputs that are evaluated somewhere
+    Map plain;             // loops without outputs that are evaluated somewhere
     VEC(Closed) closed;    // dear values of the traced loops
     Map by_array, by_form; // their numbers from 1 on: by their arrays; by the hashes of the forms of sums
-    Map user;  // of a value that is needed: the operation that reads it, or itself if several do
+    Map user;              // of a value that is needed: the operation that reads it, or itself if several do
     VEC(Over) over;
 } Keeper;
 
@@ -137,9 +137,12 @@ static bool computes(const Keeper *k, Node *e, int nw, const Node *array) {
 static const Closed *computed_as(const Keeper *k, Node *e, int nw, Var **w) {
     Form form = {0};
     const Closed *c = NULL;
-    intptr_t number = is_dear(e) && !op_is_elementwise(e->op) && nw && form_of(e, nw, w, &form) ? (intptr_t)map_get(&k->by_form, form_key(&form)) : 0;
+    intptr_t number = is_dear(e) && !op_is_elementwise(e->op) && nw && form_of(e, nw, w, &form)
+                          ? (intptr_t)map_get(&k->by_form, form_key(&form))
+                          : 0;
     if (number) c = &k->closed.data[number - 1];
-    if (c && (c->n != nw || c->form.text.len != form.text.len || memcmp(c->form.text.data, form.text.data, form.text.len))) c = NULL;
+    if (c && (c->n != nw || c->form.text.len != form.text.len || memcmp(c->form.text.data, form.text.data, form.text.len)))
+        c = NULL;
     for (int i = 0; c && i < nw; i++) {
         int at = 0;
         while (c->form.w[at] != c->w[i]) at++;

@@ -4,8 +4,8 @@
 //   fold s in … sum i (x[i] * (y[i] - x[i] * s)) …
 //   is  fold s in … (a - b * s) …  where a = sum i (x[i] * y[i]), b = sum i (x[i] * x[i])
 //
-// n records and m iterations cost n + m instead of n * m. Terms that nearly cancel lose digits, so this is for Ir.fast, and for sums of which an
-// attribute says so.
+// n records and m iterations cost n + m instead of n * m. Terms that nearly cancel lose digits, so this is for Ir.fast, and for
+// sums of which an attribute says so.
 #include "pass/pass.h"
 
 #include "ir/rule.h"
@@ -29,11 +29,11 @@ typedef struct Expansion {
 
 typedef struct Moments {
     Ir *m;
-    Map loop_of;          // state -> the loop that binds it
-    Map common;           // extent -> the variable that moments over it have
-    const Var *v;         // the sum's variable
-    const VarSet *stays;  // variables with which moments would change
-    bool partial;         // a scalar may fail
+    Map loop_of;         // state -> the loop that binds it
+    Map common;          // extent -> the variable that moments over it have
+    const Var *v;        // the sum's variable
+    const VarSet *stays; // variables with which moments would change
+    bool partial;        // a scalar may fail
 } Moments;
 
 static bool varies(const Moments *x, const Node *e) { return node_has_var(e, x->v); }
@@ -56,7 +56,9 @@ static const VarSet *rigid(Moments *x, Node *e) {
     if (!varies(x, e)) return varset_empty;
     switch (e->op) {
     case OP_neg: return rigid(x, e->args[0]);
-    case OP_add: case OP_sub: case OP_mul: return varset_union(m, rigid(x, e->args[0]), rigid(x, e->args[1]));
+    case OP_add:
+    case OP_sub:
+    case OP_mul: return varset_union(m, rigid(x, e->args[0]), rigid(x, e->args[1]));
     case OP_div: return varset_union(m, rigid(x, e->args[0]), varies(x, e->args[1]) ? e->args[1]->fv : varset_empty);
     case OP_bracket: return varset_union(m, e->args[0]->fv, rigid(x, e->args[1]));
     default: return small_power(e, &k) ? rigid(x, e->args[0]) : e->fv;

@@ -81,8 +81,7 @@ static bool replaced(Ir *m, TraceParts *t, Node *pred, Node *e) {
         return replaced(m, t, ir_and(m, pred, e->args[0]), e->args[1]) &&
                replaced(m, t, ir_and(m, pred, ir_not(m, e->args[0])), e->args[2]);
     if (e->op == OP_bracket)
-        return replaced(m, t, ir_and(m, pred, e->args[0]), e->args[1]) &&
-               add_part(m, t, ir_and(m, pred, ir_not(m, e->args[0])));
+        return replaced(m, t, ir_and(m, pred, e->args[0]), e->args[1]) && add_part(m, t, ir_and(m, pred, ir_not(m, e->args[0])));
     if (has_own(m, e, t)) return added(m, t, pred, e);
     Node *x = e->op == OP_at ? element(m, e) : NULL;
     return x ? replaced(m, t, pred, x) : add_part(m, t, pred);

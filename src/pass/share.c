@@ -139,9 +139,7 @@ static Node *lifted(Ir *m, Node *e, const Lift *lift) {
 }
 
 // Is e the element of an array already, and nothing else?
-static bool stored(const Share *s, Node *e) {
-    return users_count(&s->users, e) == 1 && users_of(&s->users, e)[0]->op == OP_gen;
-}
+static bool stored(const Share *s, Node *e) { return users_count(&s->users, e) == 1 && users_of(&s->users, e)[0]->op == OP_gen; }
 
 // What of e mentions a lifted variable is no more in the loops that have been found: the next round looks at it.
 static void enter(Share *s, Node *e, const Lift *lift) {
@@ -168,7 +166,8 @@ static void look_at(Share *s, Node *e) {
     if (inside_loop(s, e, &lift) || !lifted(m, e, &lift) || !rule(m, RULE_share)) return;
     vec_push(&s->found, ((Found){e, lift}));
     enter(s, e, &lift);
-    explain(m->explain, EXPLAIN_LOOPS, e->span, "share: %s is stored: loops that cannot be one would compute it again", ir_quote(m, e));
+    explain(m->explain, EXPLAIN_LOOPS, e->span, "share: %s is stored: loops that cannot be one would compute it again",
+            ir_quote(m, e));
 }
 
 static int by_age(const void *a, const void *b) {

@@ -72,7 +72,8 @@ static bool share_one(Func *f) {
         Node *from[MAX_VALUES + 1], *to[MAX_VALUES + 1];
         int moved = 0;
         for (int k = 0; k < count; k++) {
-            if (k == i || value[k].v != x->v || value[k].e->op != x->e->op || !computed_for_all(&users, &facts, x->e, x->v)) continue;
+            if (k == i || value[k].v != x->v || value[k].e->op != x->e->op || !computed_for_all(&users, &facts, x->e, x->v))
+                continue;
             Node *at = place(m, x->e, value[k].e, x->v, &(int){MAX_WALK});
             if (!at || !ir_in_range(m, at, x->v->extent) || ir_subst1(m, x->e, ir_var(x->v), at) != value[k].e) continue;
             from[moved] = value[k].e, to[moved++] = array_at(m, x, at);
@@ -82,7 +83,8 @@ static bool share_one(Func *f) {
         Rewriting *w = ir_replacing(m, moved, from, to);
         for (int k = 0; k < f->noutputs; k++) f->outputs[k] = ir_rewrite(w, f->outputs[k]);
         ir_rewriting_end(w);
-        explain(m->explain, EXPLAIN_LOOPS, x->e->span, "share: %s is stored: it is needed at other indices, too", ir_quote(m, x->e));
+        explain(m->explain, EXPLAIN_LOOPS, x->e->span, "share: %s is stored: it is needed at other indices, too",
+                ir_quote(m, x->e));
         changed = true;
     }
     nodes_free(&n);

@@ -52,7 +52,9 @@ static Node *know(Ir *m, Node *e, Node *part, bool value) {
 }
 
 // e where two floating numbers are known to differ.
-static Node *know_differ(Ir *m, Node *e, Node *a, Node *b) { return know(m, know(m, e, ir_ne(m, a, b), true), ir_ne(m, b, a), true); }
+static Node *know_differ(Ir *m, Node *e, Node *a, Node *b) {
+    return know(m, know(m, e, ir_ne(m, a, b), true), ir_ne(m, b, a), true);
+}
 
 // e where each conjunct of p holds.
 static Node *assume(Ir *m, Node *p, Node *e) {
@@ -61,7 +63,8 @@ static Node *assume(Ir *m, Node *p, Node *e) {
     if (!ir_conjuncts(p, fact, &n, MAX_FACTS)) return e;
     for (int i = 0; i < n; i++) {
         e = know(m, e, fact[i], true);
-        if (fact[i]->op == OP_lt && kind_is_float(fact[i]->args[0]->kind)) e = know_differ(m, e, fact[i]->args[0], fact[i]->args[1]);
+        if (fact[i]->op == OP_lt && kind_is_float(fact[i]->args[0]->kind))
+            e = know_differ(m, e, fact[i]->args[0], fact[i]->args[1]);
     }
     return e;
 }

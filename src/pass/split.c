@@ -20,11 +20,11 @@ typedef struct Split {
     Func *f;
     Nodes nodes;
     Node *loop;
-    Var *k;                      // an index from outside of the loop
-    bool depends[MOST_STATES];   // on k: states, then outputs
-    Var *own[MOST_STATES + 1];   // variables of the first loop: for the index, then for states
-    Node *first, *second;        // the loops
-    int place[MOST_STATES];      // of states and outputs in their loop
+    Var *k;                    // an index from outside of the loop
+    bool depends[MOST_STATES]; // on k: states, then outputs
+    Var *own[MOST_STATES + 1]; // variables of the first loop: for the index, then for states
+    Node *first, *second;      // the loops
+    int place[MOST_STATES];    // of states and outputs in their loop
 } Split;
 
 static bool mentions_dependent(const Split *x, const Node *e) {
@@ -225,8 +225,9 @@ static bool split_one(Func *f) {
             x.k = x.loop->fv->v[v];
             done = !x.k->is_state && divide(&x) && is_worthwhile(&x) && replace(&x);
         }
-        if (done) explain(f->ir->explain, EXPLAIN_LOOPS, x.loop->span,
-            "split: what does not depend on `%s` is a loop of its own, outside of the loop over it", x.k->name);
+        if (done)
+            explain(f->ir->explain, EXPLAIN_LOOPS, x.loop->span,
+                    "split: what does not depend on `%s` is a loop of its own, outside of the loop over it", x.k->name);
     }
     nodes_free(&x.nodes);
     return done;

@@ -12,9 +12,9 @@ enum { MAX_TERMS = 64, MAX_VARS = 8 };
 
 // A term `sum over vars of [cond] * (final q of loop)[k]` of an array.
 typedef struct Found {
-    Node *array;         // as it stands
-    Node *final;         // the loop's result; NULL: only `rest` is to take the array's place
-    Node *rest;          // its other terms, in terms of k
+    Node *array;              // as it stands
+    Node *final;              // the loop's result; NULL: only `rest` is to take the array's place
+    Node *rest;               // its other terms, in terms of k
     Node *cond[MAX_VARS + 1]; // cond[i]: inside of i variables; or NULL
     Var *var[MAX_VARS];
     int nvars;

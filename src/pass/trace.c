@@ -18,10 +18,10 @@ typedef struct Read {
     Node *e; // trace[iteration, idx...]
     How how;
     Iteration at;
-    Node *kept;     // the output that it reads
-    int nw;         // the variables over which the output is an array
+    Node *kept; // the output that it reads
+    int nw;     // the variables over which the output is an array
     Var *w[PART_RANK];
-    Node *put;      // what takes its place
+    Node *put; // what takes its place
 } Read;
 
 typedef struct Planner {
@@ -32,7 +32,7 @@ typedef struct Planner {
     Map facts;
     Node *trace, *loop, *state; // the trace of this state of the loop
     Loop *l;
-    int k;                      // which state
+    int k; // which state
     TraceParts parts;
     bool has_parts;
     int nreads;
@@ -196,8 +196,8 @@ static Node *overwritten(Planner *p, const TracePart *part) {
 }
 
 typedef struct Undo {
-    int old[PARTS_MAX];            // which outputs are what the parts overwrite
-    int a[PARTS_MAX][PART_RANK];   // and their indices; -1: computed again
+    int old[PARTS_MAX];          // which outputs are what the parts overwrite
+    int a[PARTS_MAX][PART_RANK]; // and their indices; -1: computed again
 } Undo;
 
 static bool add_undo(Planner *p, Undo *u) {
@@ -272,9 +272,7 @@ static Node *instead(Planner *p, const Undo *u, const Read *r, Node *after) {
     }
 }
 
-static void replace(Planner *p, Node *from, Node *to) {
-    ir_replace_in(p->m, p->nroots, p->roots, from, to);
-}
+static void replace(Planner *p, Node *from, Node *to) { ir_replace_in(p->m, p->nroots, p->roots, from, to); }
 
 static void collect(Planner *p) {
     nodes_free(&p->nodes);
@@ -359,17 +357,18 @@ static void read_restored(Planner *p) {
 }
 
 static void note(const Planner *p) {
-    static const char *const text[] = {
-        [HOW_FIRST] = "the initial state", [HOW_LAST] = "the final state", [HOW_KEEP] = "the elements that are read, kept",
-        [HOW_UNDO] = "the final state, undone step by step"};
+    static const char *const text[] = {[HOW_FIRST] = "the initial state",
+                                       [HOW_LAST] = "the final state",
+                                       [HOW_KEEP] = "the elements that are read, kept",
+                                       [HOW_UNDO] = "the final state, undone step by step"};
     bool used[4] = {0};
     Str s = {0};
     for (int i = 0; i < p->nreads; i++) {
         if (!used[p->read[i].how]) str_printf(&s, "%s%s", s.len ? "; " : "", text[p->read[i].how]);
         used[p->read[i].how] = true;
     }
-    explain(p->m->explain, EXPLAIN_LOOPS, p->loop->span, "trace: for the state `%s` in earlier iterations: %s", p->state->u.var->name,
-            s.data);
+    explain(p->m->explain, EXPLAIN_LOOPS, p->loop->span, "trace: for the state `%s` in earlier iterations: %s",
+            p->state->u.var->name, s.data);
     str_free(&s);
 }
 

@@ -28,7 +28,7 @@ typedef struct TracePart {
     Node *a[PART_RANK];
 } TracePart;
 typedef struct TraceParts {
-    Node *base;        // the old array
+    Node *base; // the old array
     int rank;
     Var *v[PART_RANK]; // indices of the new array
     Node *body;        // its element
@@ -41,10 +41,10 @@ bool parts_of_step(Ir *m, Node *base, Node *step, TraceParts *out);
 // ---- iteration.c
 // A loop that reads the trace of another, in each of its iterations at another one of that.
 typedef struct Iteration {
-    Node *loop;    // whose trace is read
-    Node *r;       // the iteration, an affine function of t with factor 1 or -1
-    Var *t;        // the index of the loop that reads; NULL: there is none
-    Node *inverse; // t in terms of the index of `loop`; NULL for while loops
+    Node *loop;               // whose trace is read
+    Node *r;                  // the iteration, an affine function of t with factor 1 or -1
+    Var *t;                   // the index of the loop that reads; NULL: there is none
+    Node *inverse;            // t in terms of the index of `loop`; NULL for while loops
     Rewriting *reads, *shift; // how values that read are made values of `loop`: NULL before the first
 } Iteration;
 Iteration iteration_of(Ir *m, Node *read);

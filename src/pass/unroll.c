@@ -63,8 +63,7 @@ static bool loops(Node *e, Map *seen) {
 // a row of a larger array, or one of the elements that v counts.
 static bool updates(const Node *e, const Node *v, const Node *cond, int rank) {
     switch (e->op) {
-    case OP_select:
-        return updates(e->args[1], v, e->args[0], rank) || updates(e->args[2], v, e->args[0], rank);
+    case OP_select: return updates(e->args[1], v, e->args[0], rank) || updates(e->args[2], v, e->args[0], rank);
     case OP_bracket: return updates(e->args[1], v, e->args[0], rank);
     case OP_add:
     case OP_sub: return updates(e->args[0], v, cond, rank) || updates(e->args[1], v, cond, rank);

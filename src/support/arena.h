@@ -24,7 +24,7 @@ char *arena_vprintf(Arena *a, const char *fmt, va_list ap);
 // Bytes handed out so far.
 size_t arena_used(const Arena *a);
 
-#define ARENA_NEW(a, T) ((T *)arena_alloc((a), sizeof(T)))
+#define ARENA_NEW(a, T)      ((T *)arena_alloc((a), sizeof(T)))
 #define ARENA_ARRAY(a, T, n) ((T *)arena_alloc((a), sizeof(T) * (size_t)(n)))
 
 #endif

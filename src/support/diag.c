@@ -179,9 +179,7 @@ static Place locate(Span at) {
     return place;
 }
 
-const char *diag_line(Arena *arena, Span at) {
-    return at.src ? arena_printf(arena, "%s:%d", at.src->name, locate(at).line) : "";
-}
+const char *diag_line(Arena *arena, Span at) { return at.src ? arena_printf(arena, "%s:%d", at.src->name, locate(at).line) : ""; }
 
 void diag_print_place(Str *out, Span at) {
     if (!at.src) return;
@@ -218,8 +216,7 @@ static int width(const char *p, size_t n) {
     uint32_t c = (unsigned char)*p;
     if (n > 1) c &= 0xFFu >> (n + 1);
     for (size_t i = 1; i < n; i++) c = c << 6 | ((unsigned char)p[i] & 0x3F);
-    if ((c >= 0x300 && c < 0x370) || (c >= 0x200B && c < 0x2010) || (c >= 0x20D0 && c < 0x2100) ||
-        (c >= 0xFE00 && c < 0xFE10))
+    if ((c >= 0x300 && c < 0x370) || (c >= 0x200B && c < 0x2010) || (c >= 0x20D0 && c < 0x2100) || (c >= 0xFE00 && c < 0xFE10))
         return 0;
     bool wide = (c >= 0x1100 && c < 0x1160) || (c >= 0x2E80 && c < 0xA4D0) || (c >= 0xAC00 && c < 0xD7A4) ||
                 (c >= 0xF900 && c < 0xFB00) || (c >= 0xFE30 && c < 0xFE70) || (c >= 0xFF00 && c < 0xFF61) ||
@@ -229,8 +226,7 @@ static int width(const char *p, size_t n) {
 
 // A source line (a window of it where it is long) and, below, its part from mark to stop underlined, beginning with
 // `first`.
-static void print_line(Str *out, const char *begin, const char *end, const char *mark, const char *stop, char first,
-                       bool color) {
+static void print_line(Str *out, const char *begin, const char *end, const char *mark, const char *stop, char first, bool color) {
     const char *from = begin, *to = end;
     if (mark > to) mark = to;
     if (mark - from > LINE_WIDTH * 2 / 3)
@@ -246,16 +242,13 @@ static void print_line(Str *out, const char *begin, const char *end, const char 
         size_t n = glyph(p, to);
         int w = *p == '\t' ? TAB_WIDTH : n ? width(p, n) : 1;
         next = p + (n ? n : 1);
-        if (*p == '\t')
-            str_indent(out, TAB_WIDTH);
-        else
-            str_write(out, n ? p : "?", n ? n : 1);
+        if (*p == '\t') str_indent(out, TAB_WIDTH);
+        else str_write(out, n ? p : "?", n ? n : 1);
         bool inside = next > mark && (!marked || p < stop);
         if (inside && !marked) str_puts(&under, color ? "\033[1;32m" : ""), str_putc(&under, first), marked = true, w--;
         if (inside)
             for (; w > 0; w--) str_putc(&under, '~');
-        else if (!marked)
-            str_indent(&under, w);
+        else if (!marked) str_indent(&under, w);
     }
     if (to < end) str_puts(out, "…");
     if (!marked) str_puts(&under, color ? "\033[1;32m" : ""), str_putc(&under, first);
@@ -281,9 +274,8 @@ static void print_lines(Str *out, Span at, Place place, bool color) {
 static void print_message(Str *out, const Message *m, const Message *before, bool color) {
     static const struct {
         const char *name, *escape;
-    } levels[] = {[DIAG_ERROR] = {"error", "\033[1;31m"},
-                  [DIAG_WARNING] = {"warning", "\033[1;35m"},
-                  [DIAG_NOTE] = {"note", "\033[1;36m"}};
+    } levels[] = {
+        [DIAG_ERROR] = {"error", "\033[1;31m"}, [DIAG_WARNING] = {"warning", "\033[1;35m"}, [DIAG_NOTE] = {"note", "\033[1;36m"}};
     Place place = {0};
     if (m->at.src) {
         place = locate(m->at);

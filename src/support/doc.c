@@ -51,24 +51,16 @@ static int width_of(const char *text) {
 
 static const Doc *make(Arena *a, Doc d) { return arena_copy(a, &d, sizeof d); }
 
-const Doc *doc_text(Arena *a, const char *text) {
-    return make(a, (Doc){.kind = DOC_TEXT, .n = width_of(text), .text = text});
-}
+const Doc *doc_text(Arena *a, const char *text) { return make(a, (Doc){.kind = DOC_TEXT, .n = width_of(text), .text = text}); }
 
 const Doc *doc_space(Arena *a) { return make(a, (Doc){.kind = DOC_SPACE, .empty = true}); }
 const Doc *doc_line(Arena *a) { return doc_line_or(a, " "); }
-const Doc *doc_line_or(Arena *a, const char *text) {
-    return make(a, (Doc){.kind = DOC_LINE, .n = width_of(text), .text = text});
-}
+const Doc *doc_line_or(Arena *a, const char *text) { return make(a, (Doc){.kind = DOC_LINE, .n = width_of(text), .text = text}); }
 const Doc *doc_newline(Arena *a) { return make(a, (Doc){.kind = DOC_NEWLINE, .broken = true}); }
 const Doc *doc_blank(Arena *a) { return make(a, (Doc){.kind = DOC_BLANK, .broken = true}); }
 
 const Doc *doc_comment(Arena *a, const char *text, bool begins_line) {
-    return make(a, (Doc){.kind = DOC_COMMENT,
-                         .text = text,
-                         .begins_line = begins_line,
-                         .broken = begins_line,
-                         .ends_line = true});
+    return make(a, (Doc){.kind = DOC_COMMENT, .text = text, .begins_line = begins_line, .broken = begins_line, .ends_line = true});
 }
 
 const Doc *doc_cat(Arena *a, int n, const Doc *const *parts) {
@@ -115,11 +107,10 @@ const Doc *doc_hang(Arena *a, int n, const Doc *hug, const Doc *d) {
     const Doc *first = doc_cat(a, 2, (const Doc *[]){doc_space(a), hug ? hug : d});
     const Doc *second = doc_nest(a, n, doc_cat(a, 2, (const Doc *[]){doc_newline(a), d}));
     const Doc *parts[] = {d, hug ? first : NULL, second};
-    return make(a, (Doc){.kind = DOC_HANG,
-                         .n = n,
-                         .broken = d->broken,
-                         .ends_line = d->ends_line,
-                         .part = arena_copy(a, parts, sizeof parts)});
+    return make(
+        a,
+        (Doc){
+            .kind = DOC_HANG, .n = n, .broken = d->broken, .ends_line = d->ends_line, .part = arena_copy(a, parts, sizeof parts)});
 }
 
 int doc_width(const Doc *d) {
@@ -143,9 +134,7 @@ int doc_width(const Doc *d) {
 bool doc_is_broken(const Doc *d) { return d->broken; }
 bool doc_ends_line(const Doc *d) { return d->ends_line; }
 
-static void push(Items *items, const Doc *d, int indent, bool flat) {
-    vec_push(items, ((Item){d, indent, flat}));
-}
+static void push(Items *items, const Doc *d, int indent, bool flat) { vec_push(items, ((Item){d, indent, flat})); }
 
 static void push_parts(Items *items, const Doc *d, int indent, bool flat) {
     for (int i = d->n; i-- > 0;) push(items, d->part[i], indent, flat);
@@ -208,10 +197,8 @@ static void newline(Writer *w, int indent) {
 
 static void write(Writer *w, const char *text, int width, int indent) {
     if (w->ended) newline(w, indent);
-    if (w->start)
-        str_indent(w->out, w->column);
-    else if (w->space)
-        str_putc(w->out, ' '), w->column++;
+    if (w->start) str_indent(w->out, w->column);
+    else if (w->space) str_putc(w->out, ' '), w->column++;
     str_puts(w->out, text);
     w->column += width;
     w->start = w->space = false;
@@ -246,12 +233,9 @@ void doc_print(Str *out, const Doc *d, int width) {
         case DOC_TEXT: write(&w, it.d->text, it.d->n, it.indent); break;
         case DOC_SPACE: w.space = true; break;
         case DOC_LINE:
-            if (!it.flat)
-                newline(&w, it.indent);
-            else if (it.d->n == 1)
-                w.space = true;
-            else
-                write(&w, it.d->text, it.d->n, it.indent), w.space = false;
+            if (!it.flat) newline(&w, it.indent);
+            else if (it.d->n == 1) w.space = true;
+            else write(&w, it.d->text, it.d->n, it.indent), w.space = false;
             break;
         case DOC_NEWLINE: newline(&w, it.indent); break;
         case DOC_BLANK:

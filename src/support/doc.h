@@ -26,7 +26,7 @@ const Doc *doc_blank(Arena *a);
 // stands behind the text before it, takes no room, and breaks the groups that go on after it.
 const Doc *doc_comment(Arena *a, const char *text, bool begins_line);
 const Doc *doc_cat(Arena *a, int n, const Doc *const *parts);
-#define DOC_CAT(a, ...)                                                                                                \
+#define DOC_CAT(a, ...)                                                                                                            \
     doc_cat((a), (int)(sizeof((const Doc *[]){__VA_ARGS__}) / sizeof(const Doc *)), (const Doc *[]){__VA_ARGS__})
 // New lines inside are indented n columns further.
 const Doc *doc_nest(Arena *a, int n, const Doc *d);

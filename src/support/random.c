@@ -7,13 +7,9 @@ uint64_t random_bits(Random *r) {
     return z ^ (z >> 31);
 }
 
-double random_real(Random *r, double low, double high) {
-    return low + (high - low) * (double)(random_bits(r) >> 11) * 0x1p-53;
-}
+double random_real(Random *r, double low, double high) { return low + (high - low) * (double)(random_bits(r) >> 11) * 0x1p-53; }
 
-int64_t random_int(Random *r, int64_t low, int64_t high) {
-    return low + (int64_t)(random_bits(r) % (uint64_t)(high - low + 1));
-}
+int64_t random_int(Random *r, int64_t low, int64_t high) { return low + (int64_t)(random_bits(r) % (uint64_t)(high - low + 1)); }
 
 Random random_named(uint64_t seed, const char *name) {
     Random r = {seed};

@@ -20,7 +20,7 @@ typedef struct Subject {
     CpuCall call;
     Tensor *in;
     double compile_s;
-    int64_t batch; // calls in one
+    int64_t batch;   // calls in one
     double *seconds; // per call, by batch
 } Subject;
 
@@ -52,8 +52,7 @@ static bool prepare(Subject *s, Compilation *c, const char *entry) {
     if (!(s->in = args_fill(c, s->f, &how))) return false;
     Tensor *out = ARENA_ARRAY(c->arena, Tensor, s->f->noutputs + 1);
     const char *error = NULL;
-    if (!cpu_prepare(c->arena, s->caller.jit, s->f, s->in, out, &s->call, &error) && !cpu_invoke(&s->call, &error))
-        return true;
+    if (!cpu_prepare(c->arena, s->caller.jit, s->f, s->in, out, &s->call, &error) && !cpu_invoke(&s->call, &error)) return true;
     diag_error(c->diag, nowhere, "%s", error);
     return false;
 }
@@ -125,11 +124,10 @@ static void print_ratio(Str *out, const Subject *s, bool json) {
     for (int i = 0; i < n; i++) ratio[i] = s[1].seconds[i] / s[0].seconds[i];
     double of_medians = median(a, s[1].seconds, n) / median(a, s[0].seconds, n), middle = median(a, ratio, n);
     double spread = deviation(a, ratio, n, middle);
-    if (json)
-        str_printf(out, ", \"ratio\": %.6g, \"ratio_deviation\": %.6g", of_medians, spread);
+    if (json) str_printf(out, ", \"ratio\": %.6g, \"ratio_deviation\": %.6g", of_medians, spread);
     else
-        str_printf(out, "%s / %s\n  %-10s %10.4g\n  %-10s %10.4g\n", s[1].f->name, s[0].f->name, "ratio", of_medians,
-                   "deviation", spread);
+        str_printf(out, "%s / %s\n  %-10s %10.4g\n  %-10s %10.4g\n", s[1].f->name, s[0].f->name, "ratio", of_medians, "deviation",
+                   spread);
 }
 
 static void measure(Subject *s, int n) {

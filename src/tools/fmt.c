@@ -50,12 +50,9 @@ static void format_file(Compilation *c, const char *path) {
     int kept;
     if (format_program(c->arena, c->diag, src, FORMAT_WIDTH, &out, &kept)) {
         bool same = out.len == src->len && !memcmp(str_text(&out), src->text, out.len);
-        if (o->fmt_check && !same)
-            diag_error(c->diag, nowhere, "`%s` is not formatted", src->name);
-        else if (o->in_place && !same)
-            replace(c, path, &out);
-        else if (!o->in_place && !o->fmt_check)
-            file_write(c->diag, "-", &out);
+        if (o->fmt_check && !same) diag_error(c->diag, nowhere, "`%s` is not formatted", src->name);
+        else if (o->in_place && !same) replace(c, path, &out);
+        else if (!o->in_place && !o->fmt_check) file_write(c->diag, "-", &out);
     }
     str_free(&out);
 }

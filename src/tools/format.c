@@ -92,14 +92,15 @@ static const Doc *drop_token(Format *f) {
 }
 
 static bool is_word(int k) {
-    return k == NAME || k == INT || k == REAL || k == STRING || k == TRUE || k == FALSE || k == WILD ||
-           k == INT_MIN_MAGNITUDE || k == STAR_SECTION || k == RPAREN || k == RBRACK || k == RARRAY || k == GT;
+    return k == NAME || k == INT || k == REAL || k == STRING || k == TRUE || k == FALSE || k == WILD || k == INT_MIN_MAGNITUDE ||
+           k == STAR_SECTION || k == RPAREN || k == RBRACK || k == RARRAY || k == GT;
 }
 
 // Whether a space stands between two tokens of a pattern, a type or an attribute.
 static bool spaced(const SourceToken *a, const SourceToken *b, bool sign) {
     int k = a->kind, n = b->kind;
-    if (((k == LPAREN || k == LPAREN_CALL) && n == STAR) || (k == STAR && n == RPAREN)) return true; // not `(*)`, which is one token
+    if (((k == LPAREN || k == LPAREN_CALL) && n == STAR) || (k == STAR && n == RPAREN))
+        return true; // not `(*)`, which is one token
     if (n == COMMA || n == RPAREN || n == RBRACK || n == LINDEX || n == LPAREN_CALL || n == SEMI) return false;
     if (k == LPAREN || k == LPAREN_CALL || k == LBRACK || k == LINDEX || k == LATTR || k == BANG) return false;
     if (k == PMINUS || (k == MINUS && sign)) return n == MINUS || n == PMINUS;
@@ -116,14 +117,10 @@ static const Doc *tokens_to(Format *f, int end) {
     while (f->next < end) {
         const SourceToken *t = next(f);
         const Doc *one = token(f);
-        if (d.len)
-            vec_push(&d, one);
-        else
-            first = one, vec_push(&d, nothing(f));
-        if (f->next < end && t->kind == COMMA)
-            vec_push(&d, group(f, line(f)));
-        else if (f->next < end && spaced(t, next(f), sign))
-            vec_push(&d, space(f));
+        if (d.len) vec_push(&d, one);
+        else first = one, vec_push(&d, nothing(f));
+        if (f->next < end && t->kind == COMMA) vec_push(&d, group(f, line(f)));
+        else if (f->next < end && spaced(t, next(f), sign)) vec_push(&d, space(f));
         sign = !is_word(t->kind);
     }
     const Doc *rest = nest(f, joined(f, &d));
@@ -318,12 +315,9 @@ static Form application(Format *f, const Expr *e) {
         const Doc *before = tight ? nothing(f) : space(f);
         vec_push(&broken, open ? doc_newline(f->arena) : tight ? before : line(f));
         vec_push(&broken, last.all);
-        if (last.head && !functions++)
-            function = last, head = CAT(head, before, last.head);
-        else if (functions)
-            after = CAT(after, before, last.all), functions += open;
-        else
-            head = CAT(head, before, last.all);
+        if (last.head && !functions++) function = last, head = CAT(head, before, last.head);
+        else if (functions) after = CAT(after, before, last.all), functions += open;
+        else head = CAT(head, before, last.all);
     }
     const Doc *all = group(f, CAT(first, nest(f, joined(f, &broken))));
     bool hugs = functions == 1 && !doc_is_broken(after) && doc_width(after) <= SHORT;

@@ -46,8 +46,8 @@ typedef struct Gradcheck {
     Caller caller;
     Row *row;
     int nrows, ny;
-    const int *y;   // floating outputs
-    Tensor *in;     // arguments, directions, weights
+    const int *y;    // floating outputs
+    Tensor *in;      // arguments, directions, weights
     Tensor *adjoint; // of the rows, for these weights; NULL without reverse mode
     double eps;
     double agreement; // of the modes: the largest relative difference so far
@@ -189,9 +189,9 @@ static double moved(const Gradcheck *g, const Row *r, int64_t i, double h, doubl
 // ---- differences
 
 typedef struct Difference {
-    double value, error;  // NaN if L is not defined on both sides
-    double noise;         // the part of the error that rounding makes
-    bool kink;            // the slopes on both sides differ however near
+    double value, error; // NaN if L is not defined on both sides
+    double noise;        // the part of the error that rounding makes
+    bool kink;           // the slopes on both sides differ however near
     double left, right;
 } Difference;
 
@@ -332,7 +332,8 @@ static bool trial(Gradcheck *g, int number) {
         return false;
     }
     if (!check_modes(g)) return false;
-    for (int i = 0; i < g->nrows; i++) memset(directions(g)[i].data, 0, kind_size(directions(g)[i].kind) * (size_t)g->row[i].elements);
+    for (int i = 0; i < g->nrows; i++)
+        memset(directions(g)[i].data, 0, kind_size(directions(g)[i].kind) * (size_t)g->row[i].elements);
     Random r = random_named((uint64_t)(g->opt->seed + number), "elements");
     for (int i = 0; i < g->nrows; i++) check_row(g, i, &r);
     return true;
@@ -358,8 +359,7 @@ static void report_errors(Gradcheck *g) {
         const Row *r = &g->row[i];
         const Sample *s = &r->worst;
         if (!r->any || !s->wrong) continue;
-        diag_error(g->c->diag, r->at, "the derivative of `%s` by `%s` is wrong", g->f->name,
-                   element_name(g, r, s->index));
+        diag_error(g->c->diag, r->at, "the derivative of `%s` by `%s` is wrong", g->f->name, element_name(g, r, s->index));
         const char *none = "not possible";
         diag_note(g->c->diag, nowhere, "forward mode %s, reverse mode %s, differences %.6g",
                   g->which[FORM_TANGENT] < 0 ? none : arena_printf(g->c->arena, "%.6g", s->forward),
@@ -393,8 +393,7 @@ static void print_text(Str *out, const Gradcheck *g) {
                (unsigned long long)g->opt->seed);
     print_mode(out, g, "forward", FORM_TANGENT);
     print_mode(out, g, "reverse", FORM_ADJOINT);
-    if (g->which[FORM_TANGENT] >= 0 && g->adjoint)
-        str_printf(out, "  forward and reverse mode agree to %.0e\n", g->agreement);
+    if (g->which[FORM_TANGENT] >= 0 && g->adjoint) str_printf(out, "  forward and reverse mode agree to %.0e\n", g->agreement);
     for (int i = 0; i < g->nrows; i++) {
         const Row *r = &g->row[i];
         str_printf(out, "  %s", r->name);

@@ -68,8 +68,7 @@ static char **completions(const char *text, int start, int end) {
 }
 
 void line_open(void) {
-    static const char *const words[] = {"let", "in", "fun", "if", "then", "elif", "else", "open", "entry", "true", "false",
-                                        "not"};
+    static const char *const words[] = {"let", "in", "fun", "if", "then", "elif", "else", "open", "entry", "true", "false", "not"};
     terminal = isatty(STDIN_FILENO);
     if (!terminal) return;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) learn(words[i], NULL, NULL);

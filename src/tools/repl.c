@@ -57,8 +57,7 @@ static bool binds(const Pattern *p, const char *name) {
 
 // Does declaration d define all that `old` defines?
 static bool replaces(const Decl *d, const Decl *old) {
-    if (old->kind == DECL_OPEN || d->kind == DECL_OPEN)
-        return d->kind == old->kind && !strcmp(d->name, old->name);
+    if (old->kind == DECL_OPEN || d->kind == DECL_OPEN) return d->kind == old->kind && !strcmp(d->name, old->name);
     if (old->kind != DECL_TUPLE) return d->kind == DECL_TUPLE ? binds(d->pattern, old->name) : !strcmp(d->name, old->name);
     if (d->kind != DECL_TUPLE) return false;
     for (int i = 0; i < old->pattern->nparts; i++) {
@@ -269,20 +268,15 @@ static void command(Repl *r, const char *line) {
             else fprintf(stderr, "an expression is expected after :%s\n", name);
             return;
         }
-    if (!strcmp(name, "quit") || !strcmp(name, "q")) {
-        r->quit = true;
-    } else if (!strcmp(name, "help")) {
-        help();
-    } else if (!strcmp(name, "list")) {
+    if (!strcmp(name, "quit") || !strcmp(name, "q")) r->quit = true;
+    else if (!strcmp(name, "help")) help();
+    else if (!strcmp(name, "list"))
         for (int i = 0; i < r->decls.len; i++) puts(r->decls.data[i]);
-    } else if (!strcmp(name, "load") || (!strcmp(name, "reload") && r->file)) {
+    else if (!strcmp(name, "load") || (!strcmp(name, "reload") && r->file))
         if (*name == 'l' && !*rest) fprintf(stderr, "a file is expected after :load\n");
         else load(r, *name == 'l' ? rest : r->file);
-    } else if (!strcmp(name, "reload")) {
-        fprintf(stderr, "no file has been loaded\n");
-    } else {
-        fprintf(stderr, "there is no command :%s; :help lists them\n", name);
-    }
+    else if (!strcmp(name, "reload")) fprintf(stderr, "no file has been loaded\n");
+    else fprintf(stderr, "there is no command :%s; :help lists them\n", name);
 }
 
 static bool begins_declaration(const char *text) {
@@ -323,9 +317,33 @@ static bool is_blank(const char *s) { return !s[strspn(s, " \t\r\n")]; }
 
 static bool goes_on_after(int kind) {
     switch (kind) {
-    case EQ: case ARROW: case THEN: case ELSE: case IN: case COMMA: case PLUS: case MINUS: case STAR: case SLASH:
-    case PERCENT: case POW: case AND: case OR: case EQEQ: case NE: case LT: case LE: case GT: case GE: case IF: case LET:
-    case FUN: case DO: case NOT: case PMINUS: case BANG: return true;
+    case EQ:
+    case ARROW:
+    case THEN:
+    case ELSE:
+    case IN:
+    case COMMA:
+    case PLUS:
+    case MINUS:
+    case STAR:
+    case SLASH:
+    case PERCENT:
+    case POW:
+    case AND:
+    case OR:
+    case EQEQ:
+    case NE:
+    case LT:
+    case LE:
+    case GT:
+    case GE:
+    case IF:
+    case LET:
+    case FUN:
+    case DO:
+    case NOT:
+    case PMINUS:
+    case BANG: return true;
     default: return false;
     }
 }
@@ -335,8 +353,8 @@ static bool unfinished(Repl *r, const char *text) {
     Source src = {"repl", text, strlen(text)};
     SourceTokens t = tokens_read(r->arena, &src);
     for (int i = 0; i < t.n; i++)
-        if (t.token[i].partner < 0 && (t.token[i].kind == LPAREN || t.token[i].kind == LPAREN_CALL ||
-                                       t.token[i].kind == LBRACK || t.token[i].kind == LINDEX || t.token[i].kind == LARRAY))
+        if (t.token[i].partner < 0 && (t.token[i].kind == LPAREN || t.token[i].kind == LPAREN_CALL || t.token[i].kind == LBRACK ||
+                                       t.token[i].kind == LINDEX || t.token[i].kind == LARRAY))
             return true;
     return t.n > 1 && goes_on_after(t.token[t.n - 2].kind);
 }

@@ -25,10 +25,8 @@ static void number(Str *out, const Tensor *t, int64_t i) {
         str_printf(out, "%s%s", text, whole ? ".0" : "");
     } else {
         double x = tensor_get(t, i);
-        if (x == (double)(int64_t)fmax(-1e15, fmin(x, 1e15)))
-            str_printf(out, "%.1f", x);
-        else
-            str_double(out, x);
+        if (x == (double)(int64_t)fmax(-1e15, fmin(x, 1e15))) str_printf(out, "%.1f", x);
+        else str_double(out, x);
     }
 }
 
@@ -70,12 +68,9 @@ void show_value(Str *out, const SigType *type, const Tensor *leaves) { value(out
 static void extents(Str *out, const SigType *type, const Tensor *leaves, int depth) {
     for (; type->form == SIG_ARRAY; type = type->parts[0], depth++) {
         bool known = type->extent && type->extent->op == OP_lit;
-        if (leaves && leaf_count(type))
-            str_printf(out, "[%lld]", (long long)leaves->shape[depth]);
-        else if (known)
-            str_printf(out, "[%lld]", (long long)type->extent->u.num);
-        else
-            str_puts(out, "[]");
+        if (leaves && leaf_count(type)) str_printf(out, "[%lld]", (long long)leaves->shape[depth]);
+        else if (known) str_printf(out, "[%lld]", (long long)type->extent->u.num);
+        else str_puts(out, "[]");
     }
 }
 

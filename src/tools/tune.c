@@ -58,7 +58,8 @@ static double time_of(const Tuner *t, const char *entry, int row) {
         const char *error = NULL;
         CpuCall call;
         Tensor *in = args_fill(t->c, f, &how), *out = ARENA_ARRAY(a, Tensor, f->noutputs + 1);
-        if (!in || cpu_prepare(a, t->caller.jit, f, in, out, &call, &error)) fatal_bug("%s: %s", entry, error ? error : "no arguments");
+        if (!in || cpu_prepare(a, t->caller.jit, f, in, out, &call, &error))
+            fatal_bug("%s: %s", entry, error ? error : "no arguments");
         int64_t batch = timer_calibrate(&call, fmin(BATCH_S, t->seconds));
         double least = INFINITY, begin = timer_now();
         while (least == INFINITY || timer_now() - begin < t->seconds) least = fmin(least, timer_batch(&call, batch));

@@ -34,8 +34,7 @@ int main(void) {
     show("memory", (fsm_context *)(void *)memory, twice((fsm_context *)(void *)memory, 2, x, y));
     show("zeros", (fsm_context *)(void *)y, twice((fsm_context *)(void *)y, 2, x, y));
     show("no address", (fsm_context *)(uintptr_t)0x1001, twice((fsm_context *)(uintptr_t)0x1001, 2, x, y));
-    show("inside a context", (fsm_context *)(void *)((char *)ctx + 8),
-         twice((fsm_context *)(void *)((char *)ctx + 8), 2, x, y));
+    show("inside a context", (fsm_context *)(void *)((char *)ctx + 8), twice((fsm_context *)(void *)((char *)ctx + 8), 2, x, y));
     small(NULL, "NULL");
     small(freed, "freed");
     small((fsm_context *)(void *)memory, "memory");

@@ -15,7 +15,7 @@
 
 enum { N = 200000, ROWS = 5000, COLUMNS = 40, BINS = 50, RAGGED = 6000, ENTRIES = 6, MOST = N };
 
-static double x[ROWS * COLUMNS > N ? ROWS * COLUMNS : N], y[N];
+static double x[ROWS * COLUMNS > N ? ROWS *COLUMNS : N], y[N];
 static int64_t is[N], lengths[RAGGED];
 static int runs = 100;
 
@@ -182,7 +182,8 @@ static void memory(void) {
     fsm_context_set_threads(ctx, 4);
     int wrong = differing(ctx, 1), before = atomic_load(&m.asked);
     wrong += differing(ctx, 20);
-    printf("memory: %d wrong, asked for %d times later, %d times by two at once", wrong, atomic_load(&m.asked) - before, atomic_load(&m.overlapping));
+    printf("memory: %d wrong, asked for %d times later, %d times by two at once", wrong, atomic_load(&m.asked) - before,
+           atomic_load(&m.overlapping));
     fsm_context_free(ctx);
     printf(", %d pieces not given back\n", atomic_load(&m.held));
     int failed = 0;

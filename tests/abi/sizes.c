@@ -22,9 +22,7 @@ static void release(void *memory, void *data) {
     free(memory);
 }
 
-static void show(fsm_context *ctx, const char *what, int code) {
-    printf("%s: %d %s\n", what, code, fsm_context_error(ctx));
-}
+static void show(fsm_context *ctx, const char *what, int code) { printf("%s: %d %s\n", what, code, fsm_context_error(ctx)); }
 
 static void sizes(fsm_context *ctx) {
     const int64_t max = INT64_MAX, two32 = INT64_C(1) << 32;

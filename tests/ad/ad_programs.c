@@ -71,9 +71,9 @@ static int is_program(const struct dirent *e) {
     return n > 4 && !strcmp(e->d_name + n - 4, ".fsm");
 }
 
-// usage: ad_programs [-i] [-c] [-w] [-x] [-r RULE] [-k RULE] [WORD|FILE...]. Without them all programs of the folder; -i: by interpreters only; -c:
-// prints what each derivative costs in terms of its primal; -w: only as written, without passes; -x: until one fails;
-// -r RULE: without this rule, `all`: without any; -k RULE: with it all the same.
+// usage: ad_programs [-i] [-c] [-w] [-x] [-r RULE] [-k RULE] [WORD|FILE...]. Without them all programs of the folder; -i: by
+// interpreters only; -c: prints what each derivative costs in terms of its primal; -w: only as written, without passes; -x: until
+// one fails; -r RULE: without this rule, `all`: without any; -k RULE: with it all the same.
 int main(int argc, char **argv) {
     for (; argc > 1 && argv[1][0] == '-'; argc--, argv++) {
         interpreted |= !strcmp(argv[1], "-i");
@@ -107,6 +107,7 @@ int main(int argc, char **argv) {
         free(list[i]);
     }
     if (n > 0) free(list);
-    printf("# the dearest derivative costs %.2f times its primal (bound %g): %s %s\n", worst.ratio, worst.bound, worst_file, worst.what);
+    printf("# the dearest derivative costs %.2f times its primal (bound %g): %s %s\n", worst.ratio, worst.bound, worst_file,
+           worst.what);
     return failures > 0 || n <= 0;
 }

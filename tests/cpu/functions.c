@@ -45,7 +45,9 @@ static double ulps(double is, long double want) {
 static double argument(char of, int round) {
     double u = unit(), small = (u - 0.5) * ldexp(1, -(int)(40 * unit()));
     if (of == 'e') return round % 2 ? small : -708 + 1417 * u;
-    if (of == 'T' && round % 3) return round % 3 == 1 ? (u - 0.5) * 40 : (double)(floor(ldexp(unit(), (int)(32 * unit()))) * acosl(0)) * (1 + (u < 0.5) * small * 0x1p-20);
+    if (of == 'T' && round % 3)
+        return round % 3 == 1 ? (u - 0.5) * 40
+                              : (double)(floor(ldexp(unit(), (int)(32 * unit()))) * acosl(0)) * (1 + (u < 0.5) * small * 0x1p-20);
     if (of == 't') return round % 3 == 0 ? small : (u - 0.5) * (round % 3 == 1 ? 4 : 50);
     if (of != 'l') return ldexp(1 + u, round % 2 ? (int)(252 * unit()) - 126 : (int)(2000 * unit()) - 1060);
     return round % 3 == 0 ? ldexp(1 + u, (int)(2000 * unit()) - 1060) : round % 3 == 1 ? 0.5 + 1.5 * u : 1 + small;
@@ -70,24 +72,30 @@ static void check_extremes(fsm_context *ctx) {
             for (int i = 0; i < n; i++) x[i] = i == at % n ? is : 1 - 2.0 * (i % 2);
             greatest(ctx, n, x, &high);
             least(ctx, n, x, &low);
-            if (isnan(is) ? !isnan(high) || !isnan(low) : is > 0 ? high != is : low != is) printf("extremes of %d with %g at %d: %g, %g\n", n, is, at % n, high, low);
+            if (isnan(is) ? !isnan(high) || !isnan(low) : is > 0 ? high != is : low != is)
+                printf("extremes of %d with %g at %d: %g, %g\n", n, is, at % n, high, low);
         }
 }
 
 int main(void) {
-    static const Function functions[] = {{"exp", exps, expl}, {"tanh", tanhs, tanhl}, {"log", logs, logl}, {"sqrt", roots, sqrtl}, {"inverse of sqrt", inverses, inverse},
-                                          {"quotient", quotients, quotient},
-                                          {"Turned, sine", sines, sinl},
-                                          {"Turned, cosine", cosines, cosl},
-                                          {"Turned, a sine", each_sine, sinl},
-                                          {"Turned, a cosine", each_cosine, cosl}};
+    static const Function functions[] = {{"exp", exps, expl},
+                                         {"tanh", tanhs, tanhl},
+                                         {"log", logs, logl},
+                                         {"sqrt", roots, sqrtl},
+                                         {"inverse of sqrt", inverses, inverse},
+                                         {"quotient", quotients, quotient},
+                                         {"Turned, sine", sines, sinl},
+                                         {"Turned, cosine", cosines, cosl},
+                                         {"Turned, a sine", each_sine, sinl},
+                                         {"Turned, a cosine", each_cosine, cosl}};
     const int count = sizeof functions / sizeof *functions;
     static double x[N], y[N];
-    const double far[] = {0,      -0.0, INFINITY, -INFINITY, NAN, -NAN,   1e-320, -1e-320, 5e-324,  1e300, -1e300, 1e17,
-                          -1e17,  710,  709.78,   2e-8,      25,  -25,    -708,   -708.3,  -708.39, -709,  -730,   -745.1,
-                          -745.2, -800, 0x1p1023, -0x1p1023, 1,   0x1p-1022, 0x1.fffffffffffffp-1023, 0x1.fffffffffffffp1023,
+    const double far[] = {0, -0.0, INFINITY, -INFINITY, NAN, -NAN, 1e-320, -1e-320, 5e-324, 1e300, -1e300, 1e17, -1e17, 710, 709.78,
+                          2e-8, 25, -25, -708, -708.3, -708.39, -709, -730, -745.1, -745.2, -800, 0x1p1023, -0x1p1023, 1, 0x1p-1022,
+                          0x1.fffffffffffffp-1023, 0x1.fffffffffffffp1023,
                           // and where floats begin and end
-                          0x1p-126, 0x1.fffffffffffffp-127, 1e-40, 1e-46, 0x1p127, 0x1.fffffffffffffp126, 0x1.fffffffp127, 0x1p128, 0x1p125, -0x1p126, 1e40,
+                          0x1p-126, 0x1.fffffffffffffp-127, 1e-40, 1e-46, 0x1p127, 0x1.fffffffffffffp126, 0x1.fffffffp127, 0x1p128,
+                          0x1p125, -0x1p126, 1e40,
                           // and where what is left of turns is not computed here
                           0x1p30, 0x1.fffffffffffffp29, -0x1p30};
     const int beyond = sizeof far / sizeof *far;

@@ -1,5 +1,5 @@
-// Arrays of all lengths around that from which on stores go past the caches, at all places within a vector, the results of one call at
-// different ones, too: what is stored is right, and nothing is beside them.
+// Arrays of all lengths around that from which on stores go past the caches, at all places within a vector, the results of one call
+// at different ones, too: what is stored is right, and nothing is beside them.
 #include "streams.h"
 #include <stdio.h>
 
@@ -15,7 +15,8 @@ static void clear(double *z) {
 
 static void check(const char *what, const double *z, int at, int n, double (*want)(int)) {
     for (int i = 0; i < N + 2 * BESIDE; i++)
-        if (z[i] != (i < at || i >= at + n ? -1 : want(i - at)) && !wrong++) printf("%s: n = %d, at %d: %d is %g\n", what, n, at, i, z[i]);
+        if (z[i] != (i < at || i >= at + n ? -1 : want(i - at)) && !wrong++)
+            printf("%s: n = %d, at %d: %d is %g\n", what, n, at, i, z[i]);
 }
 
 static double sum(int i) { return 2.5 * x[i] + y[i]; }

@@ -9,12 +9,12 @@
 #include <cstring>
 #include <string>
 
-#define CHECK(condition)                                                                  \
-    do {                                                                                  \
-        if (!(condition)) {                                                               \
-            std::printf("%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);         \
-            std::exit(1);                                                                 \
-        }                                                                                 \
+#define CHECK(condition)                                                                                                           \
+    do {                                                                                                                           \
+        if (!(condition)) {                                                                                                        \
+            std::printf("%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);                                                  \
+            std::exit(1);                                                                                                          \
+        }                                                                                                                          \
     } while (0)
 inline void check_text(const char *file, int line, const std::string &got, const std::string &wanted) {
     if (got == wanted) return;

@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double reals[] = {0.0, -0.0, 1.0, -1.0, 0.3, -0.7, 2.5, -3.5, 4.0, 1e-3, 30.25, 1e300, -1e300, INFINITY, -INFINITY, NAN};
+static const double reals[] = {0.0, -0.0, 1.0,   -1.0,  0.3,    -0.7,     2.5,       -3.5,
+                               4.0, 1e-3, 30.25, 1e300, -1e300, INFINITY, -INFINITY, NAN};
 static const int64_t ints[] = {0, 1, -1, 2, 3, -5, 7, 40, INT64_MAX, INT64_MIN, INT64_MAX - 1};
 
 typedef void Function(const void *x, const void *y, void *r);
@@ -23,15 +24,16 @@ static bool kinds_of(Op op, Kind kind, Kind *x, Kind *y, Kind *r) {
 static void print_function(Str *out, Arena *a, Op op, Kind kind) {
     Kind x, y, r;
     if (!kinds_of(op, kind, &x, &y, &r)) return;
-    const char *first = arena_printf(a, "*static_cast<const %s *>(a)", cuda_type(x)), *second = arena_printf(a, "*static_cast<const %s *>(b)", cuda_type(y));
-    str_printf(out, "extern \"C\" void op_%s_%s(const void *a, const void *b, void *r) { (void)b; *static_cast<%s *>(r) = %s; }\n", op_info[op].name,
-               kind_name(kind), cuda_type(r), expr_op(a, op, kind, first, second));
+    const char *first = arena_printf(a, "*static_cast<const %s *>(a)", cuda_type(x)),
+               *second = arena_printf(a, "*static_cast<const %s *>(b)", cuda_type(y));
+    str_printf(out, "extern \"C\" void op_%s_%s(const void *a, const void *b, void *r) { (void)b; *static_cast<%s *>(r) = %s; }\n",
+               op_info[op].name, kind_name(kind), cuda_type(r), expr_op(a, op, kind, first, second));
 }
 
 static void print_conversion(Str *out, Arena *a, Kind to, Kind from) {
     const char *x = arena_printf(a, "*static_cast<const %s *>(a)", cuda_type(from));
-    str_printf(out, "extern \"C\" void conv_%s_%s(const void *a, const void *, void *r) { *static_cast<%s *>(r) = %s; }\n", kind_name(to), kind_name(from),
-               cuda_type(to), expr_conv(a, to, from, x));
+    str_printf(out, "extern \"C\" void conv_%s_%s(const void *a, const void *, void *r) { *static_cast<%s *>(r) = %s; }\n",
+               kind_name(to), kind_name(from), cuda_type(to), expr_conv(a, to, from, x));
 }
 
 // A value in memory as C++ has it.
@@ -62,7 +64,9 @@ static Scalar sample(Kind k, int i) {
     return s;
 }
 
-static int samples(Kind k) { return kind_is_float(k) ? (int)(sizeof reals / sizeof *reals) : k == KIND_BOOL ? 2 : (int)(sizeof ints / sizeof *ints); }
+static int samples(Kind k) {
+    return kind_is_float(k) ? (int)(sizeof reals / sizeof *reals) : k == KIND_BOOL ? 2 : (int)(sizeof ints / sizeof *ints);
+}
 
 static bool agree(Kind k, Scalar want, Cell got) {
     if (k == KIND_INT) return got.i == want.i;
@@ -84,14 +88,15 @@ static int check_op(Arena *a, void *library, Op op, Kind kind) {
     for (int i = 0; i < samples(x); i++)
         for (int k = 0; k < (op_info[op].arity > 1 ? samples(y) : 1); k++) {
             Scalar p = sample(x, i), q = sample(y, k);
-            if ((op == OP_idiv || op == OP_irem) && q.i == 0) continue;      // a check stands before it
+            if ((op == OP_idiv || op == OP_irem) && q.i == 0) continue; // a check stands before it
             if (op == OP_polygamma && (p.i < 0 || p.i > 50)) continue;
             if (kind == KIND_FLOAT && op_info[op].cost >= op_info[OP_exp].cost && fabs(p.d) > 100) continue;
             Cell cx = cell_of(x, p), cy = cell_of(y, q), got = {.i = 0};
             f(&cx, &cy, &got);
             Scalar want = scalar_op(op, kind, p, q);
             if (agree(r, want, got)) continue;
-            printf("not ok %s: at samples %d and %d it is %g, not %g\n", name, i, k, r == KIND_FLOAT ? (double)got.f : got.d, want.d);
+            printf("not ok %s: at samples %d and %d it is %g, not %g\n", name, i, k, r == KIND_FLOAT ? (double)got.f : got.d,
+                   want.d);
             return 1;
         }
     printf("ok %s\n", name);
@@ -113,7 +118,9 @@ static int check_conversion(Arena *a, void *library, Kind to, Kind from) {
     return 0;
 }
 
-static bool converts(Kind to, Kind from) { return to != from && (to != KIND_INT32 || from == KIND_INT) && (to != KIND_BOOL || from != KIND_INT32); }
+static bool converts(Kind to, Kind from) {
+    return to != from && (to != KIND_INT32 || from == KIND_INT) && (to != KIND_BOOL || from != KIND_INT32);
+}
 
 int main(void) {
     static const Kind kinds[] = {KIND_DOUBLE, KIND_FLOAT, KIND_INT, KIND_BOOL, KIND_INT32};
@@ -132,8 +139,9 @@ int main(void) {
     bool ok = f && fwrite(text.data, 1, text.len, f) == text.len;
     if (f) ok &= !fclose(f);
     str_free(&text);
-    ok = ok && !system(arena_printf(a, "%s -std=c++17 -O1 -Wall -Wextra -Werror -shared -fPIC -I '%s/include' -x c++ %s.cu -o %s.so", compiler ? compiler : "c++",
-                                    root ? root : "../..", base, base));
+    ok =
+        ok && !system(arena_printf(a, "%s -std=c++17 -O1 -Wall -Wextra -Werror -shared -fPIC -I '%s/include' -x c++ %s.cu -o %s.so",
+                                   compiler ? compiler : "c++", root ? root : "../..", base, base));
     void *library = ok ? dlopen(arena_printf(a, "%s.so", base), RTLD_NOW) : NULL;
     int failures = !library;
     if (!library) printf("not ok compiling: %s\n", ok ? dlerror() : "it fails");

@@ -34,7 +34,11 @@ static void on_report(void *data, const char *entry, OracleGroup group, const ch
     if (!j->says) return;
     const char *name = arena_printf(j->arena, "%s %s, %s", j->name, entry, oracle_group_names[group]);
     bool skip = why && !strncmp(why, "skip: ", 6);
-    printf(why && !skip ? "not ok %s: %s\n" : "ok %s%s%s\n", name, why && skip ? " # " : why ? why : "", why && skip ? why + 6 : "");
+    printf(why && !skip ? "not ok %s: %s\n" : "ok %s%s%s\n", name,
+           why && skip ? " # "
+           : why       ? why
+                       : "",
+           why && skip ? why + 6 : "");
     j->failures += why && !skip;
 }
 
@@ -99,15 +103,15 @@ static bool print_group(Arena *a, int group, int n, char *const *files) {
     return !failures;
 }
 
-// Starts the compiler; two of them run at once. Blocks are so small that there are several, and do iterations whose inner loops have
-// some; what can be recorded is recorded at once.
+// Starts the compiler; two of them run at once. Blocks are so small that there are several, and do iterations whose inner loops
+// have some; what can be recorded is recorded at once.
 static pid_t start_compiler(Arena *a, int group) {
     const char *compiler = getenv("FSMC_CXX"), *nvcc = getenv("FSM_NVCC"), *arch = getenv("FSM_ARCH");
     const char *shim = arena_printf(a, "%s -w -fPIC -x c++", compiler ? compiler : "c++");
     const char *gpu = arena_printf(a, "%s -w -Xcompiler -fPIC -arch=%s", nvcc ? nvcc : "nvcc", arch ? arch : "native");
     const char *sizes = "-DFSM_BLOCK=32 -DFSM_LEAST_INNER=3 -DFSM_RECORD_AFTER=0 -DFSM_LEAST_PRODUCT=2 -DFSM_MOST_COPY=16";
-    const char *command = arena_printf(a, "%s -std=c++17 -O0 %s -shared -I '%s/include' '%s/%d.cu' -o '%s/%d.so' 2> '%s/%d.err'", device ? gpu : shim, sizes, root,
-                                       folder, group, folder, group, folder, group);
+    const char *command = arena_printf(a, "%s -std=c++17 -O0 %s -shared -I '%s/include' '%s/%d.cu' -o '%s/%d.so' 2> '%s/%d.err'",
+                                       device ? gpu : shim, sizes, root, folder, group, folder, group, folder, group);
     fflush(NULL);
     pid_t pid = fork();
     if (pid) return pid;
@@ -144,9 +148,9 @@ static int run_all(Arena *a, int n, char *const *files) {
     return failures;
 }
 
-// usage: cuda_programs [-2] [-g] [-k] [-p FOLDER] [WORD|FILE...]. Without words all programs; -2: second derivatives, too, which takes ten times
-// as long; -g: on a GPU, with nvcc (FSM_NVCC, FSM_ARCH); -p: only prints FOLDER/0.cu and so on, each of several; -k: calls what the last run
-// with the same words has compiled.
+// usage: cuda_programs [-2] [-g] [-k] [-p FOLDER] [WORD|FILE...]. Without words all programs; -2: second derivatives, too, which
+// takes ten times as long; -g: on a GPU, with nvcc (FSM_NVCC, FSM_ARCH); -p: only prints FOLDER/0.cu and so on, each of several;
+// -k: calls what the last run with the same words has compiled.
 int main(int argc, char **argv) {
     Arena *a = arena_new();
     struct dirent **list;

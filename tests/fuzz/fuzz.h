@@ -42,9 +42,9 @@ void fuzz_check_functions(FuzzInput *in, Ir *m, Func **fs, int n);
 void fuzz_show(const Diag *diag, const Str *text);
 _Noreturn void fuzz_fail(const char *file, int line, const char *what);
 
-#define FUZZ_CHECK(cond)                                                                                               \
-    do {                                                                                                               \
-        if (!(cond)) fuzz_fail(__FILE__, __LINE__, #cond);                                                             \
+#define FUZZ_CHECK(cond)                                                                                                           \
+    do {                                                                                                                           \
+        if (!(cond)) fuzz_fail(__FILE__, __LINE__, #cond);                                                                         \
     } while (0)
 
 #endif

@@ -14,8 +14,7 @@ static const struct {
 } functions[] = {
     {"scalars", "func scalars(a: f64, b: f32, i: i64, p: bool) { return }"},
     {"vector", "func vector(n: i64 size, x: f64[n]) { return }"},
-    {"matrices",
-     "func matrices(n: i64 size, m: i64 size, A: f64[n, m], k: i64, B: i64[m, (add n k)], p: bool[2]) { return }"},
+    {"matrices", "func matrices(n: i64 size, m: i64 size, A: f64[n, m], k: i64, B: i64[m, (add n k)], p: bool[2]) { return }"},
     {"tuples", "func tuples(n: i64 size, a: f64, b: i64, c: f64[n], d: bool[n, 2]) {\n"
                "  param t: (f64, (i64))\n"
                "  param u: (f64, bool[2])[n]\n"
@@ -60,8 +59,7 @@ static bool same_tensor(const Tensor *a, const Tensor *b) {
         if (a->shape[d] != b->shape[d]) return false;
     for (int64_t i = 0; i < tensor_count(a); i++) {
         double x = tensor_get(a, i), y = tensor_get(b, i);
-        if (kind_is_float(a->kind) ? x != y && !(isnan(x) && isnan(y)) : tensor_get_int(a, i) != tensor_get_int(b, i))
-            return false;
+        if (kind_is_float(a->kind) ? x != y && !(isnan(x) && isnan(y)) : tensor_get_int(a, i) != tensor_get_int(b, i)) return false;
     }
     return true;
 }

@@ -15,8 +15,8 @@
 
 typedef struct Stream {
     Parser parser;
-    VEC(int) open;    // OBLOCK and opening brackets
-    VEC(Loc) real;    // tokens that are in the source
+    VEC(int) open; // OBLOCK and opening brackets
+    VEC(Loc) real; // tokens that are in the source
     int tokens, decls;
 } Stream;
 

@@ -18,16 +18,11 @@ static size_t comment(const char *p) {
     if (strncmp(p, "(*", 2) || p[2] == ')') return 0;
     int depth = 1;
     const char *q = p + 2;
-    while (depth && *q) {
-        if (!strncmp(q, "(*)", 3))
-            q += 3;
-        else if (!strncmp(q, "(*", 2))
-            depth++, q += 2;
-        else if (!strncmp(q, "*)", 2))
-            depth--, q += 2;
-        else
-            q++;
-    }
+    while (depth && *q)
+        if (!strncmp(q, "(*)", 3)) q += 3;
+        else if (!strncmp(q, "(*", 2)) depth++, q += 2;
+        else if (!strncmp(q, "*)", 2)) depth--, q += 2;
+        else q++;
     return depth ? 0 : (size_t)(q - p);
 }
 

@@ -27,14 +27,13 @@ static bool evaluate(const Node *e, const Tensor *inputs, const Func *f, int64_t
 static void fill(Tensor *t, const OracleOptions *o, int64_t largest, Random *r) {
     bool any = o->int_low > o->int_high;
     int64_t low = any ? 0 : o->int_low, high = any ? (largest > 1 ? largest - 1 : 1) : o->int_high;
-    for (int64_t i = 0; i < tensor_count(t); i++) {
+    for (int64_t i = 0; i < tensor_count(t); i++)
         if (kind_is_float(t->kind))
-            tensor_set(t, i, o->ties ? (double)random_int(r, (int64_t)(2 * o->low), (int64_t)(2 * o->high)) / 2 : random_real(r, o->low, o->high));
-        else if (t->kind == KIND_INT || t->kind == KIND_INT32)
-            tensor_set(t, i, (double)random_int(r, low, high));
-        else
-            tensor_set(t, i, (double)random_int(r, 0, 1));
-    }
+            tensor_set(t, i,
+                       o->ties ? (double)random_int(r, (int64_t)(2 * o->low), (int64_t)(2 * o->high)) / 2
+                               : random_real(r, o->low, o->high));
+        else if (t->kind == KIND_INT || t->kind == KIND_INT32) tensor_set(t, i, (double)random_int(r, low, high));
+        else tensor_set(t, i, (double)random_int(r, 0, 1));
 }
 
 Tensor *arguments_make(Arena *a, const Func *f, int nvalue_inputs, const OracleOptions *o, int trial, Random *r) {

@@ -16,9 +16,7 @@
 
 const char *const oracle_group_names[ORACLE_GROUPS] = {"engines", "derivatives", "second order"};
 
-OracleGroup form_group(Form f) {
-    return f == FORM_VALUE ? ORACLE_ENGINES : f <= FORM_ADJOINT ? ORACLE_DERIVATIVES : ORACLE_SECOND;
-}
+OracleGroup form_group(Form f) { return f == FORM_VALUE ? ORACLE_ENGINES : f <= FORM_ADJOINT ? ORACLE_DERIVATIVES : ORACLE_SECOND; }
 
 enum { MAX_TRIALS = 32, MAX_ENTRIES = 32 };
 
@@ -88,10 +86,8 @@ static const char *describe(Oracle *x, const Func *f, const Tensor *in) {
         if (in[k].rank) str_putc(&s, '[');
         for (int64_t i = 0; i < n && i < 30; i++) {
             if (i) str_putc(&s, ',');
-            if (kind_is_float(in[k].kind))
-                str_printf(&s, "%.4g", tensor_get(&in[k], i));
-            else
-                str_printf(&s, "%lld", (long long)tensor_get_int(&in[k], i));
+            if (kind_is_float(in[k].kind)) str_printf(&s, "%.4g", tensor_get(&in[k], i));
+            else str_printf(&s, "%lld", (long long)tensor_get_int(&in[k], i));
         }
         if (in[k].rank) str_putc(&s, ']');
     }
@@ -121,16 +117,14 @@ static const char *difference(Arena *a, const Tensor *got, const Tensor *want, d
     if (got->kind != want->kind || got->rank != want->rank) return "the type differs";
     for (int d = 0; d < got->rank; d++)
         if (got->shape[d] != want->shape[d])
-            return arena_printf(a, "extent %d is %lld, not %lld", d, (long long)got->shape[d],
-                                (long long)want->shape[d]);
+            return arena_printf(a, "extent %d is %lld, not %lld", d, (long long)got->shape[d], (long long)want->shape[d]);
     if (!kind_is_float(got->kind)) tolerance = 0;
     if (got->kind == KIND_FLOAT) tolerance = tolerance < 2e-4 ? 2e-4 : tolerance;
     double allowed = tolerance * (1 + largest(want));
     for (int64_t i = 0; i < tensor_count(got); i++) {
         if (finite && !(isfinite(tensor_get(got, i)) && isfinite(tensor_get(want, i)))) continue;
         if (!close(tensor_get(got, i), tensor_get(want, i), allowed))
-            return arena_printf(a, "element %lld is %.17g, not %.17g", (long long)i, tensor_get(got, i),
-                                tensor_get(want, i));
+            return arena_printf(a, "element %lld is %.17g, not %.17g", (long long)i, tensor_get(got, i), tensor_get(want, i));
     }
     return NULL;
 }
@@ -285,7 +279,9 @@ static bool central(Oracle *x, Entry *e, const Func *f, const Places *p, int t, 
 
 // Differences of three widths of one result. `tiny` is the narrowest: it has few digits, but hardly a step of round or
 // floor falls into it, while steep stairs look like a slope to both of the others.
-typedef struct Differences { const Tensor *wide, *narrow, *tiny; } Differences;
+typedef struct Differences {
+    const Tensor *wide, *narrow, *tiny;
+} Differences;
 
 // Compares the differences with result k of `derivative`. Where the two widths disagree, there is a kink between them,
 // and nothing can be said.
@@ -297,8 +293,8 @@ static void check_difference(Oracle *x, Entry *e, Form derivative, int k, Differ
         if (!(fabs(a - b) <= 1e-3 * (1 + fabs(b))) || (x->o->precise && !isfinite(d))) continue;
         bool stairs = close(tensor_get(by.tiny, i), d, 1e-4 * (1 + largest(got)));
         if (!stairs && !close(c, d, 2e-5 * scale + fabs(a - b))) // as sure as the two agree
-            wrong(x, e, derivative, "element %lld of result %d is %.10g, but differences give %.10g, for %s",
-                  (long long)i, k, d, c, describe(x, e->raw.form[derivative], e->in[t]));
+            wrong(x, e, derivative, "element %lld of result %d is %.10g, but differences give %.10g, for %s", (long long)i, k, d, c,
+                  describe(x, e->raw.form[derivative], e->in[t]));
     }
 }
 
@@ -522,7 +518,8 @@ static void check_costs(Oracle *x, const Batch *p, Tree *const *trees, int value
                 check_costs(x, p, usual, value, false);
                 return;
             }
-            if (x->o->print_costs) printf("# %5.2f %s, %s, trial %d: %lld for %.0f\n", ratio, e->name, form_names[form], t, (long long)work, base);
+            if (x->o->print_costs)
+                printf("# %5.2f %s, %s, trial %d: %lld for %.0f\n", ratio, e->name, form_names[form], t, (long long)work, base);
             if (x->o->cost && ratio / bound > x->o->cost->ratio / (x->o->cost->bound + 1e-9)) {
                 x->o->cost->ratio = ratio, x->o->cost->bound = bound;
                 snprintf(x->o->cost->what, sizeof x->o->cost->what, "%s, %s", e->name, form_names[form]);
@@ -593,7 +590,8 @@ static void call_cuda(Oracle *x, Batch *p) {
     for (int i = 0; i < p->funcs.n; i++) {
         Entry *e = p->entry[i];
         const Func *f = p->funcs.f[i];
-        int (*code)(fsm_context *, void **) = (int (*)(fsm_context *, void **))(uintptr_t)dlsym(cuda->library, arena_printf(x->arena, "%s__call", cpu_c_name(x->arena, f->name)));
+        int (*code)(fsm_context *, void **) = (int (*)(fsm_context *, void **))(uintptr_t)dlsym(
+            cuda->library, arena_printf(x->arena, "%s__call", cpu_c_name(x->arena, f->name)));
         if (!code) wrong(x, e, p->form[i], "there is no CUDA code");
         for (int t = 0; code && t < e->ntrials; t++) {
             if (!e->in[t]) continue;

@@ -27,29 +27,30 @@ typedef struct OracleOptions {
     int trials;    // calls of each entry
     int nsizes;    // sizes to choose from; the first trial takes the first for all sizes
     int64_t sizes[16];
-    double low, high;          // range of floating arguments
-    int64_t int_low, int_high; // range of Int arguments; if empty: 0 to about the largest size
+    double low, high;              // range of floating arguments
+    int64_t int_low, int_high;     // range of Int arguments; if empty: 0 to about the largest size
     int64_t count_low, count_high; // the same where costs are compared (oracle_worth), if not 0
-    unsigned levels;           // bit k: compile at -Ok
-    unsigned second;           // those of them at which second derivatives are compiled too
-    int groups;                // check the first so many of OracleGroup
-    bool says_groups;          // this is how many the program says
-    bool written;              // only as written: no passes, no compiled code
-    bool differences;          // the entries are smooth where they are called
-    bool ties;         // floating arguments are multiples of 1/2, so that they meet kinks: no differences
-    bool precise;      // by --fp=precise: values that are NaN or infinite agree too; derivatives may have some where they
-                       // are not compared
-    bool fast;         // by --fp=fast
-    bool eager_states; // compiled code may fail where a loop's state is computed that turns out not to be needed
-    double tolerance;  // between engines, relative to the largest element
-    int64_t tape_limit; // --tape-limit
-    bool worth;         // for tests/random: oracle_worth is asked
-    bool tight;         // it, or an attribute, may be too small for some loop
+    unsigned levels;               // bit k: compile at -Ok
+    unsigned second;               // those of them at which second derivatives are compiled too
+    int groups;                    // check the first so many of OracleGroup
+    bool says_groups;              // this is how many the program says
+    bool written;                  // only as written: no passes, no compiled code
+    bool differences;              // the entries are smooth where they are called
+    bool ties;                     // floating arguments are multiples of 1/2, so that they meet kinks: no differences
+    bool precise;           // by --fp=precise: values that are NaN or infinite agree too; derivatives may have some where they
+                            // are not compared
+    bool fast;              // by --fp=fast
+    bool eager_states;      // compiled code may fail where a loop's state is computed that turns out not to be needed
+    double tolerance;       // between engines, relative to the largest element
+    int64_t tape_limit;     // --tape-limit
+    bool worth;             // for tests/random: oracle_worth is asked
+    bool tight;             // it, or an attribute, may be too small for some loop
     const OracleCuda *cuda; // not NULL: that is checked, and no other engine
-    const bool *rules_off; // NULL, or for each Rule whether it is left out (--disable-rule); costs are not bounded then
-    bool *reached;     // if not NULL: becomes true for the operations and structural kinds of the entries as written and of their derivatives
-    double identity;   // of the dot-product identity and between second derivatives
-    int cost_bound;          // of derivatives, if not 0: known to be above the bound of check_costs
+    const bool *rules_off;  // NULL, or for each Rule whether it is left out (--disable-rule); costs are not bounded then
+    bool *reached;   // if not NULL: becomes true for the operations and structural kinds of the entries as written and of their
+                     // derivatives
+    double identity; // of the dot-product identity and between second derivatives
+    int cost_bound;  // of derivatives, if not 0: known to be above the bound of check_costs
     struct OracleCost *cost; // if not NULL: what the derivatives cost
     bool print_costs;        // of each derivative, in each trial
 } OracleOptions;
@@ -62,8 +63,8 @@ typedef struct OracleCost {
 
 void oracle_options_init(OracleOptions *o);
 // Reads lines `// oracle: WORD VALUE…` from a source: `sizes 1 2 5`, `range LOW HIGH`, `ints LOW HIGH`, `trials N`,
-// `counts LOW HIGH` (ints where costs are compared), `seed N`, `groups N`, `levels 0123` (digits of -O), `kinks` (no differences), `eager`, `precise`, `fast`, `ties`,
-// `tape N`, `tolerance X`, `identity X`, `cost N`. False if one is not understood.
+// `counts LOW HIGH` (ints where costs are compared), `seed N`, `groups N`, `levels 0123` (digits of -O), `kinks` (no differences),
+// `eager`, `precise`, `fast`, `ties`, `tape N`, `tolerance X`, `identity X`, `cost N`. False if one is not understood.
 bool oracle_options_read(OracleOptions *o, const char *text);
 
 // Called for every group of every entry; why is NULL if all is well, and begins with "skip: " if it cannot be checked.
@@ -85,7 +86,7 @@ typedef struct OracleWorth {
 
 // The part of the size of their terms (ir/terms.h) by which numbers may differ from those as written; if anything is computed in
 // single precision, it is larger.
-#define ORACLE_TERMS 1e-12
+#define ORACLE_TERMS        1e-12
 #define ORACLE_TERMS_SINGLE 1e-3
 
 // Compares the values of all entries of a source, and of their derivatives, with what they are as written: by the loop trees

@@ -110,8 +110,9 @@ static const char *difference(Compared *x, const Func *f, const Call *c, const T
             bool compares = isfinite(terms) && isfinite(b);
             x->w->numbers++, x->w->skipped += !compares;
             if (compares && !(fabs(a - b) <= (single ? ORACLE_TERMS_SINGLE : ORACLE_TERMS) * terms + DBL_MIN))
-                return arena_printf(x->arena, "result %d: element %lld is %.17g, not %.17g, with terms of %.3g: off by %.2g of them",
-                                    k, (long long)e, a, b, terms, fabs(a - b) / terms);
+                return arena_printf(x->arena,
+                                    "result %d: element %lld is %.17g, not %.17g, with terms of %.3g: off by %.2g of them", k,
+                                    (long long)e, a, b, terms, fabs(a - b) / terms);
         }
     return NULL;
 }

@@ -127,15 +127,12 @@ static Verdict judge(const char *text, const OracleOptions *o, bool quiet) {
     }
     close(fd[1]);
     size_t n = 0;
-    for (ssize_t got; n < sizeof v.text - 1 && (got = read(fd[0], v.text + n, sizeof v.text - 1 - n)) > 0;)
-        n += (size_t)got;
+    for (ssize_t got; n < sizeof v.text - 1 && (got = read(fd[0], v.text + n, sizeof v.text - 1 - n)) > 0;) n += (size_t)got;
     v.text[n] = 0;
     close(fd[0]);
     waitpid(pid, &status, 0);
-    if (!n && WIFSIGNALED(status))
-        snprintf(v.text, sizeof v.text, "crash: signal %d", WTERMSIG(status));
-    else if (!n && WEXITSTATUS(status))
-        snprintf(v.text, sizeof v.text, "crash: exit %d", WEXITSTATUS(status));
+    if (!n && WIFSIGNALED(status)) snprintf(v.text, sizeof v.text, "crash: signal %d", WTERMSIG(status));
+    else if (!n && WEXITSTATUS(status)) snprintf(v.text, sizeof v.text, "crash: exit %d", WEXITSTATUS(status));
     v.category = category_of(v.text);
     return v;
 }

@@ -14,8 +14,8 @@ typedef struct FuzzOptions {
     bool verbose;
     bool stop;    // at the first failure
     bool written; // only as written (oracle.h)
-    bool ties;   // arguments at kinks (oracle.h)
-    bool worth;  // values with all rules and without, instead (oracle_worth)
+    bool ties;    // arguments at kinks (oracle.h)
+    bool worth;   // values with all rules and without, instead (oracle_worth)
 } FuzzOptions;
 
 typedef struct FuzzResult {

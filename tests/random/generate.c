@@ -31,8 +31,8 @@ static bool chance(Gen *g, int percent) { return pick(g, 100) < percent; }
 
 // How the loop over an index runs (docs/language.md, "Attributes").
 static const char *gen_wish(Gen *g) {
-    static const char *const texts[] = {"#[lane] ", "#[lane] ", "#[sequential] ", "#[block 2] ", "#[block 3] ", "#[lane] #[block 16] ",
-                                        "#[materialise] "};
+    static const char *const texts[] = {
+        "#[lane] ", "#[lane] ", "#[sequential] ", "#[block 2] ", "#[block 3] ", "#[lane] #[block 16] ", "#[materialise] "};
     uint64_t bits = random_bits(&g->attributes);
     return bits % 4 ? "" : texts[bits / 4 % (sizeof texts / sizeof *texts)];
 }
@@ -133,8 +133,7 @@ static Piece *read_array(Gen *g, Piece *a, const char *extent, const Sort *t) {
     Piece *other = gen(g, t);
     if (t->form == 'r' && chance(g, 60)) return piece(g, t, TEXT("([0 <= $1 && $1 < %s] * ($0)[$1])", extent), 2, a, i);
     if (chance(g, 40))
-        return piece(g, t, TEXT("(if %s > 0 then ($0)[max 0 (min (%s - 1) $1)] else $2)", extent, extent), 3, a, i,
-                     other);
+        return piece(g, t, TEXT("(if %s > 0 then ($0)[max 0 (min (%s - 1) $1)] else $2)", extent, extent), 3, a, i, other);
     return piece(g, t, TEXT("(if 0 <= $1 && $1 < %s then ($0)[$1] else $2)", extent), 3, a, i, other);
 }
 
@@ -192,12 +191,9 @@ static Piece *gen_place(Gen *g, const char *j, const char *i) {
         "(J + 1 = I)", "(J > 0 && J < I)", "(2 * J = I)",      "(J + I = 3)", "(not (J = I))"};
     const char *t = texts[pick(g, sizeof texts / sizeof *texts)];
     Str s = {0};
-    for (const char *p = t; *p; p++) {
-        if (*p == 'J' || *p == 'I')
-            str_puts(&s, *p == 'J' ? j : i);
-        else
-            str_putc(&s, *p);
-    }
+    for (const char *p = t; *p; p++)
+        if (*p == 'J' || *p == 'I') str_puts(&s, *p == 'J' ? j : i);
+        else str_putc(&s, *p);
     const char *text = arena_strdup(g->arena, str_text(&s));
     str_free(&s);
     return strchr(t, '$') ? piece(g, &truth, text, 1, gen_int(g)) : piece(g, &truth, text, 0);
@@ -243,17 +239,15 @@ static Piece *gen_update(Gen *g, const Sort *t, const char *d, const char *i) {
     case 2:
     case 3: r = piece(g, t, build_over(g, t, j, TEXT("if $0 then $1 else %s[%s]", d, j)), 2, c, gen(g, t->part)); break;
     case 4:
-        r = piece(g, t, build_over(g, t, j, TEXT("if $0 then $1 else %s[%s]", d, j)), 2, c,
-                  gen_neighbour(g, t, d, j, i));
+        r = piece(g, t, build_over(g, t, j, TEXT("if $0 then $1 else %s[%s]", d, j)), 2, c, gen_neighbour(g, t, d, j, i));
         break;
     case 5:
-        r = piece(g, t, build_over(g, t, j, TEXT("if $0 then $1 else if $2 then $3 else %s[%s]", d, j)), 4, c,
-                  gen(g, t->part), gen_place(g, j, i), gen_neighbour(g, t, d, j, i));
+        r = piece(g, t, build_over(g, t, j, TEXT("if $0 then $1 else if $2 then $3 else %s[%s]", d, j)), 4, c, gen(g, t->part),
+                  gen_place(g, j, i), gen_neighbour(g, t, d, j, i));
         break;
     case 6:
         if (number)
-            r = piece(g, t, build_over(g, t, j, TEXT("%s[%s] %s [$0] * $1", d, j, pick(g, 2) ? "+" : "-")), 2, c,
-                      gen_real(g));
+            r = piece(g, t, build_over(g, t, j, TEXT("%s[%s] %s [$0] * $1", d, j, pick(g, 2) ? "+" : "-")), 2, c, gen_real(g));
         break;
     case 7:
         if (number)
@@ -261,9 +255,7 @@ static Piece *gen_update(Gen *g, const Sort *t, const char *d, const char *i) {
                       pick(g, 2) ? gen_real(g) : gen_neighbour(g, t, d, j, i));
         break;
     case 8:
-        if (number)
-            r = piece(g, t, build_over(g, t, j, TEXT("if $0 then %s[%s] + $1 else %s[%s]", d, j, d, j)), 2, c,
-                      gen_real(g));
+        if (number) r = piece(g, t, build_over(g, t, j, TEXT("if $0 then %s[%s] + $1 else %s[%s]", d, j, d, j)), 2, c, gen_real(g));
         break;
     default: break;
     }
@@ -281,21 +273,20 @@ static Piece *gen_update_matrix(Gen *g, const Sort *t, const char *d, const char
     Piece *c = gen_place(g, j, i), *r;
     switch (pick(g, 4)) {
     case 0:
-        r = piece(g, t, TEXT("(build (%s) (fun %s -> if $0 then $1 else %s[%s]))", rows, j, d, j), 2, c,
-                  gen(g, t->part));
+        r = piece(g, t, TEXT("(build (%s) (fun %s -> if $0 then $1 else %s[%s]))", rows, j, d, j), 2, c, gen(g, t->part));
         break;
     case 1:
         declare(g, l, &integer, columns);
         r = piece(g, t,
-                  TEXT("(build (%s) (fun %s -> build (%s) (fun %s -> if $0 && $1 then $2 else %s[%s, %s])))", rows, j,
-                       columns, l, d, j, l),
+                  TEXT("(build (%s) (fun %s -> build (%s) (fun %s -> if $0 && $1 then $2 else %s[%s, %s])))", rows, j, columns, l,
+                       d, j, l),
                   3, c, gen_place(g, l, i), gen(g, t->part->part));
         break;
     case 2:
         declare(g, l, &integer, columns);
         r = piece(g, t,
-                  TEXT("(build (%s) (fun %s -> build (%s) (fun %s -> if $0 then %s[%s, %s - 1 - %s] else %s[%s, %s])))",
-                       rows, j, columns, l, d, j, columns, l, d, j, l),
+                  TEXT("(build (%s) (fun %s -> build (%s) (fun %s -> if $0 then %s[%s, %s - 1 - %s] else %s[%s, %s])))", rows, j,
+                       columns, l, d, j, columns, l, d, j, l),
                   1, gen_place(g, l, i));
         break;
     default:
@@ -303,8 +294,8 @@ static Piece *gen_update_matrix(Gen *g, const Sort *t, const char *d, const char
         r = t->part->part->form != 'r'
                 ? gen_build(g, t)
                 : piece(g, t,
-                        TEXT("(build (%s) (fun %s -> build (%s) (fun %s -> %s[%s, %s] - [$0] * $1 * %s[0, %s])))", rows,
-                             j, columns, l, d, j, l, d, l),
+                        TEXT("(build (%s) (fun %s -> build (%s) (fun %s -> %s[%s, %s] - [$0] * $1 * %s[0, %s])))", rows, j, columns,
+                             l, d, j, l, d, l),
                         2, gen_place(g, pick(g, 2) ? j : l, i), gen_real(g));
     }
     g->nnames = names;
@@ -329,7 +320,7 @@ static Piece *gen_step(Gen *g, const Sort *t, const char *s, const char *i) {
 
 // How the loop's trace is kept: all of it, in so many levels, or in so many bytes (docs/language.md, "Attributes").
 static const char *gen_attribute(Gen *g) {
-    static const char *const texts[] = {"#[stripmine 2] ", "#[stripmine 2] ", "#[stripmine 3] ",   "#[stripmine 4] ",
+    static const char *const texts[] = {"#[stripmine 2] ", "#[stripmine 2] ",  "#[stripmine 3] ",   "#[stripmine 4] ",
                                         "#[stripmine 1] ", "#[tapeLimit 60] ", "#[tapeLimit 200] ", "#[tapeLimit 1000] "};
     return chance(g, 30) ? texts[pick(g, sizeof texts / sizeof *texts)] : "";
 }
@@ -348,10 +339,9 @@ static Piece *gen_fold(Gen *g, const Sort *t) {
                               " (fun (%s, (%s, %s)) -> ($2, (%s + 1, if %s = 0 then %s else $1))) ($0, (0, true))))",
                               s, i, d, d, i, s, i, d, i, i, d),
                          3, init, more, step);
-        return piece(g, t,
-                     TEXT("(fst (whileLoop (fun (%s, %s) -> %s < 3 && $1) (fun (%s, %s) -> ($2, %s + 1)) ($0, 0)))", s,
-                          i, i, s, i, i),
-                     3, init, more, step);
+        return piece(
+            g, t, TEXT("(fst (whileLoop (fun (%s, %s) -> %s < 3 && $1) (fun (%s, %s) -> ($2, %s + 1)) ($0, 0)))", s, i, i, s, i, i),
+            3, init, more, step);
     }
     int names = g->nnames;
     declare(g, i, &integer, extent);
@@ -369,8 +359,8 @@ static Piece *gen_fold(Gen *g, const Sort *t) {
     declare(g, s, t, NULL);
     Piece *step2 = gen_step(g, other, d, i);
     g->nnames = names;
-    return piece(g, t, TEXT("(fst (%sifold (fun (%s, %s) %s -> ($2, $3)) ($0, $1) (%s)))", how, s, d, i, extent), 4,
-                 init, init2, step, step2);
+    return piece(g, t, TEXT("(fst (%sifold (fun (%s, %s) %s -> ($2, $3)) ($0, $1) (%s)))", how, s, d, i, extent), 4, init, init2,
+                 step, step2);
 }
 
 // A term of type t by a construct that every type has; NULL: none this time.
@@ -382,8 +372,7 @@ static Piece *gen_common(Gen *g, const Sort *t) {
     case 3: return g->loops ? gen_fold(g, t) : NULL;
     case 4: return gen_read(g, t);
     case 5:
-        if (chance(g, 30))
-            return piece(g, t, chance(g, 50) ? "(fst ($0, $1))" : "(snd ($1, $0))", 2, gen(g, t), gen_real(g));
+        if (chance(g, 30)) return piece(g, t, chance(g, 50) ? "(fst ($0, $1))" : "(snd ($1, $0))", 2, gen(g, t), gen_real(g));
         return NULL;
     case 6:
         if (g->wild && chance(g, 40)) return piece(g, t, "(assert $0 \"wrong\" $1)", 2, gen_bool(g), gen(g, t));
@@ -463,8 +452,7 @@ static Piece *gen_sum(Gen *g) {
 // A derivative of a scalar with respect to a fresh scalar or array, as a scalar.
 static Piece *derivative_of_scalar(Gen *g, const Sort *t, const char *z, bool forward, Piece *body, Piece *x) {
     if (forward) return piece(g, &real, TEXT("(jvp (fun %s -> $0) $1 $2)", z), 3, body, x, gen(g, t));
-    if (chance(g, 15) && t->form == 'r')
-        return piece(g, &real, TEXT("(hvp (fun %s -> $0) $1 $2)", z), 3, body, x, gen(g, t));
+    if (chance(g, 15) && t->form == 'r') return piece(g, &real, TEXT("(hvp (fun %s -> $0) $1 $2)", z), 3, body, x, gen(g, t));
     Piece *d = piece(g, t, TEXT("(grad (fun %s -> $0) $1)", z), 2, body, x);
     return t->form == 'r' ? d : read_array(g, d, t->extent, &real);
 }
@@ -481,8 +469,8 @@ static Piece *derivative_of_array(Gen *g, const Sort *t, const char *z, bool for
         return t->form == 'r' ? d : read_array(g, d, t->extent, &real);
     }
     const Sort *row = t->form == 'r' ? t : array_of(g, t->extent, &real);
-    Piece *j = piece(g, array_of(g, made->extent, row),
-                     TEXT("(%s (fun %s -> $0) $1)", forward ? "jacfwd" : "jacrev", z), 2, body, x);
+    Piece *j =
+        piece(g, array_of(g, made->extent, row), TEXT("(%s (fun %s -> $0) $1)", forward ? "jacfwd" : "jacrev", z), 2, body, x);
     Piece *r = read_array(g, j, made->extent, row);
     return t->form == 'r' ? r : read_array(g, r, t->extent, &real);
 }
@@ -550,8 +538,8 @@ enum { CALLS_ONE = sizeof call_one / sizeof *call_one, CALLS_TWO = sizeof call_t
 enum { CALLS = CALLS_ONE + CALLS_TWO + 2 };
 
 static Piece *gen_call(Gen *g) {
-    static const char *const whole[] = {"(sumOf $0)",   "(norm1 $0)",  "(dot $0 $0)", "(reduce max 0.0 $0)",
-                                        "(maximum $0)", "(minimum $0)"}; // the last two fail if it is empty
+    static const char *const whole[] = {"(sumOf $0)",          "(norm1 $0)",   "(dot $0 $0)",
+                                        "(reduce max 0.0 $0)", "(maximum $0)", "(minimum $0)"}; // the last two fail if it is empty
     int k = g->call >= 0 ? g->call : pick(g, CALLS);
     g->call = -1;
     if (k < CALLS_ONE) return piece(g, &real, call_one[k], 1, gen_real(g));
@@ -640,8 +628,7 @@ static Piece *gen_histogram(Gen *g, const Sort *t) {
     declare(g, i, &integer, extent);
     Piece *at = gen_int(g), *e = gen_real(g);
     g->nnames = names;
-    return piece(g, t, TEXT("(build (%s) (fun %s -> sum (%s) (fun %s -> [$0 = %s] * $1)))", t->extent, b, extent, i, b),
-                 2, at, e);
+    return piece(g, t, TEXT("(build (%s) (fun %s -> sum (%s) (fun %s -> [$0 = %s] * $1)))", t->extent, b, extent, i, b), 2, at, e);
 }
 
 // Loops of the prelude.
@@ -650,14 +637,12 @@ static Piece *gen_library(Gen *g, const Sort *t) {
     const Sort *keys = array_of(g, extent, &integer), *values = array_of(g, extent, &real);
     switch (pick(g, 4)) {
     case 0: return piece(g, t, "(scan (+) $0 $1)", 2, gen_real(g), gen(g, t));
-    case 1:
-        return piece(g, t, TEXT("(hist max $0 (%s) $1 $2)", t->extent), 3, gen_real(g), gen(g, keys), gen(g, values));
+    case 1: return piece(g, t, TEXT("(hist max $0 (%s) $1 $2)", t->extent), 3, gen_real(g), gen(g, keys), gen(g, values));
     case 2:
-        return piece(g, t, TEXT("(hist (fun a b -> 0.5 * a + b) $0 (%s) $1 $2)", t->extent), 3, gen_real(g),
-                     gen(g, keys), gen(g, values));
-    default: // distinct places
-        return piece(g, t, TEXT("(scatter $0 (build (%s) (fun %s -> 2 * %s - 1)) $1)", extent, i, i), 2, gen(g, t),
+        return piece(g, t, TEXT("(hist (fun a b -> 0.5 * a + b) $0 (%s) $1 $2)", t->extent), 3, gen_real(g), gen(g, keys),
                      gen(g, values));
+    default: // distinct places
+        return piece(g, t, TEXT("(scatter $0 (build (%s) (fun %s -> 2 * %s - 1)) $1)", extent, i, i), 2, gen(g, t), gen(g, values));
     }
 }
 
@@ -692,11 +677,9 @@ static Piece *gen_array(Gen *g, const Sort *t) {
     if (g->loops && t->part->form == 'r' && chance(g, 10)) return gen_library(g, t);
     if (t->part->form == 'r' && chance(g, 6)) return piece(g, t, "(map2 (*) $0 $1)", 2, gen(g, t), gen(g, t));
     if (t->part->form == 'r' && chance(g, 5))
-        return piece(g, t, TEXT("($0[1 .. (%s)])", t->extent), 1,
-                     gen(g, array_of(g, TEXT("(%s) + 1", t->extent), &real)));
+        return piece(g, t, TEXT("($0[1 .. (%s)])", t->extent), 1, gen(g, array_of(g, TEXT("(%s) + 1", t->extent), &real)));
     if (t->part->form == 'a' && chance(g, 15))
-        return piece(g, t, "(transpose $0)", 1,
-                     gen(g, array_of(g, t->part->extent, array_of(g, t->extent, t->part->part))));
+        return piece(g, t, "(transpose $0)", 1, gen(g, array_of(g, t->part->extent, array_of(g, t->extent, t->part->part))));
     return gen_build(g, t);
 }
 

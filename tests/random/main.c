@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
-// fsmc_fuzz: a long campaign of random programs. usage: fsmc_fuzz [-v] [-1] [-c] [-e] [-f] [-w] [-x] [-s SEED] [-n COUNT] [-t SECONDS] [-z SIZE]
+// fsmc_fuzz: a long campaign of random programs. usage: fsmc_fuzz [-v] [-1] [-c] [-e] [-f] [-w] [-x] [-s SEED] [-n COUNT] [-t
+// SECONDS] [-z SIZE]
 #include "random/fuzz.h"
 
 #include <stdio.h>
@@ -23,13 +24,14 @@ int main(int argc, char **argv) {
         case 'z': o.size = atoi(optarg); break;
         case 'k': o.shrink = atoi(optarg); break;
         default:
-            fprintf(stderr,
-                    "usage: fsmc_fuzz [-v] [-1] [-c] [-e] [-f] [-w] [-x] [-s SEED] [-n COUNT] [-t SECONDS] [-z SIZE] [-k SHRINKING STEPS]\n");
+            fprintf(
+                stderr,
+                "usage: fsmc_fuzz [-v] [-1] [-c] [-e] [-f] [-w] [-x] [-s SEED] [-n COUNT] [-t SECONDS] [-z SIZE] [-k SHRINKING STEPS]\n");
             return 2;
         }
     }
     FuzzResult r = fuzz_run(&o);
-    printf("%d programs from seed %llu, %d of them compiled, %d failures\n", r.done, (unsigned long long)o.first,
-           r.compiled, r.failures);
+    printf("%d programs from seed %llu, %d of them compiled, %d failures\n", r.done, (unsigned long long)o.first, r.compiled,
+           r.failures);
     return r.failures > 0;
 }

@@ -31,12 +31,9 @@ void sort_print(Str *out, const Sort *t) {
 }
 
 static void print_term(Str *out, const Piece *t) {
-    for (const char *p = t->text; *p; p++) {
-        if (*p == '$')
-            print_term(out, t->part[*++p - '0']);
-        else
-            str_putc(out, *p);
-    }
+    for (const char *p = t->text; *p; p++)
+        if (*p == '$') print_term(out, t->part[*++p - '0']);
+        else str_putc(out, *p);
 }
 
 const char *sample_text(const Sample *s) {
@@ -127,13 +124,9 @@ static bool lift_part(Shrink *x, Piece **at, const Piece *inside) {
 
 static bool simpler(Shrink *x, Piece **at) {
     static const char *const real[] = {"0.5", "s", "x[0]"}, *const num[] = {"0", "1", "k"},
-                             *const single[] = {"(float 0.5)", "(float s)", "(float x[0])"},
-                             *const truth[] = {"true", "false"};
+                             *const single[] = {"(float 0.5)", "(float s)", "(float x[0])"}, *const truth[] = {"true", "false"};
     Piece *t = *at;
-    const char *const *by = t->type->form == 'r'   ? real
-                            : t->type->form == 'f' ? single
-                            : t->type->form == 'i' ? num
-                                                   : truth;
+    const char *const *by = t->type->form == 'r' ? real : t->type->form == 'f' ? single : t->type->form == 'i' ? num : truth;
     if (t->type->form == 'a' || t->type->form == 't') {
         Piece *simple = piece_simplest(x->s->arena, t->type);
         if (piece_size(simple) < piece_size(t) && try_replace(x, at, simple)) return true;
@@ -169,10 +162,8 @@ void sample_shrink(Sample *s, bool (*fails)(void *data, const char *text), void 
         for (int k = 0; k < s->nparams; k++) {
             if (s->param[k].gone) continue;
             s->param[k].gone = true;
-            if (still_fails(&x))
-                any = true;
-            else
-                s->param[k].gone = false;
+            if (still_fails(&x)) any = true;
+            else s->param[k].gone = false;
         }
     }
 }

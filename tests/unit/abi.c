@@ -15,9 +15,8 @@ enum { N = 3, K = 2, INPUTS = 6, ARRAYS = 8, MAX_RANK = 2, ROOM = 64 };
 
 typedef int Mixed(fsm_context *, int64_t, int64_t, const void *, const void *, const void *, const void *, const void *,
                   const void *, double, int64_t, int, void *, void *, void *);
-typedef int MixedGeneral(fsm_context *, const fsm_view *, const fsm_view *, const fsm_view *, const fsm_view *,
-                         const fsm_view *, const fsm_view *, double, int64_t, int, const fsm_view *, const fsm_view *,
-                         void *);
+typedef int MixedGeneral(fsm_context *, const fsm_view *, const fsm_view *, const fsm_view *, const fsm_view *, const fsm_view *,
+                         const fsm_view *, double, int64_t, int, const fsm_view *, const fsm_view *, void *);
 typedef int Sizes(fsm_context *, int64_t, int64_t, const void *, const void *, const void *, const void *, const void *,
                   const void *, double, int64_t, int, int64_t *, int64_t *, int64_t *);
 typedef int Packed(fsm_context *, int64_t, const double *, double *);
@@ -27,9 +26,9 @@ static const struct {
     const char *name, *type;
     int kind, rank, size;
     char dims[MAX_RANK]; // 'n', 'k'
-} arrays[ARRAYS] = {{"x", "Double", FSM_DOUBLE, 1, 8, "n"},      {"m", "Float", FSM_FLOAT, 2, 4, "nk"},
-                    {"b", "Bool", FSM_BOOL, 1, 1, "k"},          {"is", "Int32", FSM_INT32, 1, 4, "n"},
-                    {"p_0", "Double", FSM_DOUBLE, 1, 8, "k"},    {"p_1", "Int", FSM_INT, 1, 8, "k"},
+} arrays[ARRAYS] = {{"x", "Double", FSM_DOUBLE, 1, 8, "n"},     {"m", "Float", FSM_FLOAT, 2, 4, "nk"},
+                    {"b", "Bool", FSM_BOOL, 1, 1, "k"},         {"is", "Int32", FSM_INT32, 1, 4, "n"},
+                    {"p_0", "Double", FSM_DOUBLE, 1, 8, "k"},   {"p_1", "Int", FSM_INT, 1, 8, "k"},
                     {"out0", "Double", FSM_DOUBLE, 2, 8, "nk"}, {"out1", "Float", FSM_FLOAT, 1, 4, "k"}};
 
 typedef struct Args {
@@ -92,8 +91,7 @@ static void show(Args *a) {
 static int call(const Args *a, bool views) {
     void *const *d = a->data;
     const fsm_view *const *v = a->views;
-    if (views)
-        return general(ctx, v[0], v[1], v[2], v[3], v[4], v[5], a->c, a->j, a->t, v[6], v[7], a->out2);
+    if (views) return general(ctx, v[0], v[1], v[2], v[3], v[4], v[5], a->c, a->j, a->t, v[6], v[7], a->out2);
     return mixed(ctx, a->n, a->k, d[0], d[1], d[2], d[3], d[4], d[5], a->c, a->j, a->t, d[6], d[7], a->out2);
 }
 
@@ -127,8 +125,7 @@ static const char *recovers(void) {
     return NULL;
 }
 
-static void expect(const char *name, const Args *a, bool views, int code, const char *who, const char *wanted,
-                   const char *given) {
+static void expect(const char *name, const Args *a, bool views, int code, const char *who, const char *wanted, const char *given) {
     char title[120];
     static char why[300];
     snprintf(title, sizeof title, "%s%s", views ? "general: " : "", name);
@@ -241,8 +238,7 @@ static void sizes(void) {
     a.n = a.k = INT64_C(1) << 32;
     expect("n and k are 2^32", &a, false, FSM_ERROR_OVERFLOW, "argument 'm'", "bytes are expected", "[4294967296][4294967296]");
     a.n = INT64_C(1) << 31, a.k = INT64_C(1) << 30;
-    expect("the product is 2^61", &a, false, FSM_ERROR_OVERFLOW, "argument 'm'", "bytes are expected",
-           "[2147483648][1073741824]");
+    expect("the product is 2^61", &a, false, FSM_ERROR_OVERFLOW, "argument 'm'", "bytes are expected", "[2147483648][1073741824]");
 }
 
 static void program(void) {
@@ -297,7 +293,8 @@ static void views(void) {
             expect(NAME("extent %d of %s is -2", r, arrays[i].name), &a, true, FSM_ERROR_NEGATIVE, quoted(i), "at least 0", "[-2]");
             if (i == 0 || (i == 1 && r == 1)) continue; // these bind the sizes
             show(&a), a.shape[i][r] = 5;
-            expect(NAME("extent %d of %s is 5", r, arrays[i].name), &a, true, FSM_ERROR_SIZE, quoted(i), shape_text(i, N, K), "[5]");
+            expect(NAME("extent %d of %s is 5", r, arrays[i].name), &a, true, FSM_ERROR_SIZE, quoted(i), shape_text(i, N, K),
+                   "[5]");
         }
         a = valid();
         if (arrays[i].size == 1) continue;
@@ -309,9 +306,11 @@ static void views(void) {
         for (int r = 0; r < arrays[i].rank; r++) {
             Args a = valid();
             show(&a), a.strides[i][r] = 0;
-            expect(NAME("stride %d of %s is 0", r, arrays[i].name), &a, true, FSM_ERROR_STRIDE, quoted(i), "a place for each", " 0");
+            expect(NAME("stride %d of %s is 0", r, arrays[i].name), &a, true, FSM_ERROR_STRIDE, quoted(i), "a place for each",
+                   " 0");
             show(&a), a.strides[i][r] = 2;
-            expect(NAME("stride %d of %s is 2", r, arrays[i].name), &a, true, FSM_ERROR_STRIDE, quoted(i), "a place for each", " 2");
+            expect(NAME("stride %d of %s is 2", r, arrays[i].name), &a, true, FSM_ERROR_STRIDE, quoted(i), "a place for each",
+                   " 2");
         }
     Args a = valid();
     show(&a), a.shape[0][0] = INT64_MAX;
@@ -349,11 +348,11 @@ static void strided(void) {
     out2 = 0;
     int code = call(&a, true);
     const double want0[12] = {2, 0, 4, 0, 6, 0, 8, 0, 8, 0, 8, 0};
-    report("general: strides", code                                     ? "an error"
-                               : memcmp(out0, want0, sizeof out0)       ? "a strided result"
+    report("general: strides", code                                           ? "an error"
+                               : memcmp(out0, want0, sizeof out0)             ? "a strided result"
                                : out1[3] != 6 || out1[1] != 8 || out1[0] != 0 ? "a reversed result"
-                               : out2 != 30                             ? "a scalar"
-                                                                        : NULL);
+                               : out2 != 30                                   ? "a scalar"
+                                                                              : NULL);
     double one = 4, same[6] = {0}, both[12] = {0};
     a = valid();
     show(&a);

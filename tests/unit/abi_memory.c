@@ -19,8 +19,8 @@ enum { LENGTH = 20000, CALLS = 10000 };
 
 typedef struct Heap {
     int64_t asked, live;
-    int64_t fail_at;  // the number of the allocation that fails; 0: none
-    bool fail_after;  // all later ones, too
+    int64_t fail_at; // the number of the allocation that fails; 0: none
+    bool fail_after; // all later ones, too
 } Heap;
 
 static void *heap_alloc(size_t size, void *data) {
@@ -54,8 +54,7 @@ typedef struct Entry {
 
 static bool outputs_right(const Entry *e) {
     for (int k = 0; k < e->func->noutputs; k++)
-        if (memcmp(e->out[k].data, e->expected[k].data, (size_t)tensor_count(&e->out[k]) * kind_size(e->out[k].kind)))
-            return false;
+        if (memcmp(e->out[k].data, e->expected[k].data, (size_t)tensor_count(&e->out[k]) * kind_size(e->out[k].kind))) return false;
     return true;
 }
 

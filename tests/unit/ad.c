@@ -19,17 +19,11 @@ typedef struct CheckState {
 static bool first_order(CheckState *c) {
     Prog *p = c->p;
     Tensor dy[MAX_OUTPUTS], adj[MAX_INPUTS], fd[MAX_OUTPUTS];
-    if (!evaluate(p, p->ny, c->dy, dy) || !evaluate(p, p->nx, c->x_adj, adj)) {
-        return false;
-    }
+    if (!evaluate(p, p->ny, c->dy, dy) || !evaluate(p, p->nx, c->x_adj, adj)) return false;
     double jv = product(p->ny, dy, c->wv), jtw = product(p->nx, adj, c->vv);
     double scale = magnitude(p->ny, dy) * magnitude(p->ny, c->wv);
-    if (!near("<J v, w> and <v, J' w>", jv, jtw, scale, 1e-12)) {
-        return false;
-    }
-    if (c->kinked) {
-        return true;
-    }
+    if (!near("<J v, w> and <v, J' w>", jv, jtw, scale, 1e-12)) return false;
+    if (c->kinked) return true;
     return differences(p, p->ny, p->y, c->vv, fd) && near_all("tangent and differences", p->ny, dy, fd, 1e-6);
 }
 
@@ -44,9 +38,7 @@ static int64_t cost(Prog *p, int n, Node **e) {
 
 static int64_t count_elements(int n, const Tensor *t) {
     int64_t total = 0;
-    for (int k = 0; k < n; k++) {
-        total += tensor_count(&t[k]);
-    }
+    for (int k = 0; k < n; k++) total += tensor_count(&t[k]);
     return total;
 }
 
@@ -55,11 +47,9 @@ static bool within_bound(CheckState *c) {
     Prog *p = c->p;
     int64_t sizes = count_elements(p->nx, c->vv) + count_elements(p->ny, c->wv), primal = cost(p, p->ny, p->y);
     int64_t forward = cost(p, p->ny, c->dy), reverse = cost(p, p->nx, c->x_adj), bound = 4 * (primal + sizes);
-    if (forward <= bound && reverse <= bound) {
-        return true;
-    }
-    snprintf(why, sizeof why, "primal %lld, sizes %lld, forward %lld, reverse %lld", (long long)primal,
-             (long long)sizes, (long long)forward, (long long)reverse);
+    if (forward <= bound && reverse <= bound) return true;
+    snprintf(why, sizeof why, "primal %lld, sizes %lld, forward %lld, reverse %lld", (long long)primal, (long long)sizes,
+             (long long)forward, (long long)reverse);
     return false;
 }
 
@@ -69,26 +59,20 @@ static bool second_order(CheckState *c) {
     Node *one = real(p, 1), *t = inner_product(p, p->ny, c->dy, c->w), *q = inner_product(p, p->nx, c->x_adj, c->v);
     Node *fr[MAX_INPUTS], *rf[MAX_INPUTS], *rr[MAX_INPUTS], *ff;
     if (!ad_forward(m, p->nx, c->x_adj, fr, p->nx, c->x, c->v, &c->error) ||
-        !ad_reverse(m, 1, &t, &one, p->nx, c->x, rf, &c->error) ||
-        !ad_reverse(m, 1, &q, &one, p->nx, c->x, rr, &c->error) ||
+        !ad_reverse(m, 1, &t, &one, p->nx, c->x, rf, &c->error) || !ad_reverse(m, 1, &q, &one, p->nx, c->x, rr, &c->error) ||
         !ad_forward(m, 1, &t, &ff, p->nx, c->x, c->u, &c->error)) {
         snprintf(why, sizeof why, "%s", c->error.text);
         return false;
     }
     Tensor a[MAX_INPUTS], b[MAX_INPUTS], d[MAX_INPUTS], s, fd[MAX_INPUTS];
-    if (!evaluate(p, p->nx, fr, a) || !evaluate(p, p->nx, rf, b) || !evaluate(p, p->nx, rr, d) ||
-        !evaluate(p, 1, &ff, &s)) {
+    if (!evaluate(p, p->nx, fr, a) || !evaluate(p, p->nx, rf, b) || !evaluate(p, p->nx, rr, d) || !evaluate(p, 1, &ff, &s))
         return false;
-    }
     double uhv = product(p->nx, a, c->uv), scale = magnitude(p->nx, a) * magnitude(p->nx, c->uv);
     if (!near_all("reverse over forward and forward over reverse", p->nx, b, a, 1e-11) ||
         !near_all("reverse over reverse and forward over reverse", p->nx, d, a, 1e-11) ||
-        !near("forward over forward and forward over reverse", tensor_get(&s, 0), uhv, scale, 1e-11)) {
+        !near("forward over forward and forward over reverse", tensor_get(&s, 0), uhv, scale, 1e-11))
         return false;
-    }
-    if (c->kinked) {
-        return true;
-    }
+    if (c->kinked) return true;
     return differences(p, p->nx, c->x_adj, c->vv, fd) && near_all("second order and differences", p->nx, a, fd, 1e-5);
 }
 
@@ -101,9 +85,7 @@ static bool check_prog(Prog *p, bool kinked, bool bounded) {
         c->x[j] = p->in[p->x[j]];
         xs[j] = p->val[p->x[j]];
     }
-    if (!evaluate(p, p->ny, p->y, y)) {
-        return false;
-    }
+    if (!evaluate(p, p->ny, p->y, y)) return false;
     directions(p, p->nx, c->x, xs, c->v, c->vv);
     directions(p, p->nx, c->x, xs, c->u, c->uv);
     directions(p, p->ny, p->y, y, c->w, c->wv);
@@ -408,8 +390,7 @@ static void mixture(Prog *p) {
     INDEX(r, d);
     INDEX(c, d);
     Node *at = ADD(c, ir_idiv(p->m, MUL(r, SUB(r, num(p, 1))), num(p, 2)));
-    Node *lower = GEN(k, GEN(r, GEN(c, IF(EQ(r, c), EXP(at2(p, q, k, r)),
-                                           IF(LT(c, r), at2(p, l, k, at), real(p, 0))))));
+    Node *lower = GEN(k, GEN(r, GEN(c, IF(EQ(r, c), EXP(at2(p, q, k, r)), IF(LT(c, r), at2(p, l, k, at), real(p, 0))))));
     Node *y = SUM(c, MUL(ir_at(p->m, lower, 3, (Node *[]){k, r, c}), SUB(at2(p, x, i, c), at2(p, mu, k, c))));
     Node *term = SUB(at1(p, alpha, k), MUL(real(p, 0.5), SUM(r, MUL(y, y))));
     Node *terms = GEN(k, term);
@@ -469,9 +450,7 @@ static void check_linear(const char *name, Build build) {
 
 // ---- every elementwise operation
 // Rows whose derivative is zero wherever it exists.
-static bool derivative_vanishes(Op op) {
-    return op == OP_floor || op == OP_ceil || op == OP_round || op == OP_trunc;
-}
+static bool derivative_vanishes(Op op) { return op == OP_floor || op == OP_ceil || op == OP_round || op == OP_trunc; }
 
 static bool row_has_partials(Op op) {
     Prog *p = prog_new(true);
@@ -518,9 +497,7 @@ static void one_op(Prog *p) {
 static void check_ops(void) {
     for (Op op = 0; op < OP_COUNT; op++) {
         OpType type = op_info[op].type;
-        if (!op_is_elementwise(op) || type == T_INT || type == T_CMP || type == T_LOGIC) {
-            continue;
-        }
+        if (!op_is_elementwise(op) || type == T_INT || type == T_CMP || type == T_LOGIC) continue;
         report("partials of ", op_info[op].name, row_has_partials(op));
         char name[64];
         snprintf(name, sizeof name, "operation %s", op_info[op].name);
@@ -566,9 +543,8 @@ int main(void) {
         {"mixture", mixture, false, true},
         {"kinks", kinks, true, false},
     };
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         check(programs[i].name, programs[i].build, programs[i].kinked, !programs[i].reordered);
-    }
     check_linear("trace of a diagonal", trace_of_diagonal);
     check_linear("dot of a diagonal's row and column", diagonal_dot);
     check_linear("skipped sum", skipped_sum);

@@ -62,9 +62,7 @@ static inline Tensor tensor_like(Prog *p, Node *shaped, int64_t *extents) {
 
 static inline Node *passive(Prog *p, const char *name, Kind kind, int rank, Node **shape, const int64_t *extents) {
     Tensor t = tensor_new(p->arena, kind, rank, extents);
-    for (int64_t i = 0; i < tensor_count(&t); i++) {
-        tensor_set(&t, i, kind_is_float(kind) ? uniform(0.3, 1.3) : (double)i);
-    }
+    for (int64_t i = 0; i < tensor_count(&t); i++) tensor_set(&t, i, kind_is_float(kind) ? uniform(0.3, 1.3) : (double)i);
     return add_input(p, name, ir_input(p->m, p->nin, name, kind, rank, shape), t);
 }
 
@@ -87,17 +85,13 @@ static inline Node *matrix(Prog *p, const char *name, Node *n, Node *m, int64_t 
 
 static inline Node *ints(Prog *p, const char *name, Node *n, int64_t count, const int64_t *values) {
     Node *e = passive(p, name, KIND_INT, 1, &n, &count);
-    for (int64_t i = 0; i < count; i++) {
-        tensor_set(&p->val[p->nin - 1], i, (double)values[i]);
-    }
+    for (int64_t i = 0; i < count; i++) tensor_set(&p->val[p->nin - 1], i, (double)values[i]);
     return e;
 }
 
 static inline void set(Prog *p, Node *input, const double *values) {
     Tensor *t = &p->val[input->u.num];
-    for (int64_t i = 0; i < tensor_count(t); i++) {
-        tensor_set(t, i, values[i]);
-    }
+    for (int64_t i = 0; i < tensor_count(t); i++) tensor_set(t, i, values[i]);
 }
 
 static inline void output(Prog *p, Node *y) { p->y[p->ny++] = y; }
@@ -107,23 +101,23 @@ static inline Node *at1(Prog *p, Node *a, Node *i) { return ir_at1(p->m, a, i); 
 static inline Node *at2(Prog *p, Node *a, Node *i, Node *j) { return ir_at(p->m, a, 2, (Node *[]){i, j}); }
 static inline Node *real(Prog *p, double x) { return ir_real(p->m, KIND_DOUBLE, x); }
 static inline Node *num(Prog *p, int64_t x) { return ir_int(p->m, x); }
-#define INDEX(v, n)                                                                                                    \
-    Var *v##_var = ir_index(p->m, #v, n);                                                                              \
-    Node *v = ir_var(v##_var); \
+#define INDEX(v, n)                                                                                                                \
+    Var *v##_var = ir_index(p->m, #v, n);                                                                                          \
+    Node *v = ir_var(v##_var);                                                                                                     \
     (void)v
-#define SUM(v, e) ir_sum(p->m, v##_var, e)
-#define GEN(v, e) ir_gen(p->m, v##_var, e)
-#define ADD(a, b) ir_add(p->m, a, b)
-#define SUB(a, b) ir_sub(p->m, a, b)
-#define MUL(a, b) ir_mul(p->m, a, b)
-#define DIV(a, b) ir_div(p->m, a, b)
-#define EXP(a) ir_exp(p->m, a)
-#define LOG(a) ir_log(p->m, a)
-#define SIN(a) ir_sin(p->m, a)
-#define LT(a, b) ir_lt(p->m, a, b)
-#define LE(a, b) ir_le(p->m, a, b)
-#define EQ(a, b) ir_eq(p->m, a, b)
-#define WHEN(c, e) ir_bracket(p->m, c, e)
+#define SUM(v, e)   ir_sum(p->m, v##_var, e)
+#define GEN(v, e)   ir_gen(p->m, v##_var, e)
+#define ADD(a, b)   ir_add(p->m, a, b)
+#define SUB(a, b)   ir_sub(p->m, a, b)
+#define MUL(a, b)   ir_mul(p->m, a, b)
+#define DIV(a, b)   ir_div(p->m, a, b)
+#define EXP(a)      ir_exp(p->m, a)
+#define LOG(a)      ir_log(p->m, a)
+#define SIN(a)      ir_sin(p->m, a)
+#define LT(a, b)    ir_lt(p->m, a, b)
+#define LE(a, b)    ir_le(p->m, a, b)
+#define EQ(a, b)    ir_eq(p->m, a, b)
+#define WHEN(c, e)  ir_bracket(p->m, c, e)
 #define IF(c, a, b) ir_select(p->m, c, a, b)
 
 // ---- running
@@ -132,9 +126,7 @@ static inline bool evaluate(Prog *p, int n, Node **e, Tensor *out) {
     const char *error = NULL;
     ir_verify(&f);
     int code = interp_run(p->arena, &f, p->val, out, NULL, &error);
-    if (code) {
-        snprintf(why, sizeof why, "interpreter: %s", error);
-    }
+    if (code) snprintf(why, sizeof why, "interpreter: %s", error);
     return code == 0;
 }
 
@@ -149,9 +141,7 @@ static inline Node *inner_product(Prog *p, int n, Node **a, Node **b) {
             i[d] = ir_var(v[d]);
         }
         Node *e = MUL(ir_at(p->m, a[k], a[k]->rank, i), ir_at(p->m, b[k], a[k]->rank, i));
-        for (int d = a[k]->rank; d-- > 0;) {
-            e = ir_sum(p->m, v[d], e);
-        }
+        for (int d = a[k]->rank; d-- > 0;) e = ir_sum(p->m, v[d], e);
         total = ADD(total, e);
     }
     return total;
@@ -159,20 +149,15 @@ static inline Node *inner_product(Prog *p, int n, Node **a, Node **b) {
 
 static inline double product(int n, const Tensor *a, const Tensor *b) {
     double total = 0;
-    for (int k = 0; k < n; k++) {
-        for (int64_t i = 0; i < tensor_count(&a[k]); i++) {
-            total += tensor_get(&a[k], i) * tensor_get(&b[k], i);
-        }
-    }
+    for (int k = 0; k < n; k++)
+        for (int64_t i = 0; i < tensor_count(&a[k]); i++) total += tensor_get(&a[k], i) * tensor_get(&b[k], i);
     return total;
 }
 
 static inline double magnitude(int n, const Tensor *a) { return sqrt(product(n, a, a)); }
 
 static inline bool near(const char *what, double a, double b, double scale, double tolerance) {
-    if (fabs(a - b) <= tolerance * (1 + scale)) {
-        return true;
-    }
+    if (fabs(a - b) <= tolerance * (1 + scale)) return true;
     snprintf(why, sizeof why, "%s: %.17g is not %.17g", what, a, b);
     return false;
 }
@@ -180,11 +165,8 @@ static inline bool near(const char *what, double a, double b, double scale, doub
 static inline bool near_all(const char *what, int n, const Tensor *a, const Tensor *b, double tolerance) {
     double scale = magnitude(n, b);
     for (int k = 0; k < n; k++) {
-        for (int64_t i = 0; i < tensor_count(&a[k]); i++) {
-            if (!near(what, tensor_get(&a[k], i), tensor_get(&b[k], i), scale, tolerance)) {
-                return false;
-            }
-        }
+        for (int64_t i = 0; i < tensor_count(&a[k]); i++)
+            if (!near(what, tensor_get(&a[k], i), tensor_get(&b[k], i), scale, tolerance)) return false;
     }
     return true;
 }
@@ -194,20 +176,16 @@ static inline bool near_all(const char *what, int n, const Tensor *a, const Tens
 static inline void directions(Prog *p, int n, Node **e, const Tensor *like, Node **out, Tensor *values) {
     for (int k = 0; k < n; k++) {
         Tensor t = tensor_like(p, e[k], like[k].shape);
-        for (int64_t i = 0; i < tensor_count(&t); i++) {
-            tensor_set(&t, i, uniform(-1, 1));
-        }
+        for (int64_t i = 0; i < tensor_count(&t); i++) tensor_set(&t, i, uniform(-1, 1));
         out[k] = add_input(p, "d", ir_input(p->m, p->nin, "d", KIND_DOUBLE, e[k]->rank, e[k]->shape), t);
         values[k] = t;
     }
 }
 
 static inline void move(Prog *p, const Tensor *v, double h) {
-    for (int j = 0; j < p->nx; j++) {
-        for (int64_t i = 0; i < tensor_count(&v[j]); i++) {
+    for (int j = 0; j < p->nx; j++)
+        for (int64_t i = 0; i < tensor_count(&v[j]); i++)
             tensor_set(&p->val[p->x[j]], i, tensor_get(&p->val[p->x[j]], i) + h * tensor_get(&v[j], i));
-        }
-    }
 }
 
 // Central differences of e along v.
@@ -223,14 +201,10 @@ static inline bool differences(Prog *p, int n, Node **e, const Tensor *v, Tensor
     bool ok = evaluate(p, n, e, out);
     move(p, v, -2 * h);
     ok = ok && evaluate(p, n, e, lo);
-    for (int j = 0; j < p->nx; j++) {
-        p->val[p->x[j]] = keep[j];
-    }
-    for (int k = 0; ok && k < n; k++) {
-        for (int64_t i = 0; i < tensor_count(&out[k]); i++) {
+    for (int j = 0; j < p->nx; j++) p->val[p->x[j]] = keep[j];
+    for (int k = 0; ok && k < n; k++)
+        for (int64_t i = 0; i < tensor_count(&out[k]); i++)
             tensor_set(&out[k], i, (tensor_get(&out[k], i) - tensor_get(&lo[k], i)) / (2 * h));
-        }
-    }
     return ok;
 }
 
@@ -238,8 +212,7 @@ static inline bool differences(Prog *p, int n, Node **e, const Tensor *v, Tensor
 static inline bool both_modes(Prog *p, Node *y, Node *y_adj, Node *x, Node *dx, Node **out) {
     AdError error;
     out[0] = out[1] = x;
-    if (!ad_reverse(p->m, 1, &y, &y_adj, 1, &x, &out[0], &error) ||
-        !ad_forward(p->m, 1, &y, &out[1], 1, &x, &dx, &error)) {
+    if (!ad_reverse(p->m, 1, &y, &y_adj, 1, &x, &out[0], &error) || !ad_forward(p->m, 1, &y, &out[1], 1, &x, &dx, &error)) {
         snprintf(why, sizeof why, "%s", error.text);
         return false;
     }

@@ -5,8 +5,7 @@
 static bool gradient_is(Prog *p, Node *y, Node *x, double expected) {
     Node *one = real(p, 1), *out[2];
     Tensor t[2];
-    return both_modes(p, y, one, x, one, out) && evaluate(p, 2, out, t) &&
-           near("adjoint", tensor_get(&t[0], 0), expected, 0, 0) &&
+    return both_modes(p, y, one, x, one, out) && evaluate(p, 2, out, t) && near("adjoint", tensor_get(&t[0], 0), expected, 0, 0) &&
            near("tangent", tensor_get(&t[1], 0), expected, 0, 0);
 }
 
@@ -63,8 +62,8 @@ static bool check_loops(bool raw) {
     directions(p, 2, xs, like, v, vv);
     bool ok = ad_forward(p->m, 2, y, dy, 2, xs, v, &error) && evaluate(p, 2, dy, t) && differences(p, 2, y, vv, fd) &&
               near_all("tangent and differences", 2, t, fd, 1e-6);
-    ok = ok && ad_forward(p->m, 2, dy, ddy, 2, xs, v, &error) && evaluate(p, 2, ddy, t) &&
-         differences(p, 2, dy, vv, fd) && near_all("second order and differences", 2, t, fd, 1e-5);
+    ok = ok && ad_forward(p->m, 2, dy, ddy, 2, xs, v, &error) && evaluate(p, 2, ddy, t) && differences(p, 2, dy, vv, fd) &&
+         near_all("second order and differences", 2, t, fd, 1e-5);
     ok = ok && evaluate(p, 2, dy, t);
     for (int i = 0; ok && i < 2; i++) { // the gradient times the direction is the tangent
         double sum = 0;
@@ -93,9 +92,7 @@ static bool check_clash(bool raw) {
     ok = ok && evaluate(p, 2, jac, t);
     for (int r = 0; ok && r < 3; r++) {
         double total = 0;
-        for (int c = 0; c < 3; c++) {
-            total += exp(tensor_get(&p->val[1], c));
-        }
+        for (int c = 0; c < 3; c++) total += exp(tensor_get(&p->val[1], c));
         for (int c = 0; ok && c < 3; c++) {
             double xr = tensor_get(&p->val[1], r), xc = tensor_get(&p->val[1], c);
             double expected = (r == c ? cos(xr) * total : 0) + sin(xr) * exp(xc);
@@ -120,12 +117,9 @@ static bool check_surroundings(bool raw) {
     ok = ok && evaluate(p, 2, out, t);
     for (int r = 0; ok && r < 3; r++) {
         double total = 0;
-        for (int c = 0; c < 3; c++) {
-            total += tensor_get(&p->val[1], c);
-        }
+        for (int c = 0; c < 3; c++) total += tensor_get(&p->val[1], c);
         double expected = tensor_get(&p->val[1], r) * total * (sin(0.6) + 0.6 * cos(0.6));
-        ok = near("reverse", tensor_get(&t[0], r), expected, 1, 1e-14) &&
-             near("forward", tensor_get(&t[1], r), expected, 1, 1e-14);
+        ok = near("reverse", tensor_get(&t[0], r), expected, 1, 1e-14) && near("forward", tensor_get(&t[1], r), expected, 1, 1e-14);
     }
     prog_free(p);
     return ok;
@@ -153,9 +147,7 @@ static bool check_kinds(bool raw) {
 static bool check_chain(bool raw) {
     Prog *p = prog_new(raw);
     Node *x = scalar(p, "x", 0.5), *y = x, *one = real(p, 1), *d[2];
-    for (int i = 0; i < 100000; i++) {
-        y = i % 3 == 0 ? SIN(y) : i % 3 == 1 ? MUL(y, real(p, 1.01)) : ADD(y, MUL(x, real(p, 1e-6)));
-    }
+    for (int i = 0; i < 100000; i++) y = i % 3 == 0 ? SIN(y) : i % 3 == 1 ? MUL(y, real(p, 1.01)) : ADD(y, MUL(x, real(p, 1e-6)));
     Tensor t[2];
     bool ok = both_modes(p, y, one, x, one, d) && evaluate(p, 2, d, t) &&
               near("both modes", tensor_get(&t[0], 0), tensor_get(&t[1], 0), 0, 1e-12);

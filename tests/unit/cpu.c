@@ -85,7 +85,7 @@ static Stmt *stmt(Build *b, StmtKind kind, Temp dst, int nargs, const Temp *args
     return s;
 }
 
-#define ARGS(...)                                                                                                      \
+#define ARGS(...)                                                                                                                  \
     (int)(sizeof((Temp[]){__VA_ARGS__}) / sizeof(Temp)), (Temp[]) { __VA_ARGS__ }
 
 static Temp arg(Build *b, int number) {
@@ -214,9 +214,9 @@ static bool fail(const char *fmt, ...) {
     return false;
 }
 
-#define EXPECT(cond)                                                                                                   \
-    do {                                                                                                               \
-        if (!(cond)) return fail("line %d: %s", __LINE__, #cond);                                                      \
+#define EXPECT(cond)                                                                                                               \
+    do {                                                                                                                           \
+        if (!(cond)) return fail("line %d: %s", __LINE__, #cond);                                                                  \
     } while (0)
 
 static bool near(double x, double y, double tolerance) {
@@ -233,10 +233,8 @@ static void run_test(const char *name, void (*make)(Build *b), Judge *judge) {
     for (int i = 0; i < MODES; i++) {
         CpuJit *jit = compile_jit(&b, &modes[i]);
         fsm_context *ctx = fsm_context_new();
-        if (jit && judge(&b, jit, cpu_jit_symbol(jit, "f"), ctx))
-            printf("ok %s %s\n", name, modes[i].name);
-        else
-            printf("not ok %s %s: %s\n", name, modes[i].name, jit ? why : "it does not compile");
+        if (jit && judge(&b, jit, cpu_jit_symbol(jit, "f"), ctx)) printf("ok %s %s\n", name, modes[i].name);
+        else printf("not ok %s %s: %s\n", name, modes[i].name, jit ? why : "it does not compile");
         fsm_context_free(ctx);
         cpu_jit_delete(jit);
     }
@@ -252,14 +250,10 @@ enum { REALS = sizeof reals / sizeof *reals, INTS = sizeof ints / sizeof *ints }
 
 static Scalar sample(Kind k, int i) {
     Scalar s = {.i = 0};
-    if (k == KIND_BOOL)
-        s.i = i & 1;
-    else if (k == KIND_INT)
-        s.i = ints[i];
-    else if (k == KIND_INT32)
-        s.i = (int32_t)ints[i];
-    else
-        s.d = scalar_round(k, reals[i]);
+    if (k == KIND_BOOL) s.i = i & 1;
+    else if (k == KIND_INT) s.i = ints[i];
+    else if (k == KIND_INT32) s.i = (int32_t)ints[i];
+    else s.d = scalar_round(k, reals[i]);
     return s;
 }
 
@@ -267,29 +261,20 @@ static int samples(Kind k) { return k == KIND_BOOL ? 2 : kind_is_float(k) ? REAL
 
 static Tensor scalar_tensor(Arena *a, Kind k, Scalar s) {
     Tensor t = tensor_new(a, k, 0, NULL);
-    if (k == KIND_BOOL)
-        *(uint8_t *)t.data = (uint8_t)s.i;
-    else if (k == KIND_INT)
-        *(int64_t *)t.data = s.i;
-    else if (k == KIND_INT32)
-        *(int32_t *)t.data = (int32_t)s.i;
-    else if (k == KIND_FLOAT)
-        *(float *)t.data = (float)s.d;
-    else
-        *(double *)t.data = s.d;
+    if (k == KIND_BOOL) *(uint8_t *)t.data = (uint8_t)s.i;
+    else if (k == KIND_INT) *(int64_t *)t.data = s.i;
+    else if (k == KIND_INT32) *(int32_t *)t.data = (int32_t)s.i;
+    else if (k == KIND_FLOAT) *(float *)t.data = (float)s.d;
+    else *(double *)t.data = s.d;
     return t;
 }
 
 static Scalar tensor_value(const Tensor *t) {
     Scalar s;
-    if (t->kind == KIND_BOOL)
-        s.i = *(uint8_t *)t->data;
-    else if (t->kind == KIND_INT)
-        s.i = *(int64_t *)t->data;
-    else if (t->kind == KIND_INT32)
-        s.i = *(int32_t *)t->data;
-    else
-        s.d = t->kind == KIND_FLOAT ? (double)*(float *)t->data : *(double *)t->data;
+    if (t->kind == KIND_BOOL) s.i = *(uint8_t *)t->data;
+    else if (t->kind == KIND_INT) s.i = *(int64_t *)t->data;
+    else if (t->kind == KIND_INT32) s.i = *(int32_t *)t->data;
+    else s.d = t->kind == KIND_FLOAT ? (double)*(float *)t->data : *(double *)t->data;
     return s;
 }
 
@@ -333,8 +318,8 @@ static bool judge_op(Build *b, CpuJit *jit, Op o, const Signature *s, const stru
             const char *error = NULL;
             if (cpu_call(b->arena, jit, b->func, in, &result, &error)) return fail("%s", error);
             if (same(s->result, tensor_value(&result), want, mode)) continue;
-            return fail("%s of samples %d, %d: got %.17g (%" PRId64 "), want %.17g", op_info[o].name, i, j,
-                        tensor_value(&result).d, tensor_value(&result).i, want.d);
+            return fail("%s of samples %d, %d: got %.17g (%" PRId64 "), want %.17g", op_info[o].name, i, j, tensor_value(&result).d,
+                        tensor_value(&result).i, want.d);
         }
     }
     return true;
@@ -351,10 +336,8 @@ static void test_op(Op o, Kind k) {
     out(&b, 0, op_kind(&b, o, s.result, x, y));
     for (int i = 0; i < MODES; i += i ? 1 : 2) {
         CpuJit *jit = compile_jit(&b, &modes[i]);
-        if (jit && judge_op(&b, jit, o, &s, &modes[i]))
-            printf("ok op %s %s %s\n", op_info[o].name, kind_name(k), modes[i].name);
-        else
-            printf("not ok op %s %s %s: %s\n", op_info[o].name, kind_name(k), modes[i].name, why);
+        if (jit && judge_op(&b, jit, o, &s, &modes[i])) printf("ok op %s %s %s\n", op_info[o].name, kind_name(k), modes[i].name);
+        else printf("not ok op %s %s %s: %s\n", op_info[o].name, kind_name(k), modes[i].name, why);
         cpu_jit_delete(jit);
     }
     build_end(&b);
@@ -382,8 +365,7 @@ static void test_conv(Kind from, Kind to) {
         CpuJit *jit = compile_jit(&b, &modes[i]);
         if (jit && judge_conv(&b, jit, from, to, &modes[i]))
             printf("ok conv %s %s %s\n", kind_name(from), kind_name(to), modes[i].name);
-        else
-            printf("not ok conv %s %s %s: %s\n", kind_name(from), kind_name(to), modes[i].name, why);
+        else printf("not ok conv %s %s %s: %s\n", kind_name(from), kind_name(to), modes[i].name, why);
         cpu_jit_delete(jit);
     }
     build_end(&b);
@@ -449,7 +431,7 @@ static bool judge_dot(Build *b, CpuJit *jit, void *f, fsm_context *ctx) {
     EXPECT(!strcmp(fsm_context_error(ctx), "output 'out0' is NULL: the address of Double is expected"));
     EXPECT(dot(ctx, 37, x, y, &x[36]) == FSM_ERROR_OVERLAP);
     EXPECT(!strcmp(fsm_context_error(ctx), "output 'out0' overlaps argument 'x': Double begins 288 bytes after Double[37]; an "
-                                            "output is expected to have memory of its own"));
+                                           "output is expected to have memory of its own"));
     EXPECT(dot(ctx, 36, x, y, &x[36]) == 0);
     EXPECT(!strcmp(fsm_context_error(ctx), ""));
     return true;
@@ -500,8 +482,9 @@ static bool judge_scatter(Build *b, CpuJit *jit, void *f, fsm_context *ctx) {
     EXPECT(!strcmp(fsm_context_error(ctx), "model.fsm:2: index 2 is out of range [0, 2)"));
     EXPECT(scatter(ctx, 5, 4, 1, idx, v, (float *)idx, &count) == FSM_ERROR_OVERLAP);
     EXPECT(scatter(ctx, 5, 4, 1, idx, v, hist, (int64_t *)(void *)&hist[2]) == FSM_ERROR_OVERLAP);
-    EXPECT(!strcmp(fsm_context_error(ctx), "output 'out1' overlaps output 'out0': Int begins 8 bytes after Float[4]; an output is expected to have "
-                                            "memory of its own"));
+    EXPECT(!strcmp(fsm_context_error(ctx),
+                   "output 'out1' overlaps output 'out0': Int begins 8 bytes after Float[4]; an output is expected to have "
+                   "memory of its own"));
     return true;
 }
 
@@ -758,21 +741,19 @@ static bool judge_header(Build *b) {
     b->func->doc = "The model. */ \\\nSecond line";
     Str s = {0};
     cpu_header(&s, "my-model", 1, &b->func);
-    const char *want =
-        "// The model. */ \\.\n"
-        "// Second line\n"
-        "// Sizes: n, int_.\n"
-        "// x_prime: double[n][(n*n - n)/2]\n"
-        "// x_prime_2: uint8_t[int_]\n"
-        "// out0: result, int64_t[n]\n"
-        "int f(fsm_context *ctx, int64_t n, int64_t int_, const double *x_prime, const uint8_t *x_prime_2, "
-        "int flag, float in5, int64_t *out0);\n";
+    const char *want = "// The model. */ \\.\n"
+                       "// Second line\n"
+                       "// Sizes: n, int_.\n"
+                       "// x_prime: double[n][(n*n - n)/2]\n"
+                       "// x_prime_2: uint8_t[int_]\n"
+                       "// out0: result, int64_t[n]\n"
+                       "int f(fsm_context *ctx, int64_t n, int64_t int_, const double *x_prime, const uint8_t *x_prime_2, "
+                       "int flag, float in5, int64_t *out0);\n";
     bool ok = strstr(str_text(&s), want) && strstr(str_text(&s), "#ifndef MY_MODEL_F_H\n");
     if (!ok) printf("# %s\n", str_text(&s));
     str_free(&s);
     EXPECT(ok);
-    EXPECT(cpu_name_reserved("exp") && cpu_name_reserved("sqrtf") && cpu_name_reserved("fsm_x") &&
-           cpu_name_reserved("int"));
+    EXPECT(cpu_name_reserved("exp") && cpu_name_reserved("sqrtf") && cpu_name_reserved("fsm_x") && cpu_name_reserved("int"));
     EXPECT(cpu_name_reserved("f__call") && cpu_name_reserved("main") && !cpu_name_reserved("expected"));
     b->func->name = "sin";
     EXPECT(!compile(b, &modes[0]) && diag_errors(b->diag) == 1);
@@ -796,10 +777,8 @@ static bool judge_processor(Build *b) {
 
 static void test_once(const char *name, bool (*judge)(Build *b)) {
     Build b = build_start("f");
-    if (judge(&b))
-        printf("ok %s\n", name);
-    else
-        printf("not ok %s: %s\n", name, why);
+    if (judge(&b)) printf("ok %s\n", name);
+    else printf("not ok %s: %s\n", name, why);
     build_end(&b);
 }
 
@@ -808,8 +787,7 @@ int main(void) {
         for (Kind k = KIND_BOOL; k <= KIND_DOUBLE && op_is_elementwise((Op)o); k++) test_op((Op)o, k);
     for (Kind from = KIND_BOOL; from <= KIND_DOUBLE; from++)
         for (Kind to = KIND_BOOL; to <= KIND_DOUBLE; to++)
-            if ((from != KIND_INT32 && to != KIND_INT32) || from == KIND_INT || to == KIND_INT || from == to)
-                test_conv(from, to);
+            if ((from != KIND_INT32 && to != KIND_INT32) || from == KIND_INT || to == KIND_INT || from == to) test_conv(from, to);
     run_test("powers", make_powers, judge_powers);
     run_test("dot", make_dot, judge_dot);
     run_test("scatter", make_scatter, judge_scatter);

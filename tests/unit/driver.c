@@ -10,10 +10,8 @@
 #include <unistd.h>
 
 static void check(const char *name, bool ok, const char *why) {
-    if (ok)
-        printf("ok %s\n", name);
-    else
-        printf("not ok %s: %s\n", name, why);
+    if (ok) printf("ok %s\n", name);
+    else printf("not ok %s: %s\n", name, why);
 }
 
 static const Source *source(Arena *a, const char *name, const char *text) {
@@ -117,8 +115,8 @@ static void test_options(void) {
     options_free(&o);
     ok = parse_options(&o, "run --exec f.fsm g x=1 y=-2 --passes=");
     check("options of run",
-          ok && o.command == COMMAND_RUN && o.engine == ENGINE_EXEC && o.words.len == 2 && o.entries.len == 1 && !strcmp(o.entries.data[0], "g") &&
-              o.npasses == 0,
+          ok && o.command == COMMAND_RUN && o.engine == ENGINE_EXEC && o.words.len == 2 && o.entries.len == 1 &&
+              !strcmp(o.entries.data[0], "g") && o.npasses == 0,
           "not as written");
     options_free(&o);
     ok = parse_options(&o, "-- run");

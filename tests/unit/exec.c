@@ -40,10 +40,8 @@ static Stmt *stmt(Build *b, StmtKind kind, Temp dst, int n, const Temp *args) {
 static Temp lit(Build *b, Kind k, double x) {
     Temp t = temp(b, k, NULL, false);
     Stmt *s = stmt(b, ST_LIT, t, 0, NULL);
-    if (kind_is_float(k))
-        s->u.real = x;
-    else
-        s->u.num = (int64_t)x;
+    if (kind_is_float(k)) s->u.real = x;
+    else s->u.num = (int64_t)x;
     return t;
 }
 
@@ -68,7 +66,13 @@ static Temp one(Build *b, StmtKind kind, Kind k, Temp x) {
 
 static Buf *buf(Build *b, BufKind where, int number, Kind k, const char *name, Temp extent) {
     Buf *f = ARENA_NEW(b->arena, Buf);
-    *f = (Buf){.id = b->tree.bufs.len, .where = where, .number = number, .kind = k, .rank = 1, .extent = arena_copy(b->arena, &extent, sizeof extent), .name = name};
+    *f = (Buf){.id = b->tree.bufs.len,
+               .where = where,
+               .number = number,
+               .kind = k,
+               .rank = 1,
+               .extent = arena_copy(b->arena, &extent, sizeof extent),
+               .name = name};
     vec_push(&b->tree.bufs, f);
     return f;
 }
@@ -230,13 +234,12 @@ static void test_all(void) {
     const char *error = "";
     int code = run(&b, 3, (double[]){1, -2, 3}, out, &c, &error);
     const double *y = out[0].data;
-    bool ok = !code && y[0] == 2 && y[1] == 0 && y[2] == 10 && tensor_get(&out[1], 0) == -4 &&
-              tensor_get_int(&out[2], 0) == 4;
+    bool ok = !code && y[0] == 2 && y[1] == 0 && y[2] == 10 && tensor_get(&out[1], 0) == -4 && tensor_get_int(&out[2], 0) == 4;
     report("results of a tree", ok, error);
     char found[128];
     // FILL 3, COPY 3+3; each iteration a load, an addition (load, store) and a store or another addition
-    snprintf(found, sizeof found, "%lld %lld %lld %lld %lld %lld %lld", (long long)c.add, (long long)c.mul,
-             (long long)c.call, (long long)c.iterations, (long long)c.loads, (long long)c.stores, (long long)c.bytes);
+    snprintf(found, sizeof found, "%lld %lld %lld %lld %lld %lld %lld", (long long)c.add, (long long)c.mul, (long long)c.call,
+             (long long)c.iterations, (long long)c.loads, (long long)c.stores, (long long)c.bytes);
     report("counts of a tree", !strcmp(found, "9 3 2 5 11 12 24"), found);
 
     code = run(&b, 0, NULL, out, &c, &error);
@@ -253,9 +256,7 @@ static void undefined(Build *b) { op(b, OP_exp, KIND_DOUBLE, temp(b, KIND_DOUBLE
 static void wrong_operand(Build *b) { op(b, OP_exp, KIND_DOUBLE, lit(b, KIND_INT, 1), -1); }
 static void wrong_result(Build *b) { op(b, OP_exp, KIND_INT, lit(b, KIND_DOUBLE, 1), -1); }
 static void stray_break(Build *b) { stmt(b, ST_BREAK, -1, 1, (Temp[]){lit(b, KIND_BOOL, 1)}); }
-static void cell_as_temp(Build *b) {
-    op(b, OP_exp, KIND_DOUBLE, one(b, ST_CELL, KIND_DOUBLE, lit(b, KIND_DOUBLE, 1)), -1);
-}
+static void cell_as_temp(Build *b) { op(b, OP_exp, KIND_DOUBLE, one(b, ST_CELL, KIND_DOUBLE, lit(b, KIND_DOUBLE, 1)), -1); }
 
 static void defined_twice(Build *b) {
     Temp t = lit(b, KIND_DOUBLE, 1);

@@ -26,10 +26,8 @@ static const char *formatted(Arena *a, const Source *src, int width, const char 
     Str out = {0};
     int kept = 0;
     const char *text = NULL;
-    if (!format_program(a, diag, src, width, &out, &kept))
-        *why = "it does not parse";
-    else
-        text = arena_strndup(a, str_text(&out), out.len);
+    if (!format_program(a, diag, src, width, &out, &kept)) *why = "it does not parse";
+    else text = arena_strndup(a, str_text(&out), out.len);
     tried++, stayed += kept > 0;
     diag_delete(diag);
     str_free(&out);
@@ -63,8 +61,7 @@ static void report(const char *name, const char *text, const char *why) {
     printf("not ok %s: %s\n", name, strncmp(why, "not idem", 8) ? why : "not idempotent");
     for (const char *p = why; *p; p += strcspn(p, "\n"), p += *p == '\n') printf("# %.*s\n", (int)strcspn(p, "\n"), p);
     printf("# --- source\n");
-    for (const char *p = text; p && *p; p += strcspn(p, "\n"), p += *p == '\n')
-        printf("# %.*s\n", (int)strcspn(p, "\n"), p);
+    for (const char *p = text; p && *p; p += strcspn(p, "\n"), p += *p == '\n') printf("# %.*s\n", (int)strcspn(p, "\n"), p);
 }
 
 static const Source *read(Arena *a, const char *path) {

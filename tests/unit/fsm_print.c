@@ -21,8 +21,7 @@ typedef struct Case {
 } Case;
 
 static const Case cases[] = {
-    {"an array returned whole", "func f(n: i64 size, x: f64[n]) -> f64[n] {\n  return x\n}\n",
-     "entry f (x: Double[n]) = x\n", 0},
+    {"an array returned whole", "func f(n: i64 size, x: f64[n]) -> f64[n] {\n  return x\n}\n", "entry f (x: Double[n]) = x\n", 0},
     {"names of arguments that F̃ cannot write",
      "func f(`x.0`: f64, `2`: f64, `let`: f64) -> f64 {\n  %1 = mul `x.0` `2`\n  %2 = sub %1 `let`\n  return %2\n}\n",
      "entry f (x_0: Double) (x2: Double) (let2: Double) = x_0 * x2 - let2\n", 0},
@@ -39,35 +38,40 @@ static const Case cases[] = {
      "  let t2 = b * c\n"
      "  (a * t1, a - t1, a + (b - c), a / t2, a * (b / c), (-t2) ** a)\n",
      RAW},
-    {"signs", "func f(a: f64, b: f64) -> f64, f64, f64, f64, f64 {\n"
-              "  %1 = mul a b\n  %2 = neg %1\n  %3 = sin a\n  %4 = neg %3\n  %5 = powi a 3\n  %6 = neg %5\n"
-              "  %7 = add a b\n  %8 = neg %7\n  %9 = exp -1.5\n  return %2, %4, %6, %8, %9\n}\n",
+    {"signs",
+     "func f(a: f64, b: f64) -> f64, f64, f64, f64, f64 {\n"
+     "  %1 = mul a b\n  %2 = neg %1\n  %3 = sin a\n  %4 = neg %3\n  %5 = powi a 3\n  %6 = neg %5\n"
+     "  %7 = add a b\n  %8 = neg %7\n  %9 = exp -1.5\n  return %2, %4, %6, %8, %9\n}\n",
      "entry f (a: Double) (b: Double) = (-a * b, -sin a, -a ** 3, -(a + b), exp (-1.5))\n", RAW},
-    {"brackets", "func f(p: bool, q: bool, a: f64, b: f64) -> f64, f64, f64, f64, f64 {\n"
-                 "  %1 = mul a b\n  %2 = bracket p %1\n  %3 = bracket p a\n  %4 = mul b %3\n  %5 = add %3 %2\n"
-                 "  %6 = add a b\n  %7 = bracket q %6\n  %8 = rem a b\n  %9 = bracket q %8\n"
-                 "  return %2, %4, %5, %7, %9\n}\n",
+    {"brackets",
+     "func f(p: bool, q: bool, a: f64, b: f64) -> f64, f64, f64, f64, f64 {\n"
+     "  %1 = mul a b\n  %2 = bracket p %1\n  %3 = bracket p a\n  %4 = mul b %3\n  %5 = add %3 %2\n"
+     "  %6 = add a b\n  %7 = bracket q %6\n  %8 = rem a b\n  %9 = bracket q %8\n"
+     "  return %2, %4, %5, %7, %9\n}\n",
      "entry f (p: Bool) (q: Bool) (a: Double) (b: Double) =\n"
      "  let t1 = [p] * a * b\n"
      "  let t2 = [p] * a\n"
      "  (t1, b * t2, t2 + t1, [q] * (a + b), [q] * (a % b))\n",
      RAW},
-    {"conditions", "func f(a: f64, n: i64, p: bool) -> bool, bool, bool, f64 {\n"
-                   "  %1 = lt 0.0 a\n  %2 = not %1\n  %3 = and %2 p\n  %4 = le n 5\n  %5 = or %3 %4\n  %6 = eq 2 n\n"
-                   "  %7 = not p\n  %8 = lt a 1.0\n  %9 = select %8 2.0 3.0\n  %10 = select %1 a %9\n"
-                   "  return %5, %6, %7, %10\n}\n",
+    {"conditions",
+     "func f(a: f64, n: i64, p: bool) -> bool, bool, bool, f64 {\n"
+     "  %1 = lt 0.0 a\n  %2 = not %1\n  %3 = and %2 p\n  %4 = le n 5\n  %5 = or %3 %4\n  %6 = eq 2 n\n"
+     "  %7 = not p\n  %8 = lt a 1.0\n  %9 = select %8 2.0 3.0\n  %10 = select %1 a %9\n"
+     "  return %5, %6, %7, %10\n}\n",
      "entry f (a: Double) (n: Int) (p: Bool) =\n"
      "  (!(a > 0.0) && p || n <= 5, n = 2, !p, (if a > 0.0 then a elif a < 1.0 then 2.0 else 3.0))\n",
      0},
-    {"literals", "func f(x: f32) -> f64, f64, f64, f64, f32, i64, f32, f32[2] {\n"
-                 "  %1 = mul x f32 0.1\n  %2 = pack f32[2] f32 1 f32 2\n"
-                 "  return 1.0, -0.0, inf, 1e-300, %1, -3, f32 0.5, %2\n}\n",
+    {"literals",
+     "func f(x: f32) -> f64, f64, f64, f64, f32, i64, f32, f32[2] {\n"
+     "  %1 = mul x f32 0.1\n  %2 = pack f32[2] f32 1 f32 2\n"
+     "  return 1.0, -0.0, inf, 1e-300, %1, -3, f32 0.5, %2\n}\n",
      "entry f (x: Float) =\n"
      "  (1.0, -0.0, 1.0 / 0.0, 1e-300, 0.1 * x, -3, float 0.5, [| float 1.0; float 2.0 |])\n",
      0},
-    {"array literals", "func f(x: f64) -> f64[2, 2], f64[0, 3], i64[1] {\n"
-                       "  %1 = pack f64[2, 2] x 1.0 2.0 x\n  %2 = pack f64[0, 3]\n  %3 = pack i64[1] 7\n"
-                       "  return %1, %2, %3\n}\n",
+    {"array literals",
+     "func f(x: f64) -> f64[2, 2], f64[0, 3], i64[1] {\n"
+     "  %1 = pack f64[2, 2] x 1.0 2.0 x\n  %2 = pack f64[0, 3]\n  %3 = pack i64[1] 7\n"
+     "  return %1, %2, %3\n}\n",
      "entry f (x: Double) =\n"
      "  ([| [| x; 1.0 |]; [| 2.0; x |] |], build 0 (fun _ -> build 3 (fun _ -> 0.0)), [| 7 |])\n",
      RENAMES},
@@ -123,17 +127,18 @@ static const Case cases[] = {
     {"assertions and barriers",
      "func f(a: f64) -> f64 {\n  %1 = lt 0.0 a\n  %2 = log a\n"
      "  %3 = assert %1 \"a \\\"text\\\" \\\\ on\\ntwo lines\" %2\n  %4 = stop %3\n  return %4\n}\n",
-     "entry f (a: Double) = stopGradient (assert (a > 0.0) \"a \\\"text\\\" \\\\ on\\ntwo lines\" (log a))\n",
-     0},
-    {"arguments of extremes", "func f(n: i64 size, x: f64[n]) -> i64, i64 {\n"
-                              "  %2 = argmax i < n {\n    %1 = at x[i]\n    yield %1\n  }\n"
-                              "  %5 = argmin i < n {\n    %3 = at x[i]\n    %4 = mul %3 2.0\n    yield %4\n  }\n"
-                              "  return %2, %5\n}\n",
+     "entry f (a: Double) = stopGradient (assert (a > 0.0) \"a \\\"text\\\" \\\\ on\\ntwo lines\" (log a))\n", 0},
+    {"arguments of extremes",
+     "func f(n: i64 size, x: f64[n]) -> i64, i64 {\n"
+     "  %2 = argmax i < n {\n    %1 = at x[i]\n    yield %1\n  }\n"
+     "  %5 = argmin i < n {\n    %3 = at x[i]\n    %4 = mul %3 2.0\n    yield %4\n  }\n"
+     "  return %2, %5\n}\n",
      "entry f (x: Double[n]) = (argmax x, argmin (build n (fun i -> 2.0 * x[i])))\n", RENAMES},
-    {"tuples", "func f(n: i64 size, p_0: f64[n], p_1: i64[n], q_0: f64, q_1: bool, q_2: f64) -> f64[n], i64[n], f64 {\n"
-               "  param p: (f64, i64)[n]\n  param q: (f64, (bool, f64))\n  result ((f64, i64)[n], f64)\n"
-               "  %3 = gen i < n {\n    %1 = at p_0[i]\n    %2 = mul %1 q_2\n    yield %2\n  }\n"
-               "  return %3, p_1, q_0\n}\n",
+    {"tuples",
+     "func f(n: i64 size, p_0: f64[n], p_1: i64[n], q_0: f64, q_1: bool, q_2: f64) -> f64[n], i64[n], f64 {\n"
+     "  param p: (f64, i64)[n]\n  param q: (f64, (bool, f64))\n  result ((f64, i64)[n], f64)\n"
+     "  %3 = gen i < n {\n    %1 = at p_0[i]\n    %2 = mul %1 q_2\n    yield %2\n  }\n"
+     "  return %3, p_1, q_0\n}\n",
      "entry f (p: (Double * Int)[n]) (q: Double * (Bool * Double)) =\n"
      "  let p_0 = build n (fun i -> fst p[i])\n"
      "  let p_1 = build n (fun i -> snd p[i])\n"

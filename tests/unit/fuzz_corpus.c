@@ -68,12 +68,9 @@ static void test_target(Job *job) {
     }
     int status = 0;
     waitpid(pid, &status, 0);
-    if (!WIFEXITED(status) || WEXITSTATUS(status))
-        printf("not ok %s: it fails on %s\n", job->target->name, job->progress->path);
-    else if (!job->progress->count)
-        printf("not ok %s: there are no inputs\n", job->target->name);
-    else
-        printf("ok %s\n", job->target->name);
+    if (!WIFEXITED(status) || WEXITSTATUS(status)) printf("not ok %s: it fails on %s\n", job->target->name, job->progress->path);
+    else if (!job->progress->count) printf("not ok %s: there are no inputs\n", job->target->name);
+    else printf("ok %s\n", job->target->name);
 }
 
 int main(void) {

@@ -23,22 +23,18 @@ typedef struct Case {
 
 static const Case cases[] = {
     // ---- elementwise operations
-    {"int arithmetic", F0("i64, i64, i64, i64", "return (add 2 3), (sub 2 3), (mul -4 3), (neg 5)"), "",
-     "5; -1; -12; -5", "0 0 0 0 0 0"},
+    {"int arithmetic", F0("i64, i64, i64, i64", "return (add 2 3), (sub 2 3), (mul -4 3), (neg 5)"), "", "5; -1; -12; -5",
+     "0 0 0 0 0 0"},
     {"int wraps", "func f(a: i64) -> i64, i64 {\n return (add a 1), (mul a 2)\n}\n", "9223372036854775807",
      "-9223372036854775808; -2", NULL},
-    {"int division", "func f(a: i64, b: i64) -> i64, i64 {\n return (idiv a b), (irem a b)\n}\n", "-7; 2", "-3; -1",
-     NULL},
-    {"int division wraps", "func f(a: i64, b: i64) -> i64, i64 {\n return (idiv a b), (irem a b)\n}\n",
-     "-9223372036854775808; -1", "-9223372036854775808; 0", NULL},
-    {"division by zero", "func f(a: i64, b: i64) -> i64 {\n return (idiv a b)\n}\n", "1; 0",
-     "error 5: division by zero", NULL},
-    {"remainder by zero", "func f(a: i64, b: i64) -> i64 {\n return (irem a b)\n}\n", "1; 0",
-     "error 5: division by zero", NULL},
-    {"int min max abs", "func f(a: i64, b: i64) -> i64, i64, i64 {\n return (min a b), (max a b), (abs a)\n}\n",
-     "-3; 2", "-3; 2; 3", NULL},
-    {"float arithmetic",
-     F1("f64, f64, f64, f64, f64", "return (add x 0.5), (sub x 0.5), (mul x 3.0), (div x 4.0), (neg x)"), "2",
+    {"int division", "func f(a: i64, b: i64) -> i64, i64 {\n return (idiv a b), (irem a b)\n}\n", "-7; 2", "-3; -1", NULL},
+    {"int division wraps", "func f(a: i64, b: i64) -> i64, i64 {\n return (idiv a b), (irem a b)\n}\n", "-9223372036854775808; -1",
+     "-9223372036854775808; 0", NULL},
+    {"division by zero", "func f(a: i64, b: i64) -> i64 {\n return (idiv a b)\n}\n", "1; 0", "error 5: division by zero", NULL},
+    {"remainder by zero", "func f(a: i64, b: i64) -> i64 {\n return (irem a b)\n}\n", "1; 0", "error 5: division by zero", NULL},
+    {"int min max abs", "func f(a: i64, b: i64) -> i64, i64, i64 {\n return (min a b), (max a b), (abs a)\n}\n", "-3; 2",
+     "-3; 2; 3", NULL},
+    {"float arithmetic", F1("f64, f64, f64, f64, f64", "return (add x 0.5), (sub x 0.5), (mul x 3.0), (div x 4.0), (neg x)"), "2",
      "2.5; 1.5; 6; 0.5; -2", "3 2 0 0 0 0"},
     {"remainder", F1("f64, f64", "return (rem x 3.0), (rem (neg x) 3.0)"), "7.5", "1.5; -1.5", NULL},
     {"abs min max", F1("f64, f64, f64", "return (abs x), (min x 1.0), (max x 1.0)"), "-2", "2; -2; 1", "3 0 0 0 0 0"},
@@ -47,18 +43,17 @@ static const Case cases[] = {
     {"min of equals is the first", F1("f64, f64", "return (min x 0.0), (max x 0.0)"), "-0", "-0; -0", NULL},
     {"rounding", F1("f64, f64, f64, f64", "return (floor x), (ceil x), (round x), (trunc x)"), "-2.5", "-3; -2; -3; -2",
      "0 0 4 0 0 0"},
-    {"roots and powers",
-     F1("f64, f64, f64, f64, f64", "return (sqrt x), (cbrt 8.0), (pow x 0.5), (powi x 3), (powi x -1)"), "4",
+    {"roots and powers", F1("f64, f64, f64, f64, f64", "return (sqrt x), (cbrt 8.0), (pow x 0.5), (powi x 3), (powi x -1)"), "4",
      "2; 2; 2; 64; 0.25", NULL},
     {"powers by zero", F1("f64, f64", "return (powi x 0), (pow x 0.0)"), "nan", "1; 1", NULL},
-    {"exponentials", F1("f64, f64, f64, f64", "return (exp x), (expm1 x), (log (add x 1.0)), (log1p x)"), "0",
-     "1; 0; 0; 0", "1 0 4 0 0 0"},
+    {"exponentials", F1("f64, f64, f64, f64", "return (exp x), (expm1 x), (log (add x 1.0)), (log1p x)"), "0", "1; 0; 0; 0",
+     "1 0 4 0 0 0"},
     {"circular functions",
      F1("f64, f64, f64, f64, f64, f64, f64", "return (sin x), (cos x), (tan x), (asin x), "
                                              "(acos (cos x)), (atan x), (atan2 x 1.0)"),
      "0", "0; 1; 0; 0; 0; 0; 0", NULL},
-    {"hyperbolic functions", F1("f64, f64, f64, f64, f64", "return (sinh x), (cosh x), (tanh x), (erf x), (erfc x)"),
-     "0", "0; 1; 0; 0; 1", NULL},
+    {"hyperbolic functions", F1("f64, f64, f64, f64, f64", "return (sinh x), (cosh x), (tanh x), (erf x), (erfc x)"), "0",
+     "0; 1; 0; 0; 1", NULL},
     {"inverse hyperbolic functions",
      F1("f64, f64, f64", "return (round (mul (asinh x) 1e15)), (round (mul (acosh (add x 1.0)) 1e15)), "
                          "(round (mul (atanh x) 1e15))"),
@@ -72,59 +67,51 @@ static const Case cases[] = {
      "false; true; true; false", "0 0 0 0 0 0"},
     {"comparisons with nan", F1("bool, bool, bool, bool", "return (lt x 1.0), (le x 1.0), (eq x x), (ne x x)"), "nan",
      "false; false; false; true", NULL},
-    {"truth values", "func f(a: bool, b: bool) -> bool, bool, bool {\n return (and a b), (or a b), (not a)\n}\n",
-     "true; false", "false; true; false", NULL},
+    {"truth values", "func f(a: bool, b: bool) -> bool, bool, bool {\n return (and a b), (or a b), (not a)\n}\n", "true; false",
+     "false; true; false", NULL},
     {"and by need", FVI("bool", "return (and (lt i n) (lt 0.0 (at x[i])))"), "2; [2] 1 2; 7", "false", NULL},
     {"or by need", FVI("bool", "return (or (le n i) (lt 0.0 (at x[i])))"), "2; [2] 1 2; 7", "true", NULL},
     // ---- single precision
-    {"f32 rounds", "func f(x: f32, y: f32) -> f32, f32, f32 {\n return (add x y), (mul x y), (exp x)\n}\n",
-     "0.1; 16777216", "16777216; 1677721.625; 1.1051709651947021", NULL},
-    {"f32 sums round",
-     "func f(n: i64 size, x: f32[n]) -> f32 {\n %1 = sum i < n {\n yield (at x[i])\n }\n return %1\n}\n",
+    {"f32 rounds", "func f(x: f32, y: f32) -> f32, f32, f32 {\n return (add x y), (mul x y), (exp x)\n}\n", "0.1; 16777216",
+     "16777216; 1677721.625; 1.1051709651947021", NULL},
+    {"f32 sums round", "func f(n: i64 size, x: f32[n]) -> f32 {\n %1 = sum i < n {\n yield (at x[i])\n }\n return %1\n}\n",
      "3; [3] 16777216 1 1", "16777216", "2 0 0 3 3 0"},
     // ---- conversions
     {"conversions to int", F1("i64, i64", "return (conv i64 x), (conv i64 (neg x))"), "2.75", "2; -2", NULL},
-    {"conversions saturate", F1("i64, i64, i64", "return (conv i64 x), (conv i64 (neg x)), (conv i64 (sub x x))"),
-     "inf", "9223372036854775807; -9223372036854775808; 0", NULL},
-    {"conversions from int",
-     "func f(a: i64) -> f64, f32, f64 {\n return (conv f64 a), (conv f32 a), (conv f64 (lt a 0))\n}\n", "16777217",
-     "16777217; 16777216; 0", NULL},
+    {"conversions saturate", F1("i64, i64, i64", "return (conv i64 x), (conv i64 (neg x)), (conv i64 (sub x x))"), "inf",
+     "9223372036854775807; -9223372036854775808; 0", NULL},
+    {"conversions from int", "func f(a: i64) -> f64, f32, f64 {\n return (conv f64 a), (conv f32 a), (conv f64 (lt a 0))\n}\n",
+     "16777217", "16777217; 16777216; 0", NULL},
     {"conversions between floats", F1("f32, f64", "return (conv f32 x), (conv f64 (conv f32 x))"), "0.1",
      "0.10000000149011612; 0.10000000149011612", NULL},
     // ---- choices
     {"select", F1("f64, f64", "return (select (lt x 0.0) (neg x) x), (select (lt x 0.0) 1.0 (exp x))"), "-2", "2; 1",
      "1 0 0 0 0 0"},
     {"select by need", FVI("f64", "return (select (lt i n) (at x[i]) -1.0)"), "2; [2] 1 2; 2", "-1", NULL},
-    {"bracket", F1("f64, f64", "return (bracket (lt x 0.0) (exp x)), (bracket (le 0.0 x) (exp x))"), "0", "0; 1",
-     "0 0 1 0 0 0"},
+    {"bracket", F1("f64, f64", "return (bracket (lt x 0.0) (exp x)), (bracket (le 0.0 x) (exp x))"), "0", "0; 1", "0 0 1 0 0 0"},
     {"bracket by need", FVI("f64", "return (bracket (lt i n) (at x[i]))"), "2; [2] 1 2; 2", "0", "0 0 0 0 0 0"},
     {"bracket of an int", "func f(a: i64) -> i64 {\n return (bracket (lt 0 a) (idiv 6 a))\n}\n", "0", "0", NULL},
     {"stop", F1("f64", "return (stop x)"), "3", "3", NULL},
     {"assert holds", F1("f64", "return (assert (lt x 1.0) \"x is too large\" (mul x 2.0))"), "0.5", "1", "0 1 0 0 0 0"},
-    {"assert fails", F1("f64", "return (assert (lt x 1.0) \"x is too large\" (mul x 2.0))"), "1",
-     "error 4: x is too large", NULL},
-    {"assert not needed", F1("f64", "return (bracket (lt x 1.0) (assert (lt x 1.0) \"x is too large\" x))"), "1", "0",
-     NULL},
+    {"assert fails", F1("f64", "return (assert (lt x 1.0) \"x is too large\" (mul x 2.0))"), "1", "error 4: x is too large", NULL},
+    {"assert not needed", F1("f64", "return (bracket (lt x 1.0) (assert (lt x 1.0) \"x is too large\" x))"), "1", "0", NULL},
     // ---- arrays
     {"at", FVI("f64", "return (at x[i])"), "3; [3] 1 2 4; 2", "4", "0 0 0 0 1 0"},
     {"at beyond the end", FVI("f64", "return (at x[i])"), "5; [5] 0 0 0 0 0; 5",
      "error 3: index 5 is out of range for an array of 5 elements", NULL},
-    {"at a negative index", FVI("f64", "return (at x[i])"), "1; [1] 0; -1", "error 3: index -1 is out of range for an array of 1 elements",
-     NULL},
-    {"at of an empty array", FVI("f64", "return (at x[i])"), "0; [0]; 0", "error 3: index 0 is out of range for an array of 0 elements",
-     NULL},
-    {"at of a matrix",
-     "func f(n: i64 size, m: i64 size, a: f64[n, m], i: i64, j: i64) -> f64 {\n return (at a[i, j])\n}\n",
+    {"at a negative index", FVI("f64", "return (at x[i])"), "1; [1] 0; -1",
+     "error 3: index -1 is out of range for an array of 1 elements", NULL},
+    {"at of an empty array", FVI("f64", "return (at x[i])"), "0; [0]; 0",
+     "error 3: index 0 is out of range for an array of 0 elements", NULL},
+    {"at of a matrix", "func f(n: i64 size, m: i64 size, a: f64[n, m], i: i64, j: i64) -> f64 {\n return (at a[i, j])\n}\n",
      "2; 3; [2 3] 1 2 3 4 5 6; 1; 2", "6", NULL},
     {"at of a matrix, second index",
      "func f(n: i64 size, m: i64 size, a: f64[n, m], i: i64, j: i64) -> f64 {\n return (at a[i, j])\n}\n",
      "2; 3; [2 3] 1 2 3 4 5 6; 1; 3", "error 3: index 3 is out of range for an array of 3 elements", NULL},
     {"row of a matrix", "func f(n: i64 size, m: i64 size, a: f64[n, m]) -> f64[m] {\n return (at a[1])\n}\n",
      "2; 3; [2 3] 1 2 3 4 5 6", "[4 5 6]", NULL},
-    {"gen", FV("f64[n]", "%1 = gen i < n {\n yield (mul (at x[i]) 2.0)\n }\n return %1"), "3; [3] 1 2 3", "[2 4 6]",
-     "0 3 0 3 3 3"},
-    {"gen of nothing", FV("f64[n]", "%1 = gen i < n {\n yield (mul (at x[i]) 2.0)\n }\n return %1"), "0; [0]", "[]",
-     "0 0 0 0 0 0"},
+    {"gen", FV("f64[n]", "%1 = gen i < n {\n yield (mul (at x[i]) 2.0)\n }\n return %1"), "3; [3] 1 2 3", "[2 4 6]", "0 3 0 3 3 3"},
+    {"gen of nothing", FV("f64[n]", "%1 = gen i < n {\n yield (mul (at x[i]) 2.0)\n }\n return %1"), "0; [0]", "[]", "0 0 0 0 0 0"},
     {"gen of ints and bools",
      "func f(n: i64 size) -> i64[n], bool[n] {\n %1 = gen i < n { yield (mul i i) }\n"
      " %2 = gen i < n { yield (eq i 1) }\n return %1, %2\n}\n",
@@ -140,13 +127,13 @@ static const Case cases[] = {
      "func f(k: i64) -> f64 {\n %1 = gen i < k { yield (conv f64 i) }\n"
      " return (bracket (lt 0 k) (at %1[0]))\n}\n",
      "-1", "0", NULL},
-    {"only the element asked for", FVI("f64", "%1 = gen j < 4 { yield (at x[(add i j)]) }\n return (at %1[1])"),
-     "2; [2] 3 4; 0", "4", NULL},
-    {"an element that fails", FVI("f64", "%1 = gen j < 4 { yield (at x[(add i j)]) }\n return (at %1[2])"),
-     "2; [2] 3 4; 0", "error 3: index 2 is out of range for an array of 2 elements", NULL},
+    {"only the element asked for", FVI("f64", "%1 = gen j < 4 { yield (at x[(add i j)]) }\n return (at %1[1])"), "2; [2] 3 4; 0",
+     "4", NULL},
+    {"an element that fails", FVI("f64", "%1 = gen j < 4 { yield (at x[(add i j)]) }\n return (at %1[2])"), "2; [2] 3 4; 0",
+     "error 3: index 2 is out of range for an array of 2 elements", NULL},
     {"elements are computed once",
-     FVI("f64", "%1 = gen j < n { yield (exp (at x[j])) }\n return (add (at %1[i]) (at %1[(irem i n)]))"),
-     "2; [2] 0 1; 0", "2", "1 0 1 1 3 1"},
+     FVI("f64", "%1 = gen j < n { yield (exp (at x[j])) }\n return (add (at %1[i]) (at %1[(irem i n)]))"), "2; [2] 0 1; 0", "2",
+     "1 0 1 1 3 1"},
     {"pack", F1("f64[2, 2]", "return (pack f64[2, 2] x 1.0 2.0 (exp x))"), "0", "[0 1 2 1]", NULL},
     {"pack by need", F1("f64", "return (at (pack f64[2] x (exp x))[0])"), "3", "3", "0 0 0 0 1 0"},
     {"empty pack", F0("f64[0]", "return (pack f64[0])"), "", "[]", NULL},
@@ -154,12 +141,10 @@ static const Case cases[] = {
     // ---- sums
     {"sum", FV("f64", "%1 = sum i < n { yield (at x[i]) }\n return %1"), "4; [4] 1 2 3 4", "10", "3 0 0 4 4 0"},
     {"sum of nothing", FV("f64", "%1 = sum i < n { yield (at x[i]) }\n return %1"), "0; [0]", "0", "0 0 0 0 0 0"},
-    {"sum over a negative range", "func f(k: i64) -> f64 {\n %1 = sum i < k { yield (conv f64 i) }\n return %1\n}\n",
-     "-5", "0", "0 0 0 0 0 0"},
-    {"sum of ints", "func f(n: i64 size) -> i64 {\n %1 = sum i < n { yield (mul i i) }\n return %1\n}\n", "4", "14",
-     "0 0 0 4 0 0"},
-    {"sum in index order", FV("f64", "%1 = sum i < n { yield (at x[i]) }\n return %1"), "3; [3] 1e16 1 -1e16", "0",
-     NULL},
+    {"sum over a negative range", "func f(k: i64) -> f64 {\n %1 = sum i < k { yield (conv f64 i) }\n return %1\n}\n", "-5", "0",
+     "0 0 0 0 0 0"},
+    {"sum of ints", "func f(n: i64 size) -> i64 {\n %1 = sum i < n { yield (mul i i) }\n return %1\n}\n", "4", "14", "0 0 0 4 0 0"},
+    {"sum in index order", FV("f64", "%1 = sum i < n { yield (at x[i]) }\n return %1"), "3; [3] 1e16 1 -1e16", "0", NULL},
     {"triangular sum",
      "func f(n: i64 size) -> i64 {\n %1 = sum i < n {\n %2 = sum j < i { yield 1 }\n yield %2\n }\n"
      " return %1\n}\n",
@@ -177,25 +162,23 @@ static const Case cases[] = {
     {"argmin of nothing", FV("i64", "%1 = argmin i < n { yield (at x[i]) }\n return %1"), "0; [0]", "-1", NULL},
     {"the least of nothing", FV("f64", "%1 = argmin i < n { yield (at x[i]) }\n return (at x[%1])"), "0; [0]",
      "error 3: an empty array has no smallest element", NULL},
-    {"argmax of ints",
-     "func f(n: i64 size, a: i64[n]) -> i64 {\n %1 = argmax i < n { yield (at a[i]) }\n return %1\n}\n",
+    {"argmax of ints", "func f(n: i64 size, a: i64[n]) -> i64 {\n %1 = argmax i < n { yield (at a[i]) }\n return %1\n}\n",
      "3; [3] -5 -2 -9", "1", NULL},
     // ---- loops
-    {"fold", FV("f64", "%1 = fold i < n, s: f64 = 1.0 { yield (mul s (at x[i])) }\n return (final %1 0)"),
-     "3; [3] 2 3 4", "24", "0 3 0 3 3 0"},
-    {"fold of nothing", FV("f64", "%1 = fold i < n, s: f64 = 1.0 { yield (mul s (at x[i])) }\n return (final %1 0)"),
-     "0; [0]", "1", NULL},
+    {"fold", FV("f64", "%1 = fold i < n, s: f64 = 1.0 { yield (mul s (at x[i])) }\n return (final %1 0)"), "3; [3] 2 3 4", "24",
+     "0 3 0 3 3 0"},
+    {"fold of nothing", FV("f64", "%1 = fold i < n, s: f64 = 1.0 { yield (mul s (at x[i])) }\n return (final %1 0)"), "0; [0]", "1",
+     NULL},
     {"fold of two states",
      "func f(n: i64 size) -> i64, i64 {\n %1 = fold i < n, a: i64 = 0, b: i64 = 1 {\n"
      " yield b, (add a b)\n }\n return (final %1 0), (final %1 1)\n}\n",
      "10", "55; 89", "0 0 0 10 0 0"},
     {"states step at once",
-     F1("f64, f64", "%1 = fold i < 3, a: f64 = x, b: f64 = 2.0 { yield b, a }\n return (final %1 0), (final %1 1)"),
-     "1", "2; 1", NULL},
+     F1("f64, f64", "%1 = fold i < 3, a: f64 = x, b: f64 = 2.0 { yield b, a }\n return (final %1 0), (final %1 1)"), "1", "2; 1",
+     NULL},
     {"fold of an array",
-     FV("f64[n]",
-        "%1 = fold t < 3, a: f64[n] = x {\n %2 = gen j < n { yield (add (at a[j]) (conv f64 t)) }\n yield %2\n }\n"
-        " return (final %1 0)"),
+     FV("f64[n]", "%1 = fold t < 3, a: f64[n] = x {\n %2 = gen j < n { yield (add (at a[j]) (conv f64 t)) }\n yield %2\n }\n"
+                  " return (final %1 0)"),
      "2; [2] 10 20", "[13 23]", NULL},
     {"state that is not needed",
      FV("f64", "%1 = fold i < 5, s: f64 = 0.0, u: f64 = 0.0 {\n"
@@ -255,20 +238,18 @@ static const Case cases[] = {
      " %2 = bracket (lt b 0.0) b\n %3 = bracket (le 0.0 b) b\n"
      " return (add %1 %2), (add %1 %3), (add %2 %3)\n}\n",
      "-1; -2", "-3; -1; -2", "1 0 0 0 0 0"},
-    {"shared terms count once", F1("f64", "%1 = exp x\n %2 = mul %1 %1\n return (add %2 (mul %2 %2))"), "0", "2",
-     "1 2 1 0 0 0"},
+    {"shared terms count once", F1("f64", "%1 = exp x\n %2 = mul %1 %1\n return (add %2 (mul %2 %2))"), "0", "2", "1 2 1 0 0 0"},
     // ---- functions
     {"checks",
      "func f(n: i64, x: f64) -> f64 {\n check 2 (le 0 n) \"size %d is negative, and so is %d\" [n, (add n 1)]\n"
      " return x\n}\n",
      "-4; 1", "error 2: size -4 is negative, and so is -3", NULL},
-    {"checks that hold",
-     "func f(n: i64, x: f64) -> f64 {\n check 2 (le 0 n) \"size %d is negative\" [n]\n return x\n}\n", "4; 1", "1",
-     NULL},
+    {"checks that hold", "func f(n: i64, x: f64) -> f64 {\n check 2 (le 0 n) \"size %d is negative\" [n]\n return x\n}\n", "4; 1",
+     "1", NULL},
     {"extents that do not agree", "func f(n: i64 size, x: f64[n], y: f64[n]) -> f64 {\n return (at y[0])\n}\n",
      "2; [2] 1 2; [3] 1 2 3", "error 2: y has extent 3 where 2 is expected", NULL},
-    {"extents computed from inputs", "func f(n: i64 size, x: f64[(mul n n)]) -> f64[(mul n n)] {\n return x\n}\n",
-     "2; [4] 1 2 3 4", "[1 2 3 4]", NULL},
+    {"extents computed from inputs", "func f(n: i64 size, x: f64[(mul n n)]) -> f64[(mul n n)] {\n return x\n}\n", "2; [4] 1 2 3 4",
+     "[1 2 3 4]", NULL},
 };
 
 static int failed;
@@ -290,10 +271,8 @@ static Scalar read_scalar(Kind k, const char **p) {
         return (Scalar){.i = yes};
     }
     Scalar s;
-    if (!kind_is_float(k))
-        s.i = strtoll(*p, &end, 10);
-    else
-        s.d = strtod(*p, &end);
+    if (!kind_is_float(k)) s.i = strtoll(*p, &end, 10);
+    else s.d = strtod(*p, &end);
     *p = end;
     return s;
 }
@@ -316,14 +295,10 @@ static void print_tensor(Str *out, const Tensor *t) {
     for (int64_t i = 0; i < n; i++) {
         Scalar x = tensor_scalar(t, i);
         if (i) str_putc(out, ' ');
-        if (t->kind == KIND_BOOL)
-            str_puts(out, x.i ? "true" : "false");
-        else if (!kind_is_float(t->kind))
-            str_printf(out, "%lld", (long long)x.i);
-        else if (isnan(x.d))
-            str_puts(out, "nan");
-        else
-            str_printf(out, "%.17g", x.d);
+        if (t->kind == KIND_BOOL) str_puts(out, x.i ? "true" : "false");
+        else if (!kind_is_float(t->kind)) str_printf(out, "%lld", (long long)x.i);
+        else if (isnan(x.d)) str_puts(out, "nan");
+        else str_printf(out, "%.17g", x.d);
     }
     if (t->rank) str_putc(out, ']');
 }
@@ -384,10 +359,8 @@ static void run_deep(const char *name, Arena *a, Ir *m, Node *result, Node *x, d
     const char *error = "";
     int code = interp_run(a, &f, &in, &out, NULL, &error);
     bool ok = !code && tensor_get(&out, 0) == expected;
-    if (ok)
-        printf("ok %s\n", name);
-    else
-        printf("not ok %s: %s\n", name, code ? error : "the value is wrong");
+    if (ok) printf("ok %s\n", name);
+    else printf("not ok %s: %s\n", name, code ? error : "the value is wrong");
     failed += !ok;
 }
 

@@ -21,9 +21,8 @@ typedef struct Text {
 } Text;
 
 static const Text texts[] = {
-    {"literals",
-     "func f() -> f64, f64, f64, f64, f32, f32, f32, i64, i64, bool, bool {\n"
-     "  return 0.5, -0.0, inf, -inf, f32 0.1, f32 nan, f32 -inf, 7, -9223372036854775808, true, false\n}\n"},
+    {"literals", "func f() -> f64, f64, f64, f64, f32, f32, f32, i64, i64, bool, bool {\n"
+                 "  return 0.5, -0.0, inf, -inf, f32 0.1, f32 nan, f32 -inf, 7, -9223372036854775808, true, false\n}\n"},
     {"signs of nan", "func f() -> f64, f64 {\n  return nan, -nan\n}\n"},
     {"sum", "func f(n: i64 size, x: f64[n]) -> f64 {\n"
             "  %3 = sum i < n {\n"
@@ -32,8 +31,7 @@ static const Text texts[] = {
             "    yield %2\n"
             "  }\n"
             "  return %3\n}\n"},
-    {"extents of later scalars",
-     "func f(x: f64[(add n m)], m: i64, n: i64) -> f64[(add n m)], i64 {\n  return x, m\n}\n"},
+    {"extents of later scalars", "func f(x: f64[(add n m)], m: i64, n: i64) -> f64[(add n m)], i64 {\n  return x, m\n}\n"},
     {"values stand where they are bound", "func f(n: i64 size, x: f64[n]) -> f64[n, n] {\n"
                                           "  %1 = at x[0]\n"
                                           "  %2 = exp %1\n"
@@ -48,13 +46,12 @@ static const Text texts[] = {
                                           "    yield %6\n"
                                           "  }\n"
                                           "  return %7\n}\n"},
-    {"every structural kind",
-     "func f(n: i64 size, x: f64[n], b: bool, z: f64) -> f64, f64, f64, i64, i64, f64[2, 2], f32 {\n"
-     "  %1 = select b z 1.0\n  %2 = bracket b z\n  %3 = assert b \"a \\\"quoted\\\" text\\\\\" %2\n"
-     "  %4 = argmin i < n {\n    %t = at x[i]\n    yield %t\n  }\n"
-     "  %5 = argmax i < n {\n    %t = at x[i]\n    yield %t\n  }\n"
-     "  %6 = pack f64[2, 2] z %1 2.0 %2\n  %7 = conv f32 z\n  %8 = stop z\n"
-     "  return %1, %3, %8, %4, %5, %6, %7\n}\n"},
+    {"every structural kind", "func f(n: i64 size, x: f64[n], b: bool, z: f64) -> f64, f64, f64, i64, i64, f64[2, 2], f32 {\n"
+                              "  %1 = select b z 1.0\n  %2 = bracket b z\n  %3 = assert b \"a \\\"quoted\\\" text\\\\\" %2\n"
+                              "  %4 = argmin i < n {\n    %t = at x[i]\n    yield %t\n  }\n"
+                              "  %5 = argmax i < n {\n    %t = at x[i]\n    yield %t\n  }\n"
+                              "  %6 = pack f64[2, 2] z %1 2.0 %2\n  %7 = conv f32 z\n  %8 = stop z\n"
+                              "  return %1, %3, %8, %4, %5, %6, %7\n}\n"},
     {"empty pack", "func f() -> f64[0, 3] {\n  %1 = pack f64[0, 3]\n  return %1\n}\n"},
     {"loops", "func f(n: i64 size, x: f64[n]) -> f64, f64[n], f64 {\n"
               "  %3 = fold i < n, s: f64 = 1.0, a: f64[n] = x {\n"
@@ -94,8 +91,7 @@ static const Text texts[] = {
                                      "  %s = sum i < n { yield (mul (at x[i]) (at x[(sub (sub n 1) i)])) }\n"
                                      "  %e = at (gen j < n { yield (exp (at x[j])) })[0]\n"
                                      "  return (add %s %e) // third\n}\n"},
-    {"several functions",
-     "func f(x: f64) -> f64 {\n  return (exp x)\n}\nfunc g(x: f64) -> f64 {\n  return (sin x)\n}\n"},
+    {"several functions", "func f(x: f64) -> f64 {\n  return (exp x)\n}\nfunc g(x: f64) -> f64 {\n  return (sin x)\n}\n"},
 };
 
 typedef struct Session {
@@ -130,8 +126,7 @@ static void print_all(Str *out, Func **fs, int count) {
 
 static bool same_funcs(Func **a, Func **b, int count) {
     for (int i = 0; i < count; i++) {
-        if (a[i]->noutputs != b[i]->noutputs || a[i]->nchecks != b[i]->nchecks || a[i]->nparams != b[i]->nparams)
-            return false;
+        if (a[i]->noutputs != b[i]->noutputs || a[i]->nchecks != b[i]->nchecks || a[i]->nparams != b[i]->nparams) return false;
         if (memcmp(a[i]->outputs, b[i]->outputs, sizeof(Node *) * (size_t)a[i]->noutputs)) return false;
         for (int k = 0; k < a[i]->nchecks; k++)
             if (a[i]->checks[k].cond != b[i]->checks[k].cond) return false;
@@ -218,10 +213,8 @@ static void test_golden(const Text *t) {
     int n;
     Func **fs = read_text(&s, t->name, t->text, &n);
     Str out = {0};
-    if (fs)
-        print_all(&out, fs, n);
-    else
-        diag_print(s.diag, &out, false);
+    if (fs) print_all(&out, fs, n);
+    else diag_print(s.diag, &out, false);
     report(t->name, "", !strcmp(str_text(&out), t->text), str_text(&out));
     str_free(&out);
     close_session(&s);
@@ -239,16 +232,12 @@ static const Bad bads[] = {
     {"no type", "func f(x: real) {", "t:1:11: error: expected a type: bool, i64, f32 or f64"},
     {"no end", "func f() -> f64 {\n  return 1.0\n", "t:3:1: error: expected '}'"},
     {"unknown value", "func f() -> f64 {\n  return %1\n}", "t:2:10: error: '%1' is not defined here"},
-    {"unknown operation", "func f() -> f64 {\n  %1 = plus 1.0 2.0\n  return %1\n}",
-     "t:2:8: error: there is no operation 'plus'"},
-    {"a leaf is no operation", "func f() -> f64 {\n  %1 = lit 1.0\n  return %1\n}",
-     "t:2:8: error: 'lit' is not an operation"},
-    {"defined twice", "func f() -> f64 {\n  %1 = exp 1.0\n  %1 = exp 2.0\n  return %1\n}",
-     "t:3:3: error: '%1' is defined already"},
+    {"unknown operation", "func f() -> f64 {\n  %1 = plus 1.0 2.0\n  return %1\n}", "t:2:8: error: there is no operation 'plus'"},
+    {"a leaf is no operation", "func f() -> f64 {\n  %1 = lit 1.0\n  return %1\n}", "t:2:8: error: 'lit' is not an operation"},
+    {"defined twice", "func f() -> f64 {\n  %1 = exp 1.0\n  %1 = exp 2.0\n  return %1\n}", "t:3:3: error: '%1' is defined already"},
     {"out of scope", "func f() -> i64 {\n  %1 = sum i < 3 {\n    %2 = mul i i\n    yield %2\n  }\n  return %2\n}",
      "t:6:10: error: '%2' is not defined here"},
-    {"wrong kinds", "func f() -> f64 {\n  %1 = add 1.0 2\n  return %1\n}",
-     "t:2:12: error: 'add' does not take f64 and i64"},
+    {"wrong kinds", "func f() -> f64 {\n  %1 = add 1.0 2\n  return %1\n}", "t:2:12: error: 'add' does not take f64 and i64"},
     {"wrong kind", "func f() -> f64 {\n  %1 = exp 2\n  return %1\n}", "t:2:12: error: 'exp' does not take i64"},
     {"array for a scalar", "func f(n: i64 size, x: f64[n]) -> f64 {\n  %1 = exp x\n  return %1\n}",
      "t:2:12: error: expected a scalar, found f64 of rank 1"},
@@ -262,12 +251,10 @@ static const Bad bads[] = {
      "t:2:10: error: expected f64, found f64 of rank 1"},
     {"result of the wrong extent", "func f(n: i64 size, x: f64[n]) -> f64[(add n 1)] {\n  return x\n}",
      "t:2:10: error: extent 0 is not the one that the type states"},
-    {"no yield", "func f() -> i64 {\n  %1 = sum i < 3 { }\n  return %1\n}",
-     "t:2:20: error: expected 'yield' or a value's name"},
+    {"no yield", "func f() -> i64 {\n  %1 = sum i < 3 { }\n  return %1\n}", "t:2:20: error: expected 'yield' or a value's name"},
     {"no test", "func f() -> i64 {\n  %1 = while s: i64 = 3 { yield s }\n  return (final %1 0)\n}",
      "t:2:27: error: expected 'test' or a value's name"},
-    {"steps of another type",
-     "func f() -> i64 {\n  %1 = fold i < 3, s: i64 = 3 { yield 1.0 }\n  return (final %1 0)\n}",
+    {"steps of another type", "func f() -> i64 {\n  %1 = fold i < 3, s: i64 = 3 { yield 1.0 }\n  return (final %1 0)\n}",
      "t:2:39: error: expected i64, found f64"},
     {"loop as a value", "func f() -> i64 {\n  %1 = fold i < 3, s: i64 = 3 { yield s }\n  return %1\n}",
      "t:3:10: error: this is a loop; 'final' reads its states"},
@@ -276,8 +263,7 @@ static const Bad bads[] = {
     {"final of a value", "func f() -> i64 {\n  return (final 1 0)\n}", "t:2:17: error: expected a loop"},
     {"unfinished string", "func f() {\n  doc \"abc\n  return\n}", "t:2:7: error: this string has no end"},
     {"bad number", "func f() -> f64 {\n  return 1.5x\n}", "t:2:10: error: this number cannot be read"},
-    {"number beyond 64 bits", "func f() -> i64 {\n  return 9223372036854775808\n}",
-     "t:2:10: error: this number cannot be read"},
+    {"number beyond 64 bits", "func f() -> i64 {\n  return 9223372036854775808\n}", "t:2:10: error: this number cannot be read"},
     {"bad character", "func f() {\n  return ?\n}", "t:2:10: error: unexpected character"},
     {"extents of a pack", "func f(n: i64 size) -> f64[n] {\n  %1 = pack f64[n]\n  return %1\n}",
      "t:2:16: error: the extents of an array literal are small constants"},
@@ -333,14 +319,10 @@ static void test_graph(const char *name, Session *s, Node *x, Node *result, size
     Source src = {"t", str_text(&out), out.len};
     Func **fs = ir_read(s->m, s->diag, &src, &n);
     double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
-    if (!fs)
-        diag_print(s->diag, &why, false);
-    else if (fs[0]->outputs[0] != result)
-        str_puts(&why, "other nodes");
-    else if (out.len > limit)
-        str_printf(&why, "the text has %zu bytes", out.len);
-    else if (seconds > 20)
-        str_printf(&why, "it took %.1f s", seconds);
+    if (!fs) diag_print(s->diag, &why, false);
+    else if (fs[0]->outputs[0] != result) str_puts(&why, "other nodes");
+    else if (out.len > limit) str_printf(&why, "the text has %zu bytes", out.len);
+    else if (seconds > 20) str_printf(&why, "it took %.1f s", seconds);
     report(name, "", !why.len, str_text(&why));
     str_free(&why), str_free(&out);
     close_session(s);

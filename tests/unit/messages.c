@@ -56,14 +56,14 @@ static const struct {
     {"AdError", ERROR, true},
     {"phrase", PHRASE, true}, // grammar/fsm.y
     // Programs that run, by every engine.
-    {"interp_fail", TEXT, false},     // src/ir/interp_needs.c
-    {"interp_fail_at", TEXT, false},  // src/ir/interp_needs.c
+    {"interp_fail", TEXT, false},    // src/ir/interp_needs.c
+    {"interp_fail_at", TEXT, false}, // src/ir/interp_needs.c
     {"ir_assert", TEXT, false},
     {"lower_check", TEXT, false},
     {"ir_bounds_text", TEXT, true},
-    {"fsm_fail", TEXT, false},        // runtime/
-    {"fsm_text_add", IGNORED, false}, // runtime/, shown by tests/unit/abi.c
-    {"fail_named", TEXT, false},      // runtime/
+    {"fsm_fail", TEXT, false},         // runtime/
+    {"fsm_text_add", IGNORED, false},  // runtime/, shown by tests/unit/abi.c
+    {"fail_named", TEXT, false},       // runtime/
     {"fsm_context_error", TEXT, true}, // runtime/
     {"size_error", TEXT, false},       // include/fsmc/fsmc.hpp
     // Others.
@@ -102,10 +102,8 @@ static void list(Paths *out, const char *folder) {
         free(entry[i]);
         struct stat st;
         if (hidden || stat(arena_printf(arena, "%s/%s", root, name), &st)) continue;
-        if (S_ISDIR(st.st_mode))
-            list(out, name);
-        else
-            vec_push(out, name);
+        if (S_ISDIR(st.st_mode)) list(out, name);
+        else vec_push(out, name);
     }
     if (n >= 0) free(entry);
 }
@@ -189,10 +187,8 @@ static void scan(Scanner *s) {
         s->text = arena_strndup(arena, begin, (size_t)(s->p - begin));
     } else {
         s->kind = OTHER;
-        if (*s->p == '\'' && (end = literal_end(s->p)) && end - s->p <= 6)
-            s->p = end;
-        else
-            s->punct = *s->p++;
+        if (*s->p == '\'' && (end = literal_end(s->p)) && end - s->p <= 6) s->p = end;
+        else s->punct = *s->p++;
     }
 }
 
@@ -266,8 +262,7 @@ static void collect(Scanner *s, Kind kind, char close) {
                 }
             }
             Kind later = kind < TEXT ? TEXT : kind; // of the texts that go into the first
-            if (!skip)
-                add(first || close == '}' ? kind : later, arena_strdup(arena, str_text(&text)), s->file, line);
+            if (!skip) add(first || close == '}' ? kind : later, arena_strdup(arena, str_text(&text)), s->file, line);
             first &= skip > 0;
             str_free(&text);
             word = false;
@@ -302,14 +297,10 @@ static void skip_balanced(Scanner *s, char open, char close) {
 static bool enter_braces(Scanner *s) {
     Scanner try = *s;
     scan(&try);
-    if (try.punct == '(')
-        skip_balanced(&try, '(', ')');
-    else if (try.punct == '[')
-        skip_balanced(&try, '[', ']');
-    else if (try.punct == ')')
-        scan(&try);
-    else
-        return false;
+    if (try.punct == '(') skip_balanced(&try, '(', ')');
+    else if (try.punct == '[') skip_balanced(&try, '[', ']');
+    else if (try.punct == ')') scan(&try);
+    else return false;
     if (try.punct == '=') scan(&try);
     if (try.punct != '{') return false;
     *s = try;
@@ -442,8 +433,7 @@ static void check_goldens(void) {
     VEC(const char *) golden = {0};
     list(&files, "tests");
     for (int i = 0; i < files.len; i++)
-        if (ends_with(files.data[i], ".out") || ends_with(files.data[i], ".err"))
-            vec_push(&golden, slurp(files.data[i]));
+        if (ends_with(files.data[i], ".out") || ends_with(files.data[i], ".err")) vec_push(&golden, slurp(files.data[i]));
     bool ok = true;
     for (int i = 0; i < messages.len; i++) {
         const Message *m = &messages.data[i];
@@ -455,8 +445,8 @@ static void check_goldens(void) {
             failed("goldens", "this message is shown by a golden; remove it from tests/messages/unreached.txt: %s",
                    on_one_line(m->text));
         else
-            failed("goldens", "%s:%d: no golden file shows this message; add a test to tests/messages/: %s%s", m->file,
-                   m->line, prefix_of(m->kind), on_one_line(m->text));
+            failed("goldens", "%s:%d: no golden file shows this message; add a test to tests/messages/: %s%s", m->file, m->line,
+                   prefix_of(m->kind), on_one_line(m->text));
     }
     if (ok) printf("ok every message has a golden (%d texts)\n", messages.len);
     vec_free(&files);
@@ -473,8 +463,7 @@ static void check_catalogue(void) {
         n++;
         if (shown_in(m, text, true)) continue;
         ok = false;
-        failed("catalogue", "%s:%d: docs/errors.md does not have this message: %s", m->file, m->line,
-               on_one_line(m->text));
+        failed("catalogue", "%s:%d: docs/errors.md does not have this message: %s", m->file, m->line, on_one_line(m->text));
     }
     if (ok) printf("ok the catalogue has every message (%d texts)\n", n);
 }
@@ -499,8 +488,7 @@ static void check_makers(const char *file, bool *ok) {
         if (depth == 0 && (s.punct == ';' || s.punct == '{' || s.punct == '}')) {
             if (wanted && name && maker_named(name) < 0) {
                 *ok = false;
-                failed("makers", "%s: %s is declared like printf; add it to the table of tests/unit/messages.c", file,
-                       name);
+                failed("makers", "%s: %s is declared like printf; add it to the table of tests/unit/messages.c", file, name);
             }
             wanted = false;
             name = NULL;

@@ -131,12 +131,9 @@ static bool counterexample(World *w, const Claim *c, int k) {
         return evaluate_poly(w, c->p) < 0;
     }
     int64_t low = 0, high = BOX;
-    if (k < NSIZES)
-        low = w->m->positive;
-    else if (k < NSIZES + NPARAMS)
-        low = -3, high = 3;
-    else
-        high = evaluate(w, w->v[k - NSIZES - NPARAMS]->extent);
+    if (k < NSIZES) low = w->m->positive;
+    else if (k < NSIZES + NPARAMS) low = -3, high = 3;
+    else high = evaluate(w, w->v[k - NSIZES - NPARAMS]->extent);
     for (int64_t x = low; x < high; x++) {
         w->value[k] = x;
         if (counterexample(w, c, k + 1)) return true;

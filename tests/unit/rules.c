@@ -52,7 +52,10 @@ static void test_page(Arena *a) {
     for (const char *p = page ? page->text : ""; (p = strstr(p, "\n| `")); p++) lines++;
     for (int k = 0; k < RULE_COUNT; k++) {
         const RuleInfo *r = &rule_info[k];
-        const char *line = arena_printf(a, "\n| `%s`%s | `%s` | %s | %s |\n", r->name, r->form ? " *always*" : r->coarse ? " *coarse*" : "",
+        const char *line = arena_printf(a, "\n| `%s`%s | `%s` | %s | %s |\n", r->name,
+                                        r->form     ? " *always*"
+                                        : r->coarse ? " *coarse*"
+                                                    : "",
                                         cell(a, r->law), cell(a, r->condition), r->source);
         if (!page || !strstr(page->text, line)) report(false, "docs/rules.md", arena_printf(a, "there is no line%s", line));
     }
@@ -67,14 +70,16 @@ static const char parameters[] = "n: i64 size, m: i64 size, x: f64, y: f64, z: f
 
 static void make_arguments(Arena *a, int trial, Tensor *in) {
     static const int64_t sizes[TRIALS][2] = {{3, 2}, {1, 1}, {0, 0}, {2, 3}, {5, 4}, {0, 2}};
-    static const Kind kinds[INPUTS] = {KIND_INT,  KIND_INT,  KIND_DOUBLE, KIND_DOUBLE, KIND_DOUBLE, KIND_INT,
+    static const Kind kinds[INPUTS] = {KIND_INT, KIND_INT,  KIND_DOUBLE, KIND_DOUBLE, KIND_DOUBLE, KIND_INT,
                                        KIND_INT, KIND_BOOL, KIND_BOOL,   KIND_DOUBLE, KIND_DOUBLE, KIND_INT};
     Random r = random_named((uint64_t)trial, "rules");
     for (int k = 0; k < INPUTS; k++) {
         const int64_t *extent = &sizes[trial][k == 10];
         in[k] = tensor_new(a, kinds[k], k >= 9, extent);
         for (int64_t e = 0; e < tensor_count(&in[k]); e++) {
-            double least = kinds[k] == KIND_INT && k < 9 ? -1 : 0, most = kinds[k] == KIND_BOOL ? 1 : k < 9 ? 4 : (double)*extent - 1;
+            double least = kinds[k] == KIND_INT && k < 9 ? -1 : 0, most = kinds[k] == KIND_BOOL ? 1
+                                                                          : k < 9               ? 4
+                                                                                                : (double)*extent - 1;
             bool real = kinds[k] == KIND_DOUBLE;
             tensor_set(&in[k], e, real ? random_real(&r, 0.25, 1.75) : (double)random_int(&r, (int64_t)least, (int64_t)most));
         }
@@ -82,7 +87,8 @@ static void make_arguments(Arena *a, int trial, Tensor *in) {
     }
 }
 
-// Does `got` have the values of `want`, wherever that has one, and a number? `slack` is the size of the terms that `want` adds up, or NULL.
+// Does `got` have the values of `want`, wherever that has one, and a number? `slack` is the size of the terms that `want` adds up,
+// or NULL.
 static const char *differ(Arena *a, const Func *want, const Func *got, const Func *slack, double tolerance) {
     for (int t = 0; t < TRIALS; t++) {
         Tensor in[INPUTS], u[4], v[4], w[4];
@@ -96,8 +102,7 @@ static const char *differ(Arena *a, const Func *want, const Func *got, const Fun
                 double x = tensor_get(&u[o], e), y = tensor_get(&v[o], e);
                 double terms = slack ? tensor_get(&w[o], e) : 1 + fabs(x), bound = tolerance * terms;
                 if (!isfinite(terms)) continue; // of an arm that is not taken
-                if (!(fabs(x - y) <= bound) && isfinite(x))
-                    return arena_printf(a, "trial %d: %.17g, not %.17g", t, y, x);
+                if (!(fabs(x - y) <= bound) && isfinite(x)) return arena_printf(a, "trial %d: %.17g, not %.17g", t, y, x);
             }
     }
     return NULL;
@@ -324,9 +329,13 @@ static Real real(World *w, int depth) {
     }
     Real b = pick(w, 6) ? real(w, depth - 1) : a;
     switch (k) {
-    case 0: case 1: case 2: return (Real){ir_add(m, a.e, b.e), ir_add(m, a.size, b.size)};
-    case 3: case 4: return (Real){ir_sub(m, a.e, b.e), ir_add(m, a.size, b.size)};
-    case 5: case 6: return (Real){ir_mul(m, a.e, b.e), ir_mul(m, a.size, b.size)};
+    case 0:
+    case 1:
+    case 2: return (Real){ir_add(m, a.e, b.e), ir_add(m, a.size, b.size)};
+    case 3:
+    case 4: return (Real){ir_sub(m, a.e, b.e), ir_add(m, a.size, b.size)};
+    case 5:
+    case 6: return (Real){ir_mul(m, a.e, b.e), ir_mul(m, a.size, b.size)};
     case 7: return (Real){ir_op(m, pick(w, 2) ? OP_min : OP_max, a.e, b.e), ir_add(m, a.size, b.size)};
     default: return (Real){ir_select(m, condition(w, 2), a.e, b.e), ir_add(m, a.size, b.size)};
     }
@@ -394,7 +403,8 @@ static void leave_out(uint64_t seed, bool *off) {
     Random r = {seed * 77};
     for (int k = 0; k < RULE_COUNT; k++) {
         int one_in = seed % 4 == 2 ? 8 : 2;
-        off[k] = seed % 4 == 1 ? k == RULE_mul_order || k == RULE_compare_sides : seed % 4 && random_bits(&r) % (uint64_t)one_in == 0;
+        off[k] =
+            seed % 4 == 1 ? k == RULE_mul_order || k == RULE_compare_sides : seed % 4 && random_bits(&r) % (uint64_t)one_in == 0;
     }
 }
 

@@ -17,8 +17,8 @@ typedef struct Row {
 } Row;
 
 #define IN(sym, ...) FSM_IN, sym
-#define PRE(sym) FSM_PRE, sym
-#define FN(sym) FSM_FN, sym
+#define PRE(sym)     FSM_PRE, sym
+#define FN(sym)      FSM_FN, sym
 static const Row rows[] = {
 #define OP(name, arity, type, dx, dy, eval_f, eval_i, llvm, fsm, ...) {#name, #dx, #dy, T_##type, fsm},
 #include "ir/ops.def"
@@ -95,8 +95,8 @@ static void put_entry(Text *p, const Row *r) {
 
 // What the outputs of an entry are, in groups of which all are the same derivative.
 static const char *const one_groups[] = {"", "d", "d", "dd", "dd", "dd", "dd", NULL};
-static const char *const both_groups[] = {"",    "dx",  "dx",  "dy",  "dy",  "dxx", "dxx", "dxx", "dxx", "dxy", "dxy", "dxy",
-                                          "dxy", "dyx", "dyx", "dyx", "dyx", "dyy", "dyy", "dyy", "dyy", NULL};
+static const char *const both_groups[] = {"",    "dx",  "dx",  "dy",  "dy",  "dxx", "dxx", "dxx", "dxx", "dxy", "dxy",
+                                          "dxy", "dxy", "dyx", "dyx", "dyx", "dyx", "dyy", "dyy", "dyy", "dyy", NULL};
 static const char *const *groups_of(const Row *r) { return is_by(r, 0) && is_by(r, 1) ? both_groups : one_groups; }
 
 // ---- engines
@@ -195,11 +195,13 @@ static const char *difference(Table *t, int i) {
             double x = tensor_get(&t->out[0][i][k], j);
             double other = k && !strcmp(group[k], group[k - 1]) ? tensor_get(&t->out[0][i][k - 1], j) : x;
             if (!same(t, i, j, k, x, other))
-                return arena_printf(t->arena, "%s at %s: %.17g in one mode, %.17g in another", group[k], point_text(t, i, j), other, x);
+                return arena_printf(t->arena, "%s at %s: %.17g in one mode, %.17g in another", group[k], point_text(t, i, j), other,
+                                    x);
             for (int w = 1; w < WAYS; w++) {
                 double got = tensor_get(&t->out[w][i][k], j);
                 if (!same(t, i, j, k, x, got))
-                    return arena_printf(t->arena, "%s at %s: %.17g by %s, not %.17g", group[k], point_text(t, i, j), got, ways[w].name, x);
+                    return arena_printf(t->arena, "%s at %s: %.17g by %s, not %.17g", group[k], point_text(t, i, j), got,
+                                        ways[w].name, x);
             }
         }
     return NULL;
@@ -233,7 +235,8 @@ static bool documented(Table *t, const Row *r) {
     Diag *diag = diag_new(t->arena);
     const Source *page = file_read(t->arena, diag, arena_printf(t->arena, "%s/docs/language.md", root ? root : "../.."));
     const char *from = page ? strstr(page->text, "\n## Kinks and singular points") : NULL;
-    const char *to = from ? strstr(from + 1, "\n## ") : NULL, *word = r->form == FSM_FN ? r->sym : arena_printf(t->arena, " %s ", r->sym);
+    const char *to = from ? strstr(from + 1, "\n## ") : NULL,
+               *word = r->form == FSM_FN ? r->sym : arena_printf(t->arena, " %s ", r->sym);
     bool found = false;
     if (!strcmp(r->name, "neg")) word = "-x";
     for (const char *at = from; to && !found && (at = strstr(at, "\n| ")) && at < to; at += 3) {

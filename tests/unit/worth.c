@@ -18,7 +18,7 @@
 enum { RANDOM = 200, DEARER = 30, SLACK = 25 }; // random programs, and how many of them are dearer than without rules at most
 
 static bool list, all, each_pass, each_rule, fast; // the options
-static const char *known = "";     // worth.txt
+static const char *known = "";                     // worth.txt
 static int failures;
 
 typedef struct Job {
@@ -45,8 +45,7 @@ static void on_cost(void *data, const char *entry, const char *form, const char 
     if (list || all || each_pass || each_rule) {
         printf("%s%.1f", key, percent);
         printf(list ? "\n" : " (%lld against %lld)\n", (long long)work, (long long)less);
-    }
-    else if ((line ? strtod(line + strlen(key), NULL) : 0) + SLACK < percent && !j->why)
+    } else if ((line ? strtod(line + strlen(key), NULL) : 0) + SLACK < percent && !j->why)
         j->why = arena_printf(j->arena, "%s costs %lld, but without %s %lld, and worth.txt does not know it: %s %.1f", entry,
                               (long long)work, without, (long long)less, key, percent);
 }
@@ -119,13 +118,15 @@ static void test_random(void) {
         j.o = fuzz_oracle(&o, seed);
         int result = 1;
         bool left = compile_guarded(check, &j, &result);
-        if (left || (j.why && !all.why)) all.why = arena_printf(all.arena, "seed %llu: %s", (unsigned long long)seed, left ? "a broken invariant" : j.why);
+        if (left || (j.why && !all.why))
+            all.why = arena_printf(all.arena, "seed %llu: %s", (unsigned long long)seed, left ? "a broken invariant" : j.why);
         compiled += !result, dearer += j.w.work > j.w.without;
         sum.work += j.w.work, sum.without += j.w.without, sum.numbers += j.w.numbers, sum.skipped += j.w.skipped;
         arena_free(j.arena);
     }
-    printf("# %d random programs, %d dearer with rules than without; in all they cost %lld, not %lld; %lld numbers compared, %lld skipped\n",
-           compiled, dearer, (long long)sum.work, (long long)sum.without, (long long)sum.numbers, (long long)sum.skipped);
+    printf(
+        "# %d random programs, %d dearer with rules than without; in all they cost %lld, not %lld; %lld numbers compared, %lld skipped\n",
+        compiled, dearer, (long long)sum.work, (long long)sum.without, (long long)sum.numbers, (long long)sum.skipped);
     if (!all.why && (dearer > DEARER || sum.work > sum.without)) all.why = "rules cost more than they should";
     print(&all);
     arena_free(all.arena);
@@ -135,7 +136,8 @@ static void test_random(void) {
 // any amount; -p, -r: also than without each pass, or each rule; -f: by --fp=fast.
 int main(int argc, char **argv) {
     static const char *const folders[] = {"tests/ad", "examples", "examples/fit", "bench/kernels", "bench/coarsening"};
-    for (int c; (c = getopt(argc, argv, "laprf")) != -1;) list |= c == 'l', all |= c == 'a', each_pass |= c == 'p', each_rule |= c == 'r', fast |= c == 'f';
+    for (int c; (c = getopt(argc, argv, "laprf")) != -1;)
+        list |= c == 'l', all |= c == 'a', each_pass |= c == 'p', each_rule |= c == 'r', fast |= c == 'f';
     Arena *a = arena_new();
     const Source *text = read_file(a, "tests/unit/worth.txt");
     if (text) known = text->text;

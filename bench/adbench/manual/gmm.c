@@ -30,8 +30,7 @@ static double log_sum_exp(const double *v, int64_t n) {
 }
 
 // y = x - mean and z = Q y; returns the squared norm of z.
-static double distance(int64_t d, const double *x, const double *mean, const double *q, double *restrict y,
-                       double *restrict z) {
+static double distance(int64_t d, const double *x, const double *mean, const double *q, double *restrict y, double *restrict z) {
     double squares = 0;
     for (int64_t i = 0; i < d; i++) y[i] = x[i] - mean[i];
     for (int64_t i = 0; i < d; q += ++i) {
@@ -65,8 +64,8 @@ double gmm_value(const Gmm *g, double *work) {
     double sum = -0.5 * (double)(g->n * g->d) * log(2 * pi) - (double)g->n * log_sum_exp(g->alphas, g->k);
     for (int64_t i = 0; i < g->n; i++) {
         for (int64_t k = 0; k < g->k; k++)
-            density[k] = g->alphas[k] + logs[k] -
-                         0.5 * distance(g->d, g->x + i * g->d, g->means + k * g->d, q + k * packed(g), y, z);
+            density[k] =
+                g->alphas[k] + logs[k] - 0.5 * distance(g->d, g->x + i * g->d, g->means + k * g->d, q + k * packed(g), y, z);
         sum += log_sum_exp(density, g->k);
     }
     return sum + g->sign * prior(g, logs);
@@ -88,8 +87,8 @@ static void add_point(const Gmm *g, const double *density, const double *y, cons
     }
 }
 
-static void gradient_of_component(const Gmm *g, int64_t k, double share, const double *zs, const double *triangle,
-                                  const double *q, double *mean, double *icf) {
+static void gradient_of_component(const Gmm *g, int64_t k, double share, const double *zs, const double *triangle, const double *q,
+                                  double *mean, double *icf) {
     int64_t d = g->d;
     const double *p = g->icf + k * packed(g);
     double square = g->sign * g->gamma * g->gamma;
@@ -115,14 +114,13 @@ void gmm_gradient(const Gmm *g, double *work, double *gradient) {
     memset(shares, 0, (size_t)g->k * sizeof *shares);
     for (int64_t i = 0; i < g->n; i++) {
         for (int64_t k = 0; k < g->k; k++)
-            density[k] = g->alphas[k] + logs[k] -
-                         0.5 * distance(d, g->x + i * d, g->means + k * d, q + k * size, y + k * d, z + k * d);
+            density[k] =
+                g->alphas[k] + logs[k] - 0.5 * distance(d, g->x + i * d, g->means + k * d, q + k * size, y + k * d, z + k * d);
         add_point(g, density, y, z, shares, zs, triangles);
     }
     double all = log_sum_exp(g->alphas, g->k);
     for (int64_t k = 0; k < g->k; k++) {
-        gradient_of_component(g, k, shares[k], zs + k * d, triangles + k * size, q + k * size, means + k * d,
-                              icf + k * size);
+        gradient_of_component(g, k, shares[k], zs + k * d, triangles + k * size, q + k * size, means + k * d, icf + k * size);
         shares[k] -= (double)g->n * exp(g->alphas[k] - all);
     }
 }

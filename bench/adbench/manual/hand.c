@@ -9,15 +9,13 @@ enum { ANGLES = THETAS - 6, PER_FINGER = 4 };
 
 static void after(const Affine a, const Affine b, Affine to) {
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 4; j++)
-            to[i][j] = a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j] + (j == 3 ? a[i][3] : 0);
+        for (int j = 0; j < 4; j++) to[i][j] = a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j] + (j == 3 ? a[i][3] : 0);
 }
 
 // The same for a derivative of a, which adds nothing to the last row of its matrix.
 static void after_matrix(const Affine a, const double *b, Affine to) {
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 4; j++)
-            to[i][j] = a[i][0] * b[j] + a[i][1] * b[4 + j] + a[i][2] * b[8 + j] + (j == 3 ? a[i][3] : 0);
+        for (int j = 0; j < 4; j++) to[i][j] = a[i][0] * b[j] + a[i][1] * b[4 + j] + a[i][2] * b[8 + j] + (j == 3 ? a[i][3] : 0);
 }
 
 // A turn about x, then about z; by_x and by_z, if asked for, are its derivatives.
@@ -55,8 +53,7 @@ static void add_angle(Skeleton *s, int64_t bone, int place, const Affine frame, 
     for (int i = 0; i < 3; i++) own[i][3] = 0; // the turn has no part that is added
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 4; j++)
-            s->of_frame[bone][place][i][j] =
-                frame[i][0] * own[0][j] + frame[i][1] * own[1][j] + frame[i][2] * own[2][j];
+            s->of_frame[bone][place][i][j] = frame[i][0] * own[0][j] + frame[i][1] * own[1][j] + frame[i][2] * own[2][j];
     s->angles[bone][s->nangles[bone]++] = place;
 }
 
@@ -107,8 +104,7 @@ static void turn_all(const double r[3], double to[3][3], double by[3][3][3]) {
         double da[3];
         for (int i = 0; i < 3; i++) da[i] = ((i == k) - a[i] * a[k]) / angle;
         for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++)
-                by[k][i][j] = s * a[k] * (a[i] * a[j] - (i == j)) + (1 - c) * (da[i] * a[j] + a[i] * da[j]);
+            for (int j = 0; j < 3; j++) by[k][i][j] = s * a[k] * (a[i] * a[j] - (i == j)) + (1 - c) * (da[i] * a[j] + a[i] * da[j]);
         cross_matrix(a, c * a[k], by[k]);
         cross_matrix(da, s, by[k]);
     }
@@ -136,8 +132,7 @@ static void place_vertex(const Hand *h, const Skeleton *s, int64_t v, double pos
 }
 
 // The columns of theta for a vertex.
-static void vertex_derivative(const Hand *h, const Skeleton *s, int64_t v, const double posed[3],
-                              double to[THETAS][3]) {
+static void vertex_derivative(const Hand *h, const Skeleton *s, int64_t v, const double posed[3], double to[THETAS][3]) {
     double by_angle[ANGLES][3];
     bool used[ANGLES] = {false};
     memset(to, 0, THETAS * sizeof *to);
@@ -218,7 +213,7 @@ void hand_jacobian(const Hand *h, double *work, double *columns) {
             for (int c = 0; c < 2; c++) columns[c * rows + 3 * i + j] = vs.at[corners[2]][j] - vs.at[corners[c]][j];
         for (int k = 0; k < THETAS; k++)
             for (int j = 0; j < 3; j++)
-                of_theta[k * rows + 3 * i + j] = -(u * vs.by[corners[0]][k][j] + v * vs.by[corners[1]][k][j] +
-                                                   (1 - u - v) * vs.by[corners[2]][k][j]);
+                of_theta[k * rows + 3 * i + j] =
+                    -(u * vs.by[corners[0]][k][j] + v * vs.by[corners[1]][k][j] + (1 - u - v) * vs.by[corners[2]][k][j]);
     }
 }

@@ -46,8 +46,7 @@ static void forward(const Lstm *s, double *work, int64_t t) {
 
 // What a step says of the next bits; y is for the predictions, the logarithm of their sum is returned in `norm`.
 static double prediction(const Lstm *s, const double *work, int64_t t, double *y, double *norm) {
-    const double *last = work + t * kept_of_step(s) + s->b * (1 + KEPT * (s->l - 1) + OUTPUT),
-                 *next = s->sequence + (t + 1) * s->b;
+    const double *last = work + t * kept_of_step(s) + s->b * (1 + KEPT * (s->l - 1) + OUTPUT), *next = s->sequence + (t + 1) * s->b;
     double sum = 2, total = 0;
     for (int64_t j = 0; j < s->b; j++) {
         y[j] = last[j] * s->extra[s->b + j] + s->extra[2 * s->b + j];
