@@ -2,6 +2,7 @@
 
 #include "front/parse.h"
 #include "support/embedded.h"
+#include "support/str.h"
 #include "support/vec.h"
 
 #include <errno.h>
@@ -16,19 +17,13 @@ typedef struct NameCell {
     struct NameCell *next;
 } NameCell;
 
-static uint32_t name_hash(const char *s) {
-    uint32_t h = 2166136261u;
-    for (; *s; s++) h = (h ^ (unsigned char)*s) * 16777619u;
-    return h ^ h >> 15;
-}
-
 static void rehash(NameMap *m) {
     int n = m->nbuckets ? m->nbuckets * 2 : 16;
     NameCell **bucket = ARENA_ARRAY(m->arena, NameCell *, n);
     for (int i = 0; i < m->nbuckets; i++)
         for (NameCell *c = m->bucket[i], *next; c; c = next) {
             next = c->next;
-            NameCell **to = &bucket[name_hash(c->name) & (uint32_t)(n - 1)];
+            NameCell **to = &bucket[str_hash(c->name, strlen(c->name)) & (uint64_t)(n - 1)];
             c->next = *to;
             *to = c;
         }
@@ -38,7 +33,7 @@ static void rehash(NameMap *m) {
 
 static NameCell *find_cell(const NameMap *m, const char *name) {
     if (!m->nbuckets) return NULL;
-    for (NameCell *c = m->bucket[name_hash(name) & (uint32_t)(m->nbuckets - 1)]; c; c = c->next)
+    for (NameCell *c = m->bucket[str_hash(name, strlen(name)) & (uint64_t)(m->nbuckets - 1)]; c; c = c->next)
         if (!strcmp(c->name, name)) return c;
     return NULL;
 }
@@ -54,7 +49,7 @@ void **name_map_slot(NameMap *m, const char *name) {
     if (m->len >= m->nbuckets) rehash(m);
     c = ARENA_NEW(m->arena, NameCell);
     c->name = name;
-    NameCell **to = &m->bucket[name_hash(name) & (uint32_t)(m->nbuckets - 1)];
+    NameCell **to = &m->bucket[str_hash(name, strlen(name)) & (uint64_t)(m->nbuckets - 1)];
     c->next = *to;
     *to = c;
     m->len++;

@@ -240,9 +240,9 @@ Temp lower_extreme(Lower *l, Node *arg); // the body at that index
 void lower_find_extremes(Lower *l, const Func *f);
 
 // ---- values by need (need.c)
-// e, which a branch at `at` needs, which is inside loops of e's home; and is it worth a cell of its own?
-Lazy *lower_by_need(Lower *l, Node *e, Scope *at, Scope *home);
-bool lower_knows_need(Lower *l, const Scope *at, Scope *home); // is it known in the home whether what `at` needs will be?
+// e, which a branch at `at` needs, which is inside loops of e's home: a scalar; and is it worth a cell of its own? An array.
+Temp lower_value_by_need(Lower *l, Node *e, Scope *at, Scope *home);
+Buf *lower_array_by_need(Lower *l, Node *e, Scope *at, Scope *home);
 int lower_fresh_cost(Lower *l, Node *e, int bound); // of evaluating e here, beyond what is known; more than bound: at least that
 bool lower_keeps(Lower *l, Node *e);
 void lower_forget_lazy(Scope *s);
@@ -364,11 +364,11 @@ typedef struct Region {
 void lower_region(Ir *m, Var *const *v, int n, Node *pred, Region *r);
 // e, a term in v, in terms of the loops.
 Node *lower_region_value(Ir *m, Var *const *v, const Region *r, Node *e);
-// Does t everywhere in the region.
-void lower_region_task(Lower *l, const Region *r, Task *t);
-// The same for t and its own region, and, in the same loops, for the scope's other dear tasks in such a region, if it is dear: they
-// may share what they need.
-void lower_region_tasks(Lower *l, const Task *t);
+// Does n tasks everywhere in the region.
+void lower_region_tasks(Lower *l, const Region *r, int n, Task *tasks);
+// Does t everywhere in its region, and, in the same loops, the scope's other tasks in such a region if these and t are dear: they may
+// share what they need.
+void lower_region_shared(Lower *l, const Task *t);
 
 // ---- updates in place (update.c)
 

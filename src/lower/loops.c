@@ -492,7 +492,7 @@ static void emit_task(Lower *l, Task *t) {
         return;
     }
     add_up(l, t);
-    if (t->region) lower_region_tasks(l, t);
+    if (t->region) lower_region_shared(l, t);
     else if (emit_guarded(l, t)) return;
     else if (loop_var(t)) emit_loop_task(l, t);
     else emit_scalar_task(l, t);

@@ -231,22 +231,6 @@ static Scope *array_keeper(Lower *l, Node *e, Scope *at, Scope *home) {
     return keeper;
 }
 
-// An array of a few elements that are known in the keeper need not be made by need: the elements are all that is dear.
-static Buf *known_pack(Lower *l, Node *e, Scope *keeper) {
-    Node *total = e->op == OP_pack ? lower_total(l, e) : NULL;
-    Scope *here = l->scope;
-    if (!total) return NULL;
-    lower_total_checks(l, e);
-    for (int i = 0; i < total->nargs; i++) lower_value(l, total->args[i]);
-    l->scope = keeper;
-    bool known = true;
-    for (int i = 0; i < total->nargs; i++) known &= total->args[i]->op == OP_lit || lower_known_value(l, total->args[i]) >= 0;
-    Buf *b = !known ? NULL : lower_known_array(l, total);
-    if (known && !b) map_put(&keeper->arrays, total, b = lower_fill(l, total));
-    l->scope = here;
-    return b;
-}
-
 Buf *lower_array(Lower *l, Node *e) {
     Buf *b = lower_known_array(l, e);
     if (b) return b;
@@ -255,9 +239,7 @@ Buf *lower_array(Lower *l, Node *e) {
     l->scope = at;
     Scope *keeper = array_keeper(l, e, at, home);
     l->scope = at;
-    if (keeper && !lower_knows_need(l, at, keeper)) b = known_pack(l, e, keeper);
-    if (keeper && !b) b = lower_by_need(l, e, at, keeper)->buf;
-    else if (!keeper) b = lower_fill(l, e);
+    b = keeper ? lower_array_by_need(l, e, at, keeper) : lower_fill(l, e);
     l->scope = here;
     map_put(&at->arrays, e, b);
     return b;

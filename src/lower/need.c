@@ -55,8 +55,9 @@ static Temp missing(Lower *l, const Lazy *z) {
     return t;
 }
 
-// The condition under which e is needed at `at`, if it is known in e's home, before the loops between them; or NULL.
-static Node *known_guard(Lower *l, const Scope *at, const Scope *home) {
+// The condition under which what `at` needs is needed, if it is known in the home, before the loops between them; or NULL.
+static Node *known_guard(Lower *l, const Scope *at, Scope *home) {
+    Scope *here = l->scope;
     Node *guard = ir_bool(l->ir, true);
     for (; at != home; at = at->outer) {
         Node *says = at->branch ? at->fact : NULL, *more = at->maybe_empty ? at->extent : NULL;
@@ -65,15 +66,11 @@ static Node *known_guard(Lower *l, const Scope *at, const Scope *home) {
         if (more) guard = ir_and(l->ir, guard, ir_lt(l->ir, ir_int(l->ir, 0), more));
     }
     const Scope *known = guard->partial ? NULL : scope_of_vars(l, guard->fv);
-    return known && known->depth <= home->depth && lower_fresh_cost(l, guard, PASS_COST_DEAR) <= PASS_COST_DEAR ? guard : NULL;
-}
-
-bool lower_knows_need(Lower *l, const Scope *at, Scope *home) {
-    Scope *here = l->scope;
+    if (!known || known->depth > home->depth) return NULL;
     l->scope = home;
-    bool knows = known_guard(l, at, home);
+    bool cheap = lower_fresh_cost(l, guard, PASS_COST_DEAR) <= PASS_COST_DEAR;
     l->scope = here;
-    return knows;
+    return cheap ? guard : NULL;
 }
 
 static bool implies(Node *a, Node *b) {
@@ -104,10 +101,10 @@ static void needed_where(Lower *l, Node *e, Lazy *z, Node *guard) {
     vec_push(&z->guards, guard);
 }
 
-Lazy *lower_by_need(Lower *l, Node *e, Scope *at, Scope *home) {
+// guard: the condition, in e's home; or NULL.
+static Lazy *by_need(Lower *l, Node *e, Scope *at, Scope *home, Node *guard) {
     Scope *here = l->scope;
     l->scope = home;
-    Node *guard = known_guard(l, at, home);
     Lazy *z = map_get(&home->lazy, e);
     if (!z) map_put(&home->lazy, e, z = lazy_new(l, e));
     if (guard && !(guard->op == OP_lit && !guard->u.num)) needed_where(l, e, z, guard);
@@ -116,6 +113,32 @@ Lazy *lower_by_need(Lower *l, Node *e, Scope *at, Scope *home) {
     if (!guard) compute(l, e, z, NULL, missing(l, z));
     l->scope = here;
     return z;
+}
+
+Temp lower_value_by_need(Lower *l, Node *e, Scope *at, Scope *home) {
+    return lower_get(l, by_need(l, e, at, home, known_guard(l, at, home))->value);
+}
+
+// An array of a few elements that are known in the home need not be made by need: the elements are all that is dear.
+static Buf *known_pack(Lower *l, Node *e, Scope *home) {
+    Node *total = e->op == OP_pack ? lower_total(l, e) : NULL;
+    Scope *here = l->scope;
+    if (!total) return NULL;
+    lower_total_checks(l, e);
+    for (int i = 0; i < total->nargs; i++) lower_value(l, total->args[i]);
+    l->scope = home;
+    bool known = true;
+    for (int i = 0; i < total->nargs; i++) known &= total->args[i]->op == OP_lit || lower_known_value(l, total->args[i]) >= 0;
+    Buf *b = !known ? NULL : lower_known_array(l, total);
+    if (known && !b) map_put(&home->arrays, total, b = lower_fill(l, total));
+    l->scope = here;
+    return b;
+}
+
+Buf *lower_array_by_need(Lower *l, Node *e, Scope *at, Scope *home) {
+    Node *guard = known_guard(l, at, home);
+    Buf *pack = guard ? NULL : known_pack(l, e, home);
+    return pack ? pack : by_need(l, e, at, home, guard)->buf;
 }
 
 void lower_forget_lazy(Scope *s) {

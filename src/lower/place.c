@@ -185,7 +185,7 @@ Temp lower_value(Lower *l, Node *e) {
         return t;
     }
     l->scope = at;
-    t = lower_get(l, lower_by_need(l, e, at, home)->value);
+    t = lower_value_by_need(l, e, at, home);
     l->scope = here;
     remember(at, e, t);
     return t;

@@ -104,7 +104,7 @@ static Task in_region(Lower *l, const Region *r, const Task *t) {
     return u;
 }
 
-static void do_in_region(Lower *l, const Region *r, int n, Task *tasks) {
+void lower_region_tasks(Lower *l, const Region *r, int n, Task *tasks) {
     Stmt *loop[RANK_MAX];
     Temp test[RANK_MAX + 1];
     for (int k = 0; k <= r->nloops; k++) {
@@ -120,8 +120,6 @@ static void do_in_region(Lower *l, const Region *r, int n, Task *tasks) {
     }
 }
 
-void lower_region_task(Lower *l, const Region *r, Task *t) { do_in_region(l, r, 1, t); }
-
 // What is computed of elements of arrays, up to a bound.
 static int element_cost(const Node *e, int bound) {
     int cost = op_info[e->op].cost;
@@ -132,15 +130,16 @@ static int element_cost(const Node *e, int bound) {
 // Tasks that do little gain nothing by sharing loops, and may fit into others later (merge.c).
 static bool is_dear(const Task *t) { return element_cost(t->e, PASS_COST_DEAR) > PASS_COST_DEAR; }
 
-void lower_region_tasks(Lower *l, const Task *t) {
+void lower_region_shared(Lower *l, const Task *t) {
     VEC(Task) all = {0};
+    bool dear = is_dear(t);
     vec_push(&all, in_region(l, t->region, t));
-    for (int i = 0; i < l->scope->tasks.len && is_dear(t); i++) {
+    for (int i = 0; i < l->scope->tasks.len && dear; i++) {
         Task *u = &l->scope->tasks.data[i];
         if (u->done || u->guard || u->after || !u->region || !is_dear(u) || !same_region(l->ir, t->region, u->region)) continue;
         u->done = true;
         vec_push(&all, in_region(l, t->region, u));
     }
-    do_in_region(l, t->region, all.len, all.data);
+    lower_region_tasks(l, t->region, all.len, all.data);
     vec_free(&all);
 }

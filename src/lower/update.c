@@ -492,7 +492,7 @@ static void apply_parts(Lower *l, Update *u, Buf *buf) {
     for (int k = 0; k < u->nparts; k++) {
         Part *p = &u->part[k];
         Task t = {.kind = TASK_STORE, .buf = buf, .e = p->value, .nidx = u->n, .idx = p->region.idx};
-        lower_region_task(l, &p->region, &t);
+        lower_region_tasks(l, &p->region, 1, &t);
     }
 }
 
@@ -506,7 +506,7 @@ static void apply_add(Lower *l, Update *u, Buf *buf) {
         lower_region(m, u->v, u->n, e->args[0], &r);
         Node *value = lower_region_value(m, u->v, &r, negative ? ir_neg(m, e->args[1]) : e->args[1]);
         Task t = {.kind = TASK_ADD, .buf = buf, .e = value, .nidx = u->n, .idx = r.idx};
-        lower_region_task(l, &r, &t);
+        lower_region_tasks(l, &r, 1, &t);
         return;
     }
     Task t = {.kind = TASK_ADD, .buf = buf, .e = u->rest};

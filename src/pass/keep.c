@@ -107,11 +107,12 @@ static void collect(Keeper *k) {
     }
 }
 
-static void *form_key(const Form *form) {
-    uint64_t hash = 1469598103934665603u; // FNV-1a
-    for (size_t i = 0; i < form->text.len; i++) hash = (hash ^ (unsigned char)form->text.data[i]) * 1099511628211u;
-    return (void *)(uintptr_t)(hash | 1);
+// Sums, and what loops leave, are also known by their forms: of calls there are many, and few are equal by that alone.
+static bool find_form(Node *e, int nw, Var *const *w, Form *form) {
+    return is_dear(e) && !op_is_elementwise(e->op) && nw && form_of(e, nw, w, form);
 }
+
+static void *form_key(const Form *form) { return (void *)(uintptr_t)(str_hash(form->text.data, form->text.len) | 1); }
 
 static void collect_closed(Keeper *k, const Iteration *x) {
     for (int i = 0; i < k->nodes.all.len; i++) {
@@ -120,7 +121,7 @@ static void collect_closed(Keeper *k, const Iteration *x) {
         c.n = iteration_inner(x, c.e, c.w);
         if (c.n <= 0) continue;
         c.array = array_of(k, c.e, c.n, c.w);
-        bool formed = !op_is_elementwise(c.e->op) && form_of(c.e, c.n, c.w, &c.form);
+        bool formed = find_form(c.e, c.n, c.w, &c.form);
         vec_push(&k->closed, c);
         map_put(&k->by_array, c.array, (void *)(intptr_t)k->closed.len);
         if (formed) map_put(&k->by_form, form_key(&c.form), (void *)(intptr_t)k->closed.len);
@@ -137,12 +138,10 @@ static bool computes(const Keeper *k, Node *e, int nw, const Node *array) {
 static const Closed *computed_as(const Keeper *k, Node *e, int nw, Var **w) {
     Form form = {0};
     const Closed *c = NULL;
-    intptr_t number = is_dear(e) && !op_is_elementwise(e->op) && nw && form_of(e, nw, w, &form)
-                          ? (intptr_t)map_get(&k->by_form, form_key(&form))
-                          : 0;
+    intptr_t number = find_form(e, nw, w, &form) ? (intptr_t)map_get(&k->by_form, form_key(&form)) : 0;
     if (number) c = &k->closed.data[number - 1];
-    if (c && (c->n != nw || c->form.text.len != form.text.len || memcmp(c->form.text.data, form.text.data, form.text.len)))
-        c = NULL;
+    bool same = c && c->n == nw && c->form.text.len == form.text.len;
+    if (!same || memcmp(c->form.text.data, form.text.data, form.text.len)) c = NULL;
     for (int i = 0; c && i < nw; i++) {
         int at = 0;
         while (c->form.w[at] != c->w[i]) at++;

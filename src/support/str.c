@@ -69,3 +69,9 @@ void str_free(Str *s) {
 }
 
 const char *str_text(const Str *s) { return s->data ? s->data : ""; }
+
+uint64_t str_hash(const char *text, size_t n) {
+    uint64_t h = 14695981039346656037u; // FNV-1a
+    for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)text[i]) * 1099511628211u;
+    return h ^ h >> 29;
+}

@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct Str {
     char *data; // NUL-terminated once anything was written; NULL before
@@ -21,5 +22,7 @@ void str_double(Str *s, double x);
 void str_free(Str *s);
 // The text so far, "" if empty.
 const char *str_text(const Str *s);
+// A number that is seldom the same for different texts of n bytes.
+uint64_t str_hash(const char *text, size_t n);
 
 #endif
