@@ -536,8 +536,8 @@ static bool needed_perhaps(const Task *t) { return t->region && t->e->partial; }
 static void demand_task(Lower *l, const Task *t) {
     if (t->guard && needed_perhaps(t)) lower_demand(l, t->guard);
     if (needed_perhaps(t)) lower_note_arm(l, t->e);
-    else if (t->guard && !t->e->rank) lower_demand_where(l, t->guard, t->e);
-    else lower_demand(l, t->guard ? ir_bracket_plain(l->ir, t->guard, t->e) : t->e);
+    else if (t->guard) lower_demand_where(l, t->guard, t->e);
+    else lower_demand(l, t->e);
     for (int k = 0; k < t->nidx && !t->guard && !t->region; k++) lower_demand(l, t->idx[k]);
 }
 

@@ -120,7 +120,7 @@ void lower_region_tasks(Lower *l, const Region *r, int n, Task *tasks) {
     }
 }
 
-// What is computed of elements of arrays, up to a bound.
+// What is computed of elements of arrays, whether these are known yet or not, up to a bound.
 static int element_cost(const Node *e, int bound) {
     int cost = op_info[e->op].cost;
     for (int i = 0; i < e->nargs && e->op != OP_at && cost <= bound; i++) cost += element_cost(e->args[i], bound - cost);

@@ -1,4 +1,5 @@
-# Calls only where a guard holds: none, none, none, 1 + 3. Then loops: one for all of 6, two of 3, none. Rows: one loop of 3 for each of 2. Searches: one of 2 for each of 3.
+# Calls only where a guard holds: none, none, none, 1 + 3. Then loops: one for all of 6, two of 3, none. Rows: one loop of 3 for
+# each of 2. Searches: one of 2 for each of 3.
 fsmc cost guarded_work.fsm empty 'x=[1, 2]' s=0.5 'w=[1, 2, 3]'
 fsmc cost guarded_work.fsm emptyAdjoint 'x=[1, 2]' s=0.5 'w=[1, 2, 3]' 'd=[[1, 2, 3], [4, 5, 6], [7, 8, 9]]'
 fsmc cost guarded_work.fsm longer 'x=[1, 2]' s=0.5 'w=[1, 2, 3]'
