@@ -55,6 +55,8 @@ static void fold_block(const Tidier *z, Block *block) {
             Block *arm = taken ? s->body : s->other;
             block_delete(block, i);
             for (int k = 0; arm && k < arm->stmts.len; k++) block_insert(block, i + k, arm->stmts.data[k]);
+            for (int k = 0; arm && k < z->tree->bufs.len; k++)
+                if (z->tree->bufs.data[k]->home == arm) z->tree->bufs.data[k]->home = block;
             block_free(taken ? s->other : s->body);
             if (arm) vec_free(&arm->stmts);
             i--;

@@ -5,7 +5,7 @@
 #include "lower/effects.h"
 #include "lower/internal.h"
 
-enum { MOST_PASSES = 8, MOST_COPIES = 4, LARGEST = 160, LARGEST_COPY = 6, LARGEST_TREE = 50000, MOST_ROWS = 8, NEAR = 40 };
+enum { MOST_PASSES = 8, MOST_COPIES = 4, LARGEST = 160, LARGEST_OUTSIDE = 1200, LARGEST_COPY = 6, LARGEST_TREE = 50000, MOST_ROWS = 8, NEAR = 40 };
 
 typedef struct Unfolder {
     Arena *arena;
@@ -81,11 +81,11 @@ static bool copies(const Unfolder *z, const Stmt *loop) {
     return true;
 }
 
-static bool is_short(const Unfolder *z, const Stmt *s, int64_t *n) {
+static bool is_short(const Unfolder *z, const Stmt *s, bool outside, int64_t *n) {
     if (!nest_is_plain(s) || !literal(z, s->args[0], n) || *n < 1 || *n > MOST_PASSES || !block_has_for(s->body)) return false;
     Effects e = {0};
     effects_add(&e, s);
-    bool small = e.size * *n <= LARGEST;
+    bool small = e.size * *n <= (outside ? LARGEST_OUTSIDE : LARGEST);
     effects_free(&e);
     return small && (decides(z, s->body, s->dst) || (*n <= MOST_COPIES && copies(z, s)));
 }
@@ -118,14 +118,14 @@ static bool makes_arrays(const Block *block) {
     return false;
 }
 
-static void unfold(Unfolder *z, Block *block) {
+static void unfold(Unfolder *z, Block *block, bool outside) {
     bool any = false;
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
         int64_t n;
-        unfold(z, s->body);
-        unfold(z, s->other);
-        if (s->kind != ST_FOR || z->tree->temps.len > LARGEST_TREE || !is_short(z, s, &n) || makes_arrays(s->body)) continue;
+        unfold(z, s->body, outside && s->kind == ST_IF);
+        unfold(z, s->other, outside && s->kind == ST_IF);
+        if (s->kind != ST_FOR || z->tree->temps.len > LARGEST_TREE || !is_short(z, s, outside, &n) || makes_arrays(s->body)) continue;
         int count = write_out(z, block, i, n);
         Block part = {{block->stmts.data + i, count, count}};
         define_all(z, &part);
@@ -222,7 +222,7 @@ void lower_unfold(Arena *arena, Tree *tree, bool strict, Map *opened) {
     if (tree->temps.len > LARGEST_TREE) return;
     Unfolder z = {.arena = arena, .tree = tree, .strict = strict};
     define_all(&z, tree->body);
-    unfold(&z, tree->body);
+    unfold(&z, tree->body, true);
     open_copies(&z, tree->body, opened);
     vec_free(&z.def);
 }
