@@ -597,16 +597,17 @@ static void join_guarded(Lower *l, int first) {
 
 // What the conditions of tasks check is checked first, since they are all evaluated: a task whose condition is then known to hold
 // is done in any case, and the others find what it needs.
-static void check_guards(Lower *l, int first) {
-    Task *t = l->scope->tasks.data;
-    for (int i = first; i < l->scope->tasks.len; i++) {
-        Node *sure = t[i].guard;
+static void check_guards(Lower *l, int first, int end) {
+    Scope *s = l->scope; // the values of conditions may add tasks of their own to it
+    for (int i = first; i < end; i++) {
+        Node *sure = s->tasks.data[i].guard;
         while (sure && !lower_total(l, sure)) sure = sure->op == OP_and ? sure->args[0] : NULL;
         if (sure) lower_total_checks(l, sure);
     }
-    for (int i = first; i < l->scope->tasks.len; i++) {
-        Node *total = t[i].guard ? lower_total(l, t[i].guard) : NULL;
-        if (total && lower_is_checked(l, total)) t[i].guard = NULL;
+    for (int i = first; i < end; i++) {
+        Task *t = &s->tasks.data[i];
+        Node *total = t->guard ? lower_total(l, t->guard) : NULL;
+        if (total && lower_is_checked(l, total)) t->guard = NULL;
     }
 }
 
@@ -623,19 +624,20 @@ void lower_tasks(Lower *l, int n, Task *tasks) {
     Map seen = {0};
     for (int i = 0; i < n; i++) add_task(l, &tasks[i]);
     join_guarded(l, first);
-    check_guards(l, first);
     int end = s->tasks.len;
+    check_guards(l, first, end);
     for (int i = first; i < end; i++) demand_task(l, &s->tasks.data[i]);
     for (int i = first; i < end; i++) find_loops_of(l, &s->tasks.data[i], &seen);
     map_free(&seen);
     for (int now = 0; now < TURNS; now++)
         for (int i = first; i < end; i++) {
+            for (int k = first; k < end; k++) s->tasks.data[k].stored = s->tasks.data[k].done;
             Task t = s->tasks.data[i];
             if (t.done || turn(&t) != now) continue;
+            if (!may_start(l, &t)) fatal_bug("a task comes before the one that it waits for");
             s->tasks.data[i].done = !t.guard;
             if (t.guard) emit_under_guard(l, i, end);
             else lower_task(l, &t);
-            for (int k = first; k < end; k++) s->tasks.data[k].stored = s->tasks.data[k].done;
         }
 }
 
