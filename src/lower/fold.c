@@ -100,6 +100,7 @@ static void steps(Lower *l, Node *loop, const Temp *cell, Buf *const *buf, Buf *
     int n = ir_loop(loop)->n, *order = ARENA_ARRAY(l->arena, int, n);
     Temp *next = ARENA_ARRAY(l->arena, Temp, n);
     Update **plan = ARENA_ARRAY(l->arena, Update *, n);
+    l->scope->steps = loop->args + loop_steps(loop), l->scope->nsteps = n;
     for (int k = 0; k < n; k++) lower_demand(l, loop_step(loop, k));
     run_inner(l, loop, buf, plan);
     for (int k = 0; k < n; k++)

@@ -74,6 +74,8 @@ typedef struct Scope {
     VEC(Node *) folds;    // the same for sequential loops
     VEC(Node *) scatters; // the same for arrays that are filled by adding to computed elements
     VEC(Task) tasks;      // not yet done
+    Node *const *steps;   // of the states of a sequential loop whose body this is; else none
+    int nsteps;
     VEC(Rebound) rebound; // by this scope
 } Scope;
 

@@ -2,6 +2,7 @@
 // other share one loop, and so do the sums and arrays that the scope's tasks need anyway. An array that is a sum of
 // gens (made by the interchange pass) is added up in place, its summation variable outermost.
 #include "lower/internal.h"
+#include "pass/pass.h"
 
 #include "fsmc/runtime.h"
 #include "ir/internal.h"
@@ -254,8 +255,10 @@ static bool reads_stored(Lower *l, const Task *t, const Members *group) {
 
 static bool needs_group(Lower *l, Node *e, Members *group) {
     for (int i = 0; i < group->len; i++) {
+        const Task *u = &group->data[i].task;
         Node *o = group->data[i].value;
         if (o && reach(l->reach, e, o)) return true;
+        if (e != u->e && is_read(l, u) && reach(l->reach, e, u->e)) return true;
     }
     return false;
 }
@@ -263,6 +266,47 @@ static bool needs_group(Lower *l, Node *e, Members *group) {
 static bool needed_by(Lower *l, Node *e, Members *group) {
     for (int i = 0; i < group->len; i++)
         if (reach(l->reach, group->data[i].task.e, e)) return true;
+    return false;
+}
+
+// Is a dear part of e also one of `other`, but of no member of the group?
+static bool shares(Lower *l, Node *e, Node *other, const Members *group, int *fuel) {
+    bool dear = e->rank == 0 && (e->op == OP_sum || op_info[e->op].cost > PASS_COST_DEAR), in_group = false;
+    if (e->nargs == 0 || --*fuel < 0 || lower_is_outside(l, e)) return false;
+    for (int i = 0; dear && i < group->len && !in_group; i++) in_group = reach(l->reach, group->data[i].task.e, e);
+    if (dear && reach(l->reach, other, e)) return !in_group;
+    for (int i = e->op == OP_at ? 1 : 0; i < e->nargs && !in_group; i++)
+        if (shares(l, e->args[i], other, group, fuel)) return true;
+    return false;
+}
+
+enum { SHARES_FUEL = 100 };
+
+// Had it better wait for the step of a state that cannot be in this loop, but computes what it does?
+static bool waits_for_step(Lower *l, Node *e, Members *group) {
+    const Scope *s = l->scope;
+    int fuel = SHARES_FUEL;
+    for (int k = 0; k < s->nsteps && e->op == OP_gen; k++) {
+        Node *step = s->steps[k];
+        if (step->op != OP_gen || step->u.var->extent != e->u.var->extent || lower_known_array(l, step)) continue;
+        if (needs_group(l, step, group) && !reach(l->reach, step, e) && shares(l, e, step, group, &fuel)) return true;
+    }
+    return false;
+}
+
+// Had it better wait for an array that it needs, since that computes what a member of the group does, and can be in this loop?
+static bool waits_for_array(Lower *l, Node *e, Members *group) {
+    static const Members none;
+    const Scope *s = l->scope;
+    int fuel = SHARES_FUEL;
+    for (int k = 0; k < s->loops.len; k++) {
+        Node *a = s->loops.data[k].e;
+        if (a == e || a->op != OP_gen || s->loops.data[k].done || held(l, a) || !reach(l->reach, e, a)) continue;
+        if (a->u.var->extent != group->data[0].task.e->u.var->extent || needs_group(l, a, group) || needed_by(l, a, group))
+            continue;
+        for (int i = 0; i < group->len; i++)
+            if (shares(l, a, group->data[i].task.e, &none, &fuel)) return true;
+    }
     return false;
 }
 
@@ -376,7 +420,8 @@ static void gather(Lower *l, Var *v, Members *group) {
         Node *e = c->e;
         if (c->done || e->u.var->extent != v->extent || lower_must_wait(l, c)) continue;
         c->done = held(l, e);
-        if (!c->done && !needed_by(l, e, group) && !needs_group(l, e, group)) vec_push(group, member_for(l, e));
+        if (c->done || needed_by(l, e, group) || needs_group(l, e, group)) continue;
+        if (!waits_for_step(l, e, group) && !waits_for_array(l, e, group)) vec_push(group, member_for(l, e));
     }
 }
 
