@@ -2,14 +2,16 @@
 // would be computed again for every k: then the sum goes outside, as a sum of arrays, sum i (gen k e), which lowering
 // adds up in place. With this the gradient of a sum over data points is one pass over the points. The same is done where
 // k, and not i, runs along the rows of what is read, as in the product with a transposed matrix.
+#include "pass/occurs.h"
 #include "pass/pass.h"
 #include "ir/rule.h"
 #include "support/map.h"
 
-enum { MAX_RANK = 16 };
+enum { MAX_RANK = 16, MAX_SUMS = 8 };
 
 typedef struct Interchange {
     Ir *m;
+    Users users; // of the program as it was
     Map memo;
     Map moved;    // sums -> the elements that they have become
     Map again[2]; // of what is evaluated in any case, and of what is not
@@ -236,6 +238,63 @@ static Node *own_array(Interchange *x, bool guarded, Node *sum, Var *const *k, i
     return ok && rule(x->m, RULE_sum_array) ? ir_at(x->m, array, count, idx) : NULL;
 }
 
+// ---- sums that are one
+
+typedef struct Terms {
+    Node *sum[MAX_SUMS]; // over equal extents
+    int n;
+    bool minus[MAX_SUMS];
+    Node *rest; // the others; NULL: none
+} Terms;
+
+static bool goes_outside(Node *sum, Var *const *k, int n) {
+    for (int i = 0; i < n; i++)
+        if (node_has_var(sum->args[0], k[i]) &&
+            (repeats(sum->args[0], sum->u.var, k[i]) || runs_along(sum->args[0], sum->u.var, k[i])))
+            return true;
+    return false;
+}
+
+static bool same_indices(const Node *s, const Node *t, Var *const *k, int n) {
+    for (int i = 0; i < n; i++)
+        if (node_has_var(s, k[i]) != node_has_var(t, k[i])) return false;
+    return true;
+}
+
+static void take_terms(Interchange *x, Node *e, bool minus, Var *const *k, int n, Terms *t) {
+    Ir *m = x->m;
+    if (e->op == OP_add || e->op == OP_sub) {
+        take_terms(x, e->args[0], minus, k, n, t);
+        take_terms(x, e->args[1], minus != (e->op == OP_sub), k, n, t);
+        return;
+    }
+    bool joins = e->op == OP_sum && !e->partial && t->n < MAX_SUMS && (e->id >= x->users.n || users_count(&x->users, e) <= 1) &&
+                 goes_outside(e, k, n);
+    if (joins && t->n) joins = t->sum[0]->u.var->extent == e->u.var->extent && same_indices(t->sum[0], e, k, n);
+    if (joins) t->minus[t->n] = minus, t->sum[t->n++] = e;
+    else if (!t->rest) t->rest = minus ? ir_neg(m, e) : e;
+    else t->rest = minus ? ir_sub(m, t->rest, e) : ir_add(m, t->rest, e);
+}
+
+// sum i a + sum i b in the body of gens over k[0..n), where both had better be outside: sum i (a + b), which is added to one array.
+// NULL if there are no such terms.
+static Node *joined_sums(Interchange *x, Node *e, Var *const *k, int n) {
+    Ir *m = x->m;
+    Terms t = {.n = 0};
+    if (m->strict || m->debug_nan || !kind_is_float(e->kind)) return NULL;
+    take_terms(x, e, false, k, n, &t);
+    if (t.n < 2 || !rule(m, RULE_sum_join)) return NULL;
+    Var *v = ir_index_like(m, t.sum[0]->u.var, t.sum[0]->u.var->extent);
+    Node *all = NULL;
+    for (int i = 0; i < t.n; i++) {
+        Node *a = ir_subst1(m, t.sum[i]->args[0], ir_var(t.sum[i]->u.var), ir_var(v));
+        if (!all) all = t.minus[i] ? ir_neg(m, a) : a;
+        else all = t.minus[i] ? ir_sub(m, all, a) : ir_add(m, all, a);
+    }
+    Node *sum = ir_binder_plain(m, OP_sum, v, all);
+    return t.rest ? ir_add(m, sum, t.rest) : sum;
+}
+
 // Where in the body of gens over k[0..n) the walk is.
 typedef struct Body {
     Var *const *k;
@@ -257,7 +316,13 @@ static Node *body_of(Interchange *x, Node *e, Body b) {
     bool mentions = false;
     for (int i = 0; i < n; i++) mentions |= node_has_var(e, k[i]);
     bool guarded = e->op == OP_bracket && e->args[1]->op == OP_sum && !e->args[0]->partial;
-    Node *outer = NULL, *fixed[MAX_RANK], *factored = NULL;
+    Node *outer = NULL, *fixed[MAX_RANK], *factored = NULL,
+         *joined = mentions && (e->op == OP_add || e->op == OP_sub) ? joined_sums(x, e, k, n) : NULL;
+    if (joined) {
+        out = body_of(x, joined, b);
+        map_put(memo, e, out);
+        return out;
+    }
     if (mentions && (e->op == OP_sum || guarded)) factored = factor_outside(x, guarded ? e->args[1] : e, k, n);
     if (factored) {
         explain(x->m->explain, EXPLAIN_LOOPS, e->span,
@@ -340,9 +405,13 @@ static Node *reads_moved(Interchange *x, Node *e, bool guarded) {
 
 void pass_interchange(Func *f) {
     Interchange x = {.m = f->ir};
+    Nodes nodes = {0};
+    nodes_collect(f, &nodes);
+    users_collect(&nodes, &x.users);
     for (int i = 0; i < f->noutputs; i++) interchange(f->outputs[i], &x);
     for (int i = 0; i < f->noutputs; i++) f->outputs[i] = interchange(reads_moved(&x, f->outputs[i], false), &x);
     map_free(&x.memo), map_free(&x.moved);
     map_free(&x.again[0]), map_free(&x.again[1]);
+    users_free(&x.users), nodes_free(&nodes);
     pass_unify(f); // the loops that came into being
 }
