@@ -153,6 +153,8 @@ Stmt *tree_clone_apart(Arena *arena, Tree *tree, const Stmt *loop, Block *to);
 void lanes_tile(Arena *arena, Tree *tree, const LaneOptions *opt);
 // Large sums of products, as those of matrices, are done in blocks whose sums registers hold. (contract.c)
 void lanes_contract(Arena *arena, Tree *tree, const LaneOptions *opt);
+// Sequential loops that add products to matrices go in strips of iterations, and do that after each of them. (postpone.c)
+void lanes_postpone(Arena *arena, Tree *tree, bool precise);
 // Cuts loops where conditions on their index begin and cease to hold; precise: x + 0.0 is not x. (peel.c)
 void lanes_peel(Arena *arena, Tree *tree, bool precise);
 // Loops over a few independent things around loops over data go inside of these. (turn.c)

@@ -303,6 +303,7 @@ void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     lanes_narrow(arena, tree, opt);
     lanes_peel(arena, tree, opt->precise);
     lanes_shift(arena, tree);
+    lanes_postpone(arena, tree, opt->precise);
     lanes_contract(arena, tree, opt);
     iter_init(&p.m.it, arena, tree, opt->precise);
     p.m.it.fast = opt->fast;
