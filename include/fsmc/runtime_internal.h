@@ -62,6 +62,10 @@ void *fsm_alloc(fsm_context *ctx, int64_t count, int64_t size);
 int64_t fsm_mark(fsm_context *ctx);
 void fsm_release(fsm_context *ctx, int64_t mark);
 
+// Copies `bytes` bytes of each of so many columns, which are `step` bytes apart, past the caches where they are large. They do
+// not overlap.
+void fsm_columns(void *to, const void *from, int64_t columns, int64_t bytes, int64_t to_step, int64_t from_step);
+
 // What a context owns for a device: data, which is no business of this library, and what frees it (NULL: nothing does) when
 // the context is. Only the call that the context is in may look at it or change it.
 typedef struct fsm_part {

@@ -496,6 +496,34 @@ static void emit_copy(Body *p, const Stmt *s) {
     LLVMBuildMemCpy(e->builder, body_buffer(p, s->buf), align, body_buffer(p, s->src), align, bytes);
 }
 
+// n times the extents of some dimensions.
+static LLVMValueRef times_extents(Body *p, LLVMValueRef n, const Buf *buf, int from, int end) {
+    for (int k = from; k < end; k++) n = LLVMBuildMul(p->e->builder, n, body_value(p, buf->extent[k]), "");
+    return n;
+}
+
+static void emit_move(Body *p, const Stmt *s) {
+    static const char *const attrs[] = {"nounwind", "willreturn", "nocallback", NULL};
+    static const uint64_t MEMORY_OF_ARGUMENTS = 3;
+    Emitter *e = p->e;
+    LLVMBuilderRef b = e->builder;
+    const int at = (int)s->u.num;
+    LLVMValueRef columns = times_extents(p, emit_int(e, 1), s->buf, 0, at);
+    LLVMValueRef row = times_extents(p, emit_int(e, (int64_t)kind_size(s->buf->kind)), s->buf, at + 1, s->buf->rank);
+    LLVMValueRef offset = LLVMBuildMul(b, body_value(p, s->args[0]), row, "");
+    LLVMValueRef args[] = {LLVMBuildInBoundsGEP2(b, e->type_i8, body_buffer(p, s->buf), &offset, 1, ""),
+                           body_buffer(p, s->src),
+                           columns,
+                           LLVMBuildMul(b, body_value(p, s->args[1]), row, ""),
+                           times_extents(p, row, s->buf, at, at + 1),
+                           times_extents(p, row, s->src, at, at + 1)};
+    bool fresh = !LLVMGetNamedFunction(e->module, "fsm_columns");
+    call_runtime(p, "fsm_columns", attrs, e->type_void, 6, args);
+    LLVMValueRef f = LLVMGetNamedFunction(e->module, "fsm_columns");
+    if (fresh) emit_attribute(e, f, LLVMAttributeFunctionIndex, "memory", MEMORY_OF_ARGUMENTS);
+    for (LLVMAttributeIndex k = 1; fresh && k <= 2; k++) emit_attribute(e, f, k, "nocapture", 0);
+}
+
 // ---- statements
 
 void body_fail(Body *p, const CheckInfo *check, int nvalues, const Kind *kinds, LLVMValueRef *values) {
@@ -633,6 +661,7 @@ static void emit_stmt(Body *p, const Stmt *s) {
         break;
     case ST_FILL: emit_fill(p, s); break;
     case ST_COPY: emit_copy(p, s); break;
+    case ST_MOVE: emit_move(p, s); break;
     case ST_STORE: body_store(p, s->buf->kind, body_value(p, s->args[0]), body_element(p, s->buf, s->args + 1)); break;
     case ST_ADDTO: emit_addto(p, s); break;
     case ST_FETCH: emit_fetch(p, s); break;

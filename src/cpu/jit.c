@@ -37,6 +37,7 @@ static const struct RuntimeSymbol {
     SYMBOL(fsm_alloc);
     SYMBOL(fsm_mark);
     SYMBOL(fsm_release);
+    SYMBOL(fsm_columns);
     SYMBOL(fsm_chunk);
     SYMBOL(fsm_parallel);
     SYMBOL(fsm_lgamma);

@@ -222,6 +222,7 @@ void code_stmt(Code *c, const Stmt *s, const Block *in) {
     case ST_IF: branch(c, s); break;
     case ST_CHECK: check(c, s); break;
     case ST_EXTERN:
+    case ST_MOVE:
     case ST_CHUNK: fatal_bug("%s: statement %d in CUDA code", u->name, (int)s->kind);
     }
 }

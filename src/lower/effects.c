@@ -23,7 +23,8 @@ void effects_add(Effects *e, const Stmt *s) {
     case ST_GET: vec_push(&e->gets, s->args[0]); break;
     case ST_NEW:
     case ST_FILL: note_access(e, s->buf, true, NULL); break;
-    case ST_COPY: note_access(e, s->buf, true, NULL), note_access(e, s->src, false, NULL); break;
+    case ST_COPY:
+    case ST_MOVE: note_access(e, s->buf, true, NULL), note_access(e, s->src, false, NULL); break;
     case ST_LOAD:
     case ST_FETCH: note_access(e, s->buf, false, s->kind == ST_LOAD ? s->args : NULL); break;
     case ST_ADDTO:
@@ -108,6 +109,7 @@ bool nest_is_flat(const Block *block) {
         case ST_NEW:
         case ST_FILL:
         case ST_COPY:
+        case ST_MOVE:
         case ST_EXTERN: return false;
         default: break;
         }

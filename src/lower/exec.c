@@ -152,6 +152,22 @@ static void drop(Exec *x, const Buf *b) {
     *t = (Tensor){0};
 }
 
+static void exec_move(Exec *x, const Stmt *s, Tensor *to, const Tensor *from) {
+    int at = (int)s->u.num;
+    int64_t first = x->temp[s->args[0]].i, n = x->temp[s->args[1]].i, columns = 1, row = 1;
+    bool fits = first >= 0 && n >= 0 && n <= from->shape[at] && n <= to->shape[at] - first;
+    for (int k = 0; k < to->rank; k++) {
+        if (k == at) continue;
+        fits &= to->shape[k] == from->shape[k];
+        *(k < at ? &columns : &row) *= to->shape[k];
+    }
+    if (!fits) fatal_bug("the loop tree of '%s' moves what is not there", x->t->func->name);
+    for (int64_t c = 0; c < columns; c++)
+        for (int64_t i = 0; i < n * row; i++)
+            tensor_put(to, (c * to->shape[at] + first) * row + i, tensor_scalar(from, c * from->shape[at] * row + i));
+    x->counts.loads += columns * n * row, x->counts.stores += columns * n * row;
+}
+
 static void exec_array(Exec *x, const Stmt *s) {
     Tensor *t = buffer(x, s->buf);
     int64_t at, n = tensor_count(t);
@@ -168,6 +184,7 @@ static void exec_array(Exec *x, const Stmt *s) {
         x->counts.loads += n, x->counts.stores += n;
         break;
     }
+    case ST_MOVE: exec_move(x, s, t, buffer(x, s->src)); break;
     case ST_LOAD:
         x->temp[s->dst] = tensor_scalar(t, place(x, s->buf, t, s->args));
         x->counts.loads++;
@@ -268,6 +285,7 @@ static Flow exec_stmt(Exec *x, const Stmt *s) {
     case ST_NEW: return exec_new(x, s->buf);
     case ST_FILL:
     case ST_COPY:
+    case ST_MOVE:
     case ST_LOAD:
     case ST_STORE:
     case ST_ADDTO: exec_array(x, s); break;

@@ -203,6 +203,14 @@ bool iter_all_agree(const Iterations *p, const Buf *b, const Temp *index) {
     return true;
 }
 
+// Does each iteration move what it has made to a part of the array of its own? Nothing else accesses that.
+static bool moves_apart(const Iterations *p, const Stmt *s) {
+    const TempInfo *at = iter_info(p, s->args[0]);
+    int64_t most;
+    return iter_is_own(p, s->src) && block_accesses(p->loop->body, s->buf) == 1 && at->varies && at->step != STEP_ANY &&
+           is_fixed(p, s->args[0]) && iter_literal(p, s->src->extent[s->u.num], &most) && llabs(at->step) >= most;
+}
+
 static bool check_block(Iterations *p, const Block *block);
 
 static bool check_stmt(Iterations *p, Stmt *s) {
@@ -219,6 +227,7 @@ static bool check_stmt(Iterations *p, Stmt *s) {
     case ST_FILL: return iter_is_own(p, s->buf);
     case ST_COPY: // of what the loop does not change
         return iter_is_own(p, s->buf) && extents_agree(p, s->src) && (iter_is_own(p, s->src) || s->src->where == BUF_INPUT);
+    case ST_MOVE: return !p->lanes && moves_apart(p, s);
     case ST_LOAD:
     case ST_STORE:
         if (!iter_is_own(p, s->buf)) vec_push(&p->outside, s);

@@ -424,6 +424,7 @@ static bool is_simple(Narrower *z, Sweep *w, const Block *block, bool always) {
         switch (s->kind) {
         case ST_EXTERN:
         case ST_COPY:
+        case ST_MOVE:
         case ST_FETCH:
         case ST_OUT:
         case ST_CHUNK:

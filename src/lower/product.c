@@ -542,8 +542,8 @@ static bool is_pure(const Stmt *s) {
 static bool has_whole(const Block *b, const Buf *buf) { // filling or copying
     for (int i = 0; b && i < b->stmts.len; i++) {
         const Stmt *s = b->stmts.data[i];
-        if (((s->kind == ST_FILL || s->kind == ST_COPY) && (s->buf == buf || s->src == buf)) || has_whole(s->body, buf) ||
-            has_whole(s->other, buf))
+        if (((s->kind == ST_FILL || s->kind == ST_COPY || s->kind == ST_MOVE) && (s->buf == buf || s->src == buf)) ||
+            has_whole(s->body, buf) || has_whole(s->other, buf))
             return true;
     }
     return false;

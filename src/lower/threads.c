@@ -374,6 +374,7 @@ static Cost work(Threads *z, const Block *block, bool in_lanes) {
         case ST_ADDTO: sum.lit += 2; break;
         case ST_FILL:
         case ST_COPY: sum = plus(z, sum, elements(z, s->buf)); break;
+        case ST_MOVE: sum = plus(z, sum, elements(z, s->src)); break;
         case ST_FOR: {
             Cost each = times(z, cost_of(by_vectors(z, s, in_lanes)),
                               plus(z, cost_of(z->machine->trip), work(z, s->body, in_lanes || s->lanes)));

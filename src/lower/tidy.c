@@ -157,7 +157,7 @@ static void count(Needed *n, const Block *block) {
         for (int k = 0; k < s->nin; k++)
             if (s->in[k]) n->loaded[s->in[k]->id] = true;
         if ((s->kind == ST_LOAD || s->kind == ST_EXTERN) && s->buf) n->loaded[s->buf->id] = true;
-        if (s->kind == ST_COPY) n->loaded[s->src->id] = true;
+        if (s->src) n->loaded[s->src->id] = true;
         count(n, s->body);
         count(n, s->other);
     }
@@ -168,6 +168,7 @@ static bool is_needed(const Needed *n, const Stmt *s) {
     case ST_NEW:
     case ST_FILL:
     case ST_COPY:
+    case ST_MOVE:
     case ST_STORE:
     case ST_ADDTO:
     case ST_FETCH: return s->buf->where != BUF_TEMP || n->loaded[s->buf->id];

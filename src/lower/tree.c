@@ -233,6 +233,16 @@ static void print_simple(const Printer *p, const Stmt *s) {
         str_puts(out, "copy ");
         print_buf(p, s->buf);
         break;
+    case ST_MOVE:
+        str_puts(out, "move ");
+        print_temp(p, s->args[1]);
+        str_puts(out, " of ");
+        print_buf(p, s->src);
+        str_puts(out, " to ");
+        print_buf(p, s->buf);
+        str_puts(out, " from ");
+        print_temp(p, s->args[0]);
+        return;
     case ST_FETCH:
         str_puts(out, "fetch ");
         print_temp(p, s->args[0]);
@@ -511,6 +521,13 @@ static void verify_stmt(Verifier *v, const Stmt *s) {
     case ST_FILL:
         use_buf(v, s, s->buf);
         REQUIRE(s->buf->where != BUF_INPUT, "an input is written to");
+        break;
+    case ST_MOVE:
+        use_buf(v, s, s->buf), use_buf(v, s, s->src);
+        REQUIRE(s->buf->where != BUF_INPUT, "an input is written to");
+        REQUIRE(s->buf->kind == s->src->kind && s->buf->rank == s->src->rank, "a move between other types");
+        REQUIRE(s->nargs == 2 && s->u.num >= 0 && s->u.num < s->buf->rank, "a move is incomplete");
+        for (int k = 0; k < 2; k++) REQUIRE(use(v, s, s->args[k], false) == KIND_INT, "an index is not an Int");
         break;
     case ST_EXTERN:
         for (int k = 0; k < s->nin; k++)

@@ -46,6 +46,7 @@ typedef enum StmtKind {
     ST_NEW,    // buffer comes into being (uninitialised); lives until the end of the block
     ST_FILL,   // every element of buf = args[0]
     ST_COPY,   // every element of buf = the same element of src (same extents)
+    ST_MOVE,   // what is from args[0] on in dimension u.num of buf = the first args[1] of src: all else is the same, and buf is large
     ST_LOAD,   // dst = buf[args…]
     ST_STORE,  // buf[args[1…]] = args[0]
     ST_ADDTO,  // buf[args[1…]] += args[0]

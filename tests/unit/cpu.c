@@ -513,6 +513,55 @@ static void make_rows(Build *b) {
     end(b);
 }
 
+// f(n, x[n][3]) = (to[2][2][n][3], where to[a][b][i] is x[i] in each, flags[3][n]: x[i][k] is positive), three i at a time.
+static void make_columns(Build *b) {
+    Node *shape[] = {scalar_input(b, "n", KIND_INT), ir_int(b->ir, 3)};
+    Node *wide[] = {ir_int(b->ir, 2), ir_int(b->ir, 2), shape[0], shape[1]}, *flags_shape[] = {shape[1], shape[0]};
+    array_input(b, "x", KIND_DOUBLE, 2, shape);
+    output(b, KIND_DOUBLE, 4, wide);
+    output(b, KIND_BOOL, 2, flags_shape);
+    Temp len = arg(b, 0), two = num(b, 2), three = num(b, 3);
+    Buf *x = buf(b, BUF_INPUT, 1, KIND_DOUBLE, 2, (Temp[]){len, three});
+    Buf *to = buf(b, BUF_OUTPUT, 0, KIND_DOUBLE, 4, (Temp[]){two, two, len, three});
+    Buf *flags = buf(b, BUF_OUTPUT, 1, KIND_BOOL, 2, (Temp[]){three, len});
+    Temp strip = begin_for(b, op(b, OP_idiv, op(b, OP_add, len, two), three)), first = op(b, OP_mul, strip, three);
+    Temp here = op(b, OP_min, three, op(b, OP_sub, len, first));
+    Buf *part = new_buf(b, KIND_DOUBLE, 4, (Temp[]){two, two, three, three});
+    Buf *some = new_buf(b, KIND_BOOL, 2, (Temp[]){three, three});
+    Temp j = begin_for(b, here), i = op(b, OP_add, first, j), k = begin_for(b, three), v = load(b, x, ARGS(i, k));
+    Temp a = begin_for(b, two), c = begin_for(b, two);
+    store(b, ST_STORE, part, ARGS(v, a, c, j, k));
+    end(b);
+    end(b);
+    store(b, ST_STORE, some, ARGS(op(b, OP_lt, real(b, 0), v), k, j));
+    end(b);
+    end(b);
+    Stmt *move = stmt(b, ST_MOVE, -1, ARGS(first, here));
+    move->buf = to, move->src = part, move->u.num = 2;
+    move = stmt(b, ST_MOVE, -1, ARGS(first, here));
+    move->buf = flags, move->src = some, move->u.num = 1;
+    end(b);
+}
+
+typedef int Columns(fsm_context *, int64_t, const double *, double *, uint8_t *);
+
+static bool judge_columns(Build *b, CpuJit *jit, void *f, fsm_context *ctx) {
+    (void)b, (void)jit;
+    Columns *columns = (Columns *)(uintptr_t)f;
+    enum { MOST = 70 };
+    static double x[MOST][3], to[4 * MOST * 3];
+    static uint8_t flags[3 * MOST];
+    for (int i = 0; i < MOST; i++)
+        for (int k = 0; k < 3; k++) x[i][k] = (i % 7 - 3) * (k + 1) + 0.5;
+    for (int n = 0; n <= MOST; n += n < 8 ? 1 : 31) {
+        memset(to, 0xff, sizeof to), memset(flags, 2, sizeof flags);
+        EXPECT(columns(ctx, n, x[0], to, flags) == 0);
+        for (int c = 0; c < 4; c++) EXPECT(!memcmp(to + (ptrdiff_t)c * n * 3, x, sizeof *x * (size_t)n));
+        for (int k = 0; k < 3 * n; k++) EXPECT(flags[k] == (x[k % n][k / n] > 0));
+    }
+    return true;
+}
+
 typedef int Rows(fsm_context *, int64_t, const double *, double *, uint8_t *);
 
 static bool judge_rows(Build *b, CpuJit *jit, void *f, fsm_context *ctx) {
@@ -792,6 +841,7 @@ int main(void) {
     run_test("dot", make_dot, judge_dot);
     run_test("scatter", make_scatter, judge_scatter);
     run_test("rows", make_rows, judge_rows);
+    run_test("columns", make_columns, judge_columns);
     run_test("while", make_while, judge_while);
     run_test("memory", make_rows, judge_memory);
     run_test("large", make_large, judge_large);

@@ -249,6 +249,39 @@ static void test_all(void) {
     end(&b);
 }
 
+// Two elements of a part go to those of the result from the second one on.
+static void build_move(Build *b) {
+    start(b);
+    Temp n = arg(b, 0), z = arg(b, 2), two = lit(b, KIND_INT, 2), first = lit(b, KIND_INT, 1);
+    Buf *out = buf(b, BUF_OUTPUT, 0, KIND_DOUBLE, NULL, n), *part = buf(b, BUF_TEMP, 0, KIND_DOUBLE, "part", two);
+    Temp zero = lit(b, KIND_DOUBLE, 0);
+    stmt(b, ST_FILL, -1, 1, &zero)->buf = out;
+    stmt(b, ST_NEW, -1, 0, NULL)->buf = part;
+    stmt(b, ST_FILL, -1, 1, &z)->buf = part;
+    Stmt *move = stmt(b, ST_MOVE, -1, 2, (Temp[]){first, two});
+    move->buf = out, move->src = part;
+    stmt(b, ST_OUT, -1, 1, &z)->u.num = 1;
+    stmt(b, ST_OUT, -1, 1, &n)->u.num = 2;
+}
+
+static void test_move(void) {
+    Build b;
+    build_move(&b);
+    Str s = {0};
+    tree_verify(&b.tree);
+    tree_print(&s, &b.tree);
+    report("a move as text", strstr(str_text(&s), "  move 2 of part to out0 from 1\n"), str_text(&s));
+    str_free(&s);
+    Tensor out[3];
+    Counts c;
+    const char *error = "";
+    int code = run(&b, 4, (double[]){1, 2, 3, 4}, out, &c, &error);
+    const double *y = out[0].data, z = tensor_get(&out[1], 0);
+    bool ok = !code && y[0] == 0 && y[1] == z && y[2] == z && y[3] == 0 && z != 0 && c.loads == 2 && c.stores == 8;
+    report("a move", ok, error);
+    end(&b);
+}
+
 // ---- broken trees
 
 static void sound(Build *b) { lit(b, KIND_DOUBLE, 1); }
@@ -285,6 +318,13 @@ static void no_new(Build *b) {
     load(b, buf(b, BUF_TEMP, 0, KIND_DOUBLE, NULL, n), n);
 }
 
+static void wrong_move(Build *b) {
+    Temp n = arg(b, 0);
+    Stmt *move = stmt(b, ST_MOVE, -1, 2, (Temp[]){n, n});
+    move->buf = buf(b, BUF_OUTPUT, 0, KIND_DOUBLE, NULL, n), move->src = buf(b, BUF_INPUT, 1, KIND_DOUBLE, "x", n);
+    move->u.num = 1;
+}
+
 static void wrong_index(Build *b) {
     Temp n = arg(b, 0), one_ = lit(b, KIND_DOUBLE, 1);
     load(b, buf(b, BUF_INPUT, 1, KIND_DOUBLE, "x", n), one_);
@@ -309,6 +349,7 @@ static void test_broken(const char *name, void (*build)(Build *), bool ok) {
 
 int main(void) {
     test_all();
+    test_move();
     test_broken("the verifier: sound", sound, true);
     test_broken("the verifier: a temp before its definition", undefined, false);
     test_broken("the verifier: a wrong operand", wrong_operand, false);
@@ -319,6 +360,7 @@ int main(void) {
     test_broken("the verifier: a temp outside its block", out_of_block, false);
     test_broken("the verifier: a store to an input", store_to_input, false);
     test_broken("the verifier: a buffer before it comes into being", no_new, false);
+    test_broken("the verifier: a move along no dimension", wrong_move, false);
     test_broken("the verifier: an index of the wrong kind", wrong_index, false);
     return failed != 0;
 }
