@@ -159,6 +159,8 @@ void lanes_postpone(Arena *arena, Tree *tree, bool precise);
 void lanes_peel(Arena *arena, Tree *tree, bool precise);
 // Loops over a few independent things around loops over data go inside of these. (turn.c)
 void lanes_turn(Arena *arena, Tree *tree, bool precise);
+// Loops that write to many large columns of a result go over strips. (strip.c)
+void lanes_strip(Arena *arena, Tree *tree, const LaneOptions *opt);
 // Loops over directions skip those in which all is zero. (narrow.c)
 void lanes_narrow(Arena *arena, Tree *tree, const LaneOptions *opt);
 // Makes loops over what starts elsewhere say so: Stmt.shifted. (shift.c)

@@ -300,6 +300,7 @@ void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     p.registers = machine->registers ? (int)machine->registers : opt->registers;
     lanes_tile(arena, tree, opt);
     lanes_turn(arena, tree, opt->precise);
+    lanes_strip(arena, tree, opt);
     lanes_narrow(arena, tree, opt);
     lanes_peel(arena, tree, opt->precise);
     lanes_shift(arena, tree);

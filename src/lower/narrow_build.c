@@ -213,35 +213,99 @@ static void store_zeros(Narrower *z, Block *to, const Block *from) {
     }
 }
 
+static bool has_arm(const Block *block, const Block *arm) {
+    bool has = block && block == arm;
+    for (int i = 0; block && i < block->stmts.len && !has; i++)
+        has = block->stmts.data[i]->kind == ST_IF &&
+              (has_arm(block->stmts.data[i]->body, arm) || has_arm(block->stmts.data[i]->other, arm));
+    return has;
+}
+
+// How often the array is named in the block, but for what runs instead of the block `arm` in it.
+static int accesses_with(const Block *block, const Block *arm, const Buf *b) {
+    int n = 0;
+    for (int i = 0; i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        const Block *in = s->kind != ST_IF ? NULL : has_arm(s->body, arm) ? s->body : has_arm(s->other, arm) ? s->other : NULL;
+        n += in ? accesses_with(in, arm, b) : stmt_accesses(s, b);
+    }
+    return n;
+}
+
+static bool is_moved(const Block *block, const Buf *b) {
+    for (int i = 0; i < block->stmts.len; i++)
+        if (block->stmts.data[i]->kind == ST_MOVE && block->stmts.data[i]->src == b) return true;
+    return false;
+}
+
+// Does nothing else write to the array, and nothing read it here? A part of an array is moved there afterwards.
+static bool is_alone(const Narrower *z, const Buf *b) {
+    const Sweep *w = z->now;
+    if (b->where == BUF_OUTPUT) return accesses_with(z->b.tree->body, w->outermost, b) == w->stores.len;
+    return b->home && is_moved(b->home, b) && block_accesses(z->b.tree->body, b) == w->stores.len + 1;
+}
+
+// The outermost of the loops around in which the array is not new each time; *block has it.
+static int first_around(const Narrower *z, const Buf *b, Block **block) {
+    const Sweep *w = z->now;
+    int first = 0;
+    *block = w->outermost;
+    for (int k = 0; k < w->around.len && b->where == BUF_TEMP; k++)
+        if (w->around.data[k]->body == b->home) first = k + 1, *block = w->around.data[k]->body;
+    return first;
+}
+
+static int find_stmt(const Block *block, const Stmt *s) {
+    int at = 0;
+    while (at < block->stmts.len && block->stmts.data[at] != s) at++;
+    return at;
+}
+
 // Zeros in a matrix of columns take long if each row stores its own. The array if the loop stores one only, where each
 // row is stored once, and by nothing else.
 static Buf *find_columns(const Narrower *z) {
     const Sweep *w = z->now;
     Buf *b = w->stores.data[0]->buf;
+    Block *block;
+    int first = first_around(z, b, &block);
     for (int i = 0; i < w->stores.len; i++) {
         const Stmt *s = w->stores.data[i];
         if (s->buf != b || narrow_dimension(s, w->loop->dst) == b->rank - 1) return NULL;
-        for (int k = 0; k < w->around.len; k++)
+        for (int k = first; k < w->around.len; k++)
             if (w->around.data[k]->kind != ST_FOR || narrow_dimension(s, w->around.data[k]->dst) < 0) return NULL;
     }
-    return b->where == BUF_OUTPUT && w->stores.len == block_accesses(z->b.tree->body, b) ? b : NULL;
+    bool there = first < w->around.len && find_stmt(block, w->around.data[first]) < block->stmts.len;
+    return there && is_alone(z, b) ? b : NULL;
 }
 
-// Where the array of columns fits the cache, it is zero before the loops around. Whether it is not.
+static void insert_before(Block *block, const Stmt *s, Block *what) {
+    int at = find_stmt(block, s);
+    for (int i = 0; i < what->stmts.len; i++) block_insert(block, at + i, what->stmts.data[i]);
+    vec_free(&what->stmts);
+}
+
+static void put_fill(Narrower *z, Block *to, Buf *b) {
+    Temp zero = build_literal(&z->b, to, b->kind, 0);
+    build_stmt(&z->b, to, ST_FILL, -1, 1, &zero)->buf = b;
+}
+
+// Where the array of columns fits the cache, as parts of one do, it is zero before the loops around. Whether it is not; -1: it is.
 static Temp fill_columns(Narrower *z, Buf *b) {
     const Sweep *w = z->now;
-    Block *out = w->outermost, before = {0};
-    int at = 0;
+    Block *out, before = {0};
+    const Stmt *first = w->around.data[first_around(z, b, &out)];
+    if (b->where == BUF_TEMP) {
+        put_fill(z, &before, b);
+        insert_before(out, first, &before);
+        return -1;
+    }
     Temp size = number(z, &before, (int64_t)kind_size(b->kind));
     for (int k = 0; k < b->rank; k++) size = build_int(&z->b, &before, OP_mul, size, b->extent[k]);
     Temp fits = build_op(&z->b, &before, KIND_BOOL, OP_le, size, number(z, &before, (int64_t)z->opt->machine->cache));
     Stmt *fill = build_if(&z->b, &before, fits, false);
-    Temp zero = build_literal(&z->b, fill->body, b->kind, 0);
-    build_stmt(&z->b, fill->body, ST_FILL, -1, 1, &zero)->buf = b;
+    put_fill(z, fill->body, b);
     Temp rest = build_op(&z->b, &before, KIND_BOOL, OP_not, fits, -1);
-    while (out->stmts.data[at] != w->around.data[0]) at++;
-    for (int i = 0; i < before.stmts.len; i++) block_insert(out, at + i, before.stmts.data[i]);
-    vec_free(&before.stmts);
+    insert_before(out, first, &before);
     return rest;
 }
 
@@ -286,7 +350,8 @@ static void build_narrow(Narrower *z, Block *to, const Temp hull[2], Stmt *loop)
     Temp zero = number(z, to, 0), all = number(z, to, w->blocks), first = build_int(&z->b, to, OP_sub, all, hull[0]), k;
     for (int i = 0; i < w->stores.len; i++) zeros |= !is_exactly_read(z, w->stores.data[i]->buf);
     if (columns) {
-        build_zeros(z, build_if(&z->b, to, fill_columns(z, columns), false)->body, zero, all);
+        Temp rest = fill_columns(z, columns);
+        if (rest >= 0) build_zeros(z, build_if(&z->b, to, rest, false)->body, zero, all);
     } else if (zeros && !reads_stored(w, loop->body)) {
         build_zeros(z, to, zero, all);
     } else if (zeros) {
