@@ -281,7 +281,7 @@ static void take_terms(Interchange *x, Node *e, bool minus, Var *const *k, int n
 static Node *joined_sums(Interchange *x, Node *e, Var *const *k, int n) {
     Ir *m = x->m;
     Terms t = {.n = 0};
-    if (m->strict || m->debug_nan || !kind_is_float(e->kind)) return NULL;
+    if (n > 1 || m->strict || m->debug_nan || !kind_is_float(e->kind)) return NULL; // sums for matrices are contractions
     take_terms(x, e, false, k, n, &t);
     if (t.n < 2 || !rule(m, RULE_sum_join)) return NULL;
     Var *v = ir_index_like(m, t.sum[0]->u.var, t.sum[0]->u.var->extent);
