@@ -262,18 +262,28 @@ static void warn_wishes(Compilation *c, const Ir *m) {
     }
 }
 
+// What `fsmc cost` counts is the same on every machine: as with AVX2.
+enum { COUNTED_REGISTERS = 16, COUNTED_WIDTH = 4 };
+
+static LaneOptions lane_options(const Compilation *c) {
+    const Options *o = c->opt;
+    LaneOptions how = {
+        .precise = o->fp == CPU_FP_PRECISE, .fast = o->fp == CPU_FP_FAST, .always = o->lanes_always, .machine = &c->machine};
+    if (o->level < 2 || !o->lanes || o->target == TARGET_CUDA) return how;
+    bool counted = o->command == COMMAND_COST;
+    int width = counted ? COUNTED_WIDTH : cpu_width(target_cpu(o));
+    how.registers = counted ? COUNTED_REGISTERS : cpu_registers(target_cpu(o));
+    how.width = o->lanes > 0 ? o->lanes : width;
+    how.roots = o->fp == CPU_FP_FAST && how.width >= 4 && width == how.width;
+    how.shared = how.roots && how.width == 4;
+    return how;
+}
+
 Tree **compile_trees(Compilation *c, FuncList funcs) {
     const Options *o = c->opt;
     Tree **trees = ARENA_ARRAY(c->arena, Tree *, funcs.n + 1);
-    LaneOptions how = {
-        .precise = o->fp == CPU_FP_PRECISE, .fast = o->fp == CPU_FP_FAST, .always = o->lanes_always, .machine = &c->machine};
+    LaneOptions how = lane_options(c);
     bool cuda = o->target == TARGET_CUDA;
-    if (o->level >= 2 && o->lanes && !cuda) {
-        how.registers = cpu_registers(target_cpu(o));
-        how.width = o->lanes > 0 ? o->lanes : cpu_width(target_cpu(o));
-        how.roots = o->fp == CPU_FP_FAST && how.width >= 4 && cpu_width(target_cpu(o)) == how.width;
-        how.shared = how.roots && how.width == 4;
-    }
     compile_stage(c, "lower");
     for (int i = 0; i < funcs.n; i++) {
         bool positive = funcs.positive && funcs.positive[i];

@@ -12,4 +12,4 @@ for steps in 0 150; do
         fsmc run $how postponed.fsm forwards "a=$m" "b=$m" "x=$h" steps=$steps | sums
     done
 done
-fsmc gradcheck --fp=fast --trials=1 --range=-0.1,0.1 postponed.fsm value n=18 t=70
+fsmc gradcheck --fp=fast --trials=1 --range=-0.1,0.1 postponed.fsm value n=18 t=70 | sed -E "s/agree to .*|; worst.*/…/"
