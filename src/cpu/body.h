@@ -146,6 +146,9 @@ int lanes_sums(Body *p, int n, Stmt *const *s);
 // run. They are emitted together, after the other statements of the run. (stores.c)
 int stores_run(const Body *p, int n, Stmt *const *s);
 void stores_emit(Body *p, int n, Stmt *const *s);
+// The same of stores of numbers that are made alike, of elements of small arrays. (packs.c)
+int packs_run(Body *p, int n, Stmt *const *s);
+void packs_emit(Body *p, int n, Stmt *const *s);
 bool stores_follow(const Body *p, const Stmt *a, const Stmt *b); // is the element that b stores or adds to the one after that of a?
 
 #endif

@@ -685,11 +685,13 @@ static void emit_stmts(Body *p, const Block *block, int begin, int end) {
     for (int i = begin; i < end;) {
         Stmt *const *s = block->stmts.data + i;
         int sums = p->lanes ? lanes_sums(p, end - i, s) : 0, stores = p->lanes ? 0 : stores_run(p, end - i, s);
-        for (int k = 0; k < stores; k++)
+        int packed = p->lanes || stores ? 0 : packs_run(p, end - i, s);
+        for (int k = 0; k < stores + packed; k++)
             if (s[k]->kind != ST_STORE) emit_stmt(p, s[k]);
         if (stores) stores_emit(p, stores, s);
+        else if (packed) packs_emit(p, packed, s);
         else if (!sums) emit_stmt(p, s[0]), i++;
-        i += sums + stores;
+        i += sums + stores + packed;
     }
 }
 
