@@ -114,6 +114,8 @@ fsm_part *fsm_device_part(fsm_context *ctx) { return &ctx->device; }
 
 // ---- calls
 
+static void join_chunks(fsm_context *ctx);
+
 int fsm_begin(fsm_context *ctx, const fsm_entry_info *info) {
     if (!ctx) return FSM_ERROR_NO_CONTEXT;
     if (!registry_has(ctx)) return FSM_ERROR_BAD_CONTEXT;
@@ -123,6 +125,7 @@ int fsm_begin(fsm_context *ctx, const fsm_entry_info *info) {
         return FSM_ERROR_BUSY;
     ctx->error[0] = 0;
     if (ctx->chunk) fsm_release(ctx, 0);
+    if (ctx->first && ctx->first->next && ctx->reserved >= 2 * HUGE_PAGE) join_chunks(ctx);
     int code = FSM_OK;
     if (info->abi != FSM_ABI_VERSION)
         code = fsm_fail(ctx, FSM_ERROR_VERSION, "",
@@ -264,6 +267,17 @@ static bool next_chunk(fsm_context *ctx, int64_t size) {
     ctx->chunk = c;
     ctx->top = 0;
     return true;
+}
+
+// Chunks of large calls become one, of as much as was in use: of arrays that begin where chunks do, the elements at the same places
+// are in each other's way in caches.
+static void join_chunks(fsm_context *ctx) {
+    context_give_back(ctx);
+    ctx->reserved = 0;
+    ctx->first = chunk_new(ctx, ctx->peak);
+    if (!ctx->first) return; // chunks, again
+    ctx->first->prev = ctx->first->next = NULL;
+    ctx->reserved = ctx->first->size;
 }
 
 void *fsm_alloc(fsm_context *ctx, int64_t count, int64_t size) {
