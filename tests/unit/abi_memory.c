@@ -5,6 +5,7 @@
 #include "driver/compile.h"
 #include "driver/file.h"
 #include "fsmc/runtime.h"
+#include "fsmc/runtime_internal.h"
 #include "ir/interp.h"
 #include "ir/tensor.h"
 
@@ -180,6 +181,44 @@ static int check_flat(Entry *entry, int n) {
     return 0;
 }
 
+// ---- large calls
+
+enum { PIECES = 3, PIECE = 1 << 18 };
+
+// Does a call get its memory, and keep what is in it? *together: it is one piece.
+static bool take_pieces(fsm_context *ctx, bool *together) {
+    static const fsm_entry_info info = {.abi = FSM_ABI_VERSION};
+    double *piece[PIECES];
+    if (fsm_begin(ctx, &info)) return false;
+    bool ok = true;
+    for (int k = 0; k < PIECES; k++) {
+        piece[k] = fsm_alloc(ctx, PIECE, sizeof(double));
+        for (int i = 0; piece[k] && i < PIECE; i++) piece[k][i] = k;
+    }
+    *together = true;
+    for (int k = 0; k < PIECES; k++) {
+        ok &= piece[k] && piece[k][0] == k && piece[k][PIECE - 1] == k;
+        *together &= piece[k] == piece[0] + k * PIECE;
+    }
+    fsm_end(ctx);
+    return ok;
+}
+
+// After a large call, the memory of the next is one piece, which stays; if that is not to be had, the calls go on without.
+static int check_joined(bool fails) {
+    Heap h = {0};
+    fsm_context *ctx = new_context(&h);
+    bool first, second, third, ok = take_pieces(ctx, &first);
+    if (fails) h.fail_at = h.asked + 1;
+    ok &= take_pieces(ctx, &second);
+    int64_t asked = h.asked;
+    ok &= take_pieces(ctx, &third) && !first && second == !fails && third;
+    bool same = fails || (h.live == 2 && h.asked == asked);
+    fsm_context_free(ctx);
+    printf("%s abi memory, a large call%s\n", ok && same && !h.live ? "ok" : "not ok", fails ? ", and none in one piece" : "");
+    return !(ok && same && !h.live);
+}
+
 // ---- the whole
 
 static int run(void *data) {
@@ -210,6 +249,7 @@ static int run(void *data) {
         failures += check_failures(&entry[i]);
     }
     if (jit && n == funcs.n) failures += check_flat(entry, n);
+    failures += check_joined(false) + check_joined(true);
     cpu_jit_delete(jit);
     cpu_delete(m);
     compile_delete(c);
