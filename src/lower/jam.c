@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-enum { MOST = 4, MOST_WISHED = 16, UNEQUAL = 2, MOST_STATEMENTS = 60, UNKNOWN = 1000, SUMS = 8, SHORT_ROW = 32, LARGEST = 1 << 30 };
+enum { MOST = 4, MOST_WISHED = 16, OF_REST = 2, MOST_STATEMENTS = 60, UNKNOWN = 1000, SUMS = 8, SHORT_ROW = 32, LARGEST = 1 << 30 };
 // Of sums that LLVM makes of vectors: how many of them share a loop, statements around it, and iterations that are worth it.
 enum { SUMS_SHARE = 4, MOST_AROUND = 16, LEAST_SUM = 16 };
 
@@ -42,6 +42,7 @@ typedef struct Jammer {
     VEC(const Buf *) changed; // in an iteration
     Gain gain;
     int copies; // taken at a time
+    int rest;   // of a loop over what is left: so many at most
     int grows;  // by how much the inner loop is longer from one to the next
     Map number; // a temp's number + 1 -> which of those made it is, from 1 on; the loop's index is 0
     int nmade;
@@ -272,7 +273,7 @@ static int copies(Jammer *z, int64_t trips) {
         return trips >= 0 && trips < n ? (int)trips : n;
     }
     if (!g.shared) return 0;
-    int best = 1, most = z->grows ? UNEQUAL : MOST;
+    int best = 1, most = z->rest ? z->rest : MOST;
     for (int n = 2; n <= most && (trips < 0 || n <= trips); n++)
         if (has_room(z, n) && time_of(z, n) < time_of(z, best)) best = n;
     return best;
@@ -619,10 +620,14 @@ static void each_loop(Jammer *z, Block *block, bool (*takes)(Jammer *z, Stmt *lo
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
         if (s->kind == ST_FOR && takes(z, s)) {
+            const bool again = z->inner && z->grows && z->copies > OF_REST;
             int before = block->stmts.len;
             replace(z, block, i);
             i += block->stmts.len - before;
+            z->rest = again ? OF_REST : 0;
+            i -= again; // of rows of triangles, which are short, also two of those that are left
         } else {
+            z->rest = 0;
             z->laned += s->lanes != 0;
             each_loop(z, s->body, takes);
             each_loop(z, s->other, takes);

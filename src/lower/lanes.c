@@ -6,7 +6,7 @@
 // Of a nest, the loop is taken for which the model (cost.c) says the least time.
 #include "lower/cost.h"
 
-enum { VECTORS = 4, MOST_VECTORS = 8, LARGEST_TREE = 100000 };
+enum { VECTORS = 4, MOST_VECTORS = 8, MANY_REGISTERS = 32, LARGEST_TREE = 100000 };
 
 typedef struct Chosen {
     Block *block; // with the loop in it
@@ -206,7 +206,9 @@ static int vectors(Planner *p, const Stmt *loop) {
         if (best * p->width <= wish->number) wish_follow(wish);
         else wish_refuse(wish, "a vector has more lanes");
     } else if (p->m.it.added.len || has_loop(p, loop->body) || waits_for_sum(p, loop) || turns) {
-        for (int n = 2; n <= VECTORS; n *= 2)
+        // For an element that is added to, a block takes a load, a store and an addition.
+        const int most = many && loop->small && p->registers >= MANY_REGISTERS ? MOST_VECTORS : VECTORS;
+        for (int n = 2; n <= most; n *= 2)
             if (has_room(p, n, needed, wait)) best = n;
     }
     if (best == 1 && !wish && many && !has_loop(p, loop->body)) best = side_by_side(p, loop, needed);

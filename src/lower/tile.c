@@ -401,6 +401,7 @@ static Temp put_worth(Tiler *z, Block *to) {
 // The loop as it is, for where tiles do not pay.
 static void put_copy(Tiler *z, Block *to) {
     Stmt *copy = tree_clone_apart(z->b.arena, z->b.tree, z->loop, to);
+    copy->small = z->added;
     vec_push(&to->stmts, copy);
     map_put(&z->seen, copy, copy);
 }

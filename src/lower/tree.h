@@ -88,6 +88,7 @@ struct Stmt {
     bool few;        // ST_FOR: there are a few iterations at most (lower/peel.c)
     bool outer;      // ST_FOR: loops inside have the lanes, or are the grids, which it is not (lower/tile.c, lower/groups.c)
     bool shifted;    // ST_FOR: only the first statement of the body, j = low + dst, uses dst (lower/shift.c)
+    bool small;      // ST_FOR: the matrices that it adds to are small; of larger ones another loop makes tiles (tile.c)
     int64_t streams; // ST_FOR: not 0: what it stores of outputs, which nothing else accesses, goes past the caches if these have at
                      // least so many elements (lower/stream.c)
     bool kept;       // ST_OP: a product that is not to be taken in another order with what it is a factor of (lower/height.c)
