@@ -318,12 +318,14 @@ static Temp add_to(Stager *z, Block *to, Temp a, Temp b) {
     return t;
 }
 
-// for j < length: out[…, root + offset + j] = row[j]
+// for j < length: out[…, root + offset + j] = row[j]. Results go through the caches once; long rows are asked for before.
 static Stmt *copy_run(Stager *z, const Run *run, Buf *row) {
+    enum { LINE = 64 };
     const Stmt *store = run->move;
     Temp j = new_temp(z, KIND_INT, false), value = new_temp(z, row->kind, true), *args;
     Stmt *loop = statement(z, ST_FOR, j, 1, row->extent);
     loop->rows = true, loop->body = ARENA_NEW(z->arena, Block);
+    loop->ahead = store->buf->where == BUF_OUTPUT && run->length * (int)kind_size(row->kind) > LINE;
     Temp at = run->offset ? add_to(z, loop->body, j, literal_before(z, run->offset)) : j;
     if (run->root >= 0) at = add_to(z, loop->body, run->root, at);
     args = arena_copy(z->arena, store->args, sizeof *args * (size_t)store->nargs);
