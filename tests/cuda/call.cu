@@ -55,8 +55,8 @@ static void test_copies() {
     std::puts("ok copies");
 }
 
-static int failing(fsm_context *ctx, int64_t n, int64_t every, int64_t again) {
-    Call call(ctx, &info, nullptr, checks);
+static int failing(fsm_context *ctx, int64_t n, int64_t every, int64_t again, cudaStream_t stream = nullptr) {
+    Call call(ctx, &info, stream, checks);
     if (call.code()) return call.finish();
     FSM_LAUNCH(fails, blocks(n), 256, 0, call.stream(), call.errors(), n, every);
     FSM_LAUNCH(fails, blocks(n), 256, 0, call.stream(), call.errors(), n, again);
@@ -98,7 +98,64 @@ static void test_errors() {
     std::puts("ok errors");
 }
 
+__global__ void sets(Errors e, double *x, double value) {
+    if (!stopped(e)) *x = value;
+}
+
+// What a call has noted of its failure is gone before the next, in whatever streams they are.
+static void test_after_errors() {
+    fsm_context *ctx = fsm_context_new();
+    cudaStream_t s[2];
+    double *x, got;
+    for (cudaStream_t &one : s) CHECK(!cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking));
+    CHECK(!cudaMalloc(&x, sizeof *x));
+    for (int i = 0; i < 3; i++) {
+        CHECK(failing(ctx, 5000, 17, 3, s[0]) == FSM_ERROR_BOUNDS);
+        Call call(ctx, &info, s[i % 2], checks);
+        call.errors(), call.errors();
+        FSM_LAUNCH(sets, 1, 1, 0, call.stream(), call.errors(), x, double(i));
+        CHECK(call.finish() == FSM_OK);
+        CHECK(!cudaMemcpy(&got, x, sizeof got, cudaMemcpyDeviceToHost) && got == i);
+    }
+    fsm_context_free(ctx);
+    CHECK(!cudaFree(x));
+    for (cudaStream_t one : s) CHECK(!cudaStreamDestroy(one));
+    std::puts("ok after errors");
+}
+
+// Launches that fail leave nothing that the host may look at; what failed before the call is not the call's.
+static void test_launches() {
+    fsm_context *ctx = fsm_context_new();
+    CHECK(cudaSetDevice(1000) == cudaErrorInvalidDevice && cudaPeekAtLastError() == cudaErrorInvalidDevice);
+    CHECK(failing(ctx, 5000, 9000, 9000) == FSM_OK);
+    CHECK(cudaGetLastError() == cudaSuccess);
+    Call call(ctx, &info, nullptr, checks);
+    double *x = call.alloc<double>(1);
+    FSM_LAUNCH(sets, 1, 2000, 0, call.stream(), call.errors(), x, 7.0); // has too many threads
+    CHECK(call.read(x) == 0 && call.code() == FSM_ERROR_DEVICE && call.finish() == FSM_ERROR_DEVICE);
+    CHECK_TEXT(fsm_context_error(ctx), "CUDA: invalid configuration argument (cudaErrorInvalidConfiguration)");
+#ifdef FSMC_CUDA_SHIM_H
+    fsm::shim::fault = {"launch", cudaErrorNoKernelImageForDevice, 2};
+    Call none(ctx, &info, nullptr, checks);
+    x = none.alloc<double>(1);
+    FSM_LAUNCH(sets, 1, 1, 0, none.stream(), none.errors(), x, 7.0);
+    FSM_LAUNCH(sets, 1, 1, 0, none.stream(), none.errors(), x, 7.0);
+    CHECK(none.wait() == FSM_ERROR_DEVICE && none.finish() == FSM_ERROR_DEVICE);
+    CHECK_TEXT(fsm_context_error(ctx),
+               "CUDA: no kernel image is available for execution on the device (cudaErrorNoKernelImageForDevice)");
+    fsm::shim::fault = {"cudaMalloc", cudaErrorNoKernelImageForDevice, 100}; // an error of what came before
+    Call memory(ctx, &info, nullptr, checks);
+    CHECK(!memory.alloc<double>(1 << 20) && memory.finish() == FSM_ERROR_DEVICE);
+    fsm::shim::fault = {};
+#endif
+    CHECK(failing(ctx, 5000, 9000, 9000) == FSM_OK);
+    fsm_context_free(ctx);
+    std::puts("ok launches that fail");
+}
+
 int main() {
     test_copies();
     test_errors();
+    test_after_errors();
+    test_launches();
 }

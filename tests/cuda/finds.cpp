@@ -98,6 +98,7 @@ static std::string said(const Program &p) {
     if (!child) {
         dup2(ends[1], 2);
         p.run();
+        cudaDeviceSynchronize(); // what waits for that is done
         _exit(0);
     }
     close(ends[1]);

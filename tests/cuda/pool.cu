@@ -121,6 +121,9 @@ __global__ void step(Errors e, int64_t index, int64_t n, int64_t fails_at, doubl
 }
 
 static thread_local int64_t bodies;
+#ifdef FSMC_CUDA_SHIM_H
+static thread_local fsm::shim::Fault in_second; // from the second body on
+#endif
 
 static int loop(fsm_context *ctx, int64_t n, int64_t times, int64_t fails_at, double *out) {
     static const char site = 0;
@@ -130,6 +133,9 @@ static int loop(fsm_context *ctx, int64_t n, int64_t times, int64_t fails_at, do
     const uint64_t key[] = {word(n), word(times), word(fails_at), word(x)};
     recorded(call, &site, key, [&] {
         bodies++;
+#ifdef FSMC_CUDA_SHIM_H
+        if (bodies == 2) fsm::shim::fault = in_second;
+#endif
         double *y = call.alloc<double>(n); // each time the same
         for (int64_t t = 0; t < times; t++) {
             FSM_LAUNCH(step, blocks_for(n), BLOCK, 0, call.stream(), call.errors(), t, n, fails_at, x);
@@ -173,31 +179,75 @@ static void test_graphs() {
     std::puts("ok graphs");
 }
 
+// What cannot be recorded runs without.
+static void test_no_graphs() {
+#ifdef FSMC_CUDA_SHIM_H
+    const fsm::shim::Fault faults[] = {{"cudaGraphInstantiate", cudaErrorMemoryAllocation, 1},
+                                       {"cudaGraphLaunch", cudaErrorMemoryAllocation, 1},
+                                       {"launch", cudaErrorNoKernelImageForDevice, 1}}; // a launch is not in the graph
+    double out[50], want = 1;
+    for (int64_t i = 0; i < 20; i++) want = 2 * want + double(i) + 3;
+    for (const fsm::shim::Fault &fault : faults) {
+        fsm_context *ctx = fsm_context_new();
+        bodies = 0, in_second = fault;
+        for (int i = 0; i < 4; i++) CHECK(loop(ctx, 50, 20, 100, out) == FSM_OK && out[0] == want && out[49] == want);
+        CHECK(bodies == 5 && !fsm::shim::fault.times);
+        fsm_context_free(ctx);
+    }
+    in_second = {};
+#endif
+    std::puts("ok no graphs");
+}
+
 // A call that is itself recorded, by the caller.
 static void test_capture() {
-    fsm_context *ctx = fsm_context_new();
+    fsm_context *ctx = fsm_context_new(), *fresh = fsm_context_new();
     static const char site = 0;
     double *x, got = 0;
+    int64_t room = 1;
     cudaStream_t stream;
-    cudaGraph_t graph;
-    cudaGraphExec_t exec;
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t exec = nullptr;
     const auto body = [&] {
         Call call(ctx, &info, stream, checks);
         const uint64_t key[] = {word(x)};
+        double *y = call.alloc<double>(room);
         recorded(call, &site, key, [&] {
+            FSM_LAUNCH(set_to, 1, BLOCK, 0, call.stream(), int64_t(1), 0.0, y);
             for (int k = 0; k < 5; k++) FSM_LAUNCH(add_from, 1, BLOCK, 0, call.stream(), int64_t(1), x, x);
+            FSM_LAUNCH(add_from, 1, BLOCK, 0, call.stream(), int64_t(1), y, x);
         });
         CHECK(call.finish() == FSM_OK);
     };
     CHECK(!cudaStreamCreate(&stream) && !cudaMalloc(&x, sizeof *x));
     FSM_LAUNCH(set_to, 1, BLOCK, 0, stream, int64_t(1), 1.0, x);
     for (int i = 0; i < 3; i++) body();
-    CHECK(!cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
-    body();
-    CHECK(!cudaStreamEndCapture(stream, &graph) && !cudaGraphInstantiate(&exec, graph, 0) && !cudaGraphLaunch(exec, stream));
-    CHECK(!cudaStreamSynchronize(stream) && !cudaMemcpy(&got, x, sizeof got, cudaMemcpyDeviceToHost) && got == 1048576);
-    CHECK(!cudaGraphExecDestroy(exec) && !cudaGraphDestroy(graph) && !cudaStreamDestroy(stream) && !cudaFree(x));
-    fsm_context_free(ctx);
+    for (cudaStreamCaptureMode mode :
+         {cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed}) {
+        CHECK(!cudaStreamBeginCapture(stream, mode));
+        body();
+        { // what cannot be in a graph says so, and does not spoil the caller's
+            Call first(fresh, &info, stream, checks);
+            CHECK(first.code() == FSM_ERROR_DEVICE && first.finish() == FSM_ERROR_DEVICE);
+            CHECK_TEXT(fsm_context_error(fresh), "the stream is captured: a call of the same sizes has to come before the capture");
+            Call larger(ctx, &info, stream, checks);
+            CHECK(!larger.alloc<double>(1 << 22) && larger.finish() == FSM_ERROR_DEVICE);
+            CHECK_TEXT(fsm_context_error(ctx), "the stream is captured: a call of the same sizes has to come before the capture");
+            Call fails(ctx, &info, stream, checks);
+            CHECK(fails.alloc<double>(1) && (fails.errors(), fails.code()) == FSM_ERROR_DEVICE &&
+                  fails.finish() == FSM_ERROR_DEVICE);
+            CHECK_TEXT(fsm_context_error(ctx), "the stream is captured: this call cannot be, since the host waits for its kernels");
+            Call reads(ctx, &info, stream, checks);
+            CHECK(reads.read(x) == 0 && reads.finish() == FSM_ERROR_DEVICE);
+        }
+        CHECK(!cudaStreamEndCapture(stream, &graph) && !cudaGraphInstantiate(&exec, graph, 0));
+        FSM_LAUNCH(set_to, 1, BLOCK, 0, stream, int64_t(1), 1.0, x);
+        CHECK(!cudaGraphLaunch(exec, stream) && !cudaGraphLaunch(exec, stream));
+        CHECK(!cudaStreamSynchronize(stream) && !cudaMemcpy(&got, x, sizeof got, cudaMemcpyDeviceToHost) && got == 1024);
+        CHECK(!cudaGraphExecDestroy(exec) && !cudaGraphDestroy(graph));
+    }
+    CHECK(!cudaStreamDestroy(stream) && !cudaFree(x));
+    fsm_context_free(ctx), fsm_context_free(fresh);
     std::puts("ok in a graph of the caller");
 }
 
@@ -222,6 +272,36 @@ static void test_streams() {
     fsm_context_free(ctx);
     CHECK(!cudaFree(x) && !cudaStreamDestroy(s[0]) && !cudaStreamDestroy(s[1]));
     std::puts("ok streams");
+}
+
+// Streams that are different ones and have one handle: that of each thread, and one that is made when another is gone.
+static void test_same_handles() {
+    fsm_context *ctx = fsm_context_new();
+    double *x, got = 0;
+    CHECK(!cudaMalloc(&x, sizeof *x));
+    const auto add = [&](cudaStream_t stream, bool sets) { // does not wait for its kernels
+        Call call(ctx, &info, stream, checks);
+        if (sets) FSM_LAUNCH(set_to, 1, BLOCK, 0, call.stream(), int64_t(1), 1.0, x);
+        else FSM_LAUNCH(add_from, 1, BLOCK, 0, call.stream(), int64_t(1), x, x);
+        CHECK(call.finish() == FSM_OK);
+    };
+    for (int i = 0; i < 4; i++) {
+        cudaStream_t s;
+        CHECK(!cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+        add(s, !i);
+        if (i == 3) CHECK(!cudaStreamSynchronize(s));
+        CHECK(!cudaStreamDestroy(s));
+    }
+    CHECK(!cudaMemcpy(&got, x, sizeof got, cudaMemcpyDeviceToHost) && got == 8);
+    add(cudaStreamPerThread, true);
+    std::thread([&] {
+        add(cudaStreamPerThread, false);
+        CHECK(!cudaStreamSynchronize(cudaStreamPerThread));
+    }).join();
+    CHECK(!cudaMemcpy(&got, x, sizeof got, cudaMemcpyDeviceToHost) && got == 2);
+    fsm_context_free(ctx);
+    CHECK(!cudaFree(x));
+    std::puts("ok streams of the same handle");
 }
 
 static void test_threads() {
@@ -250,8 +330,10 @@ int main() {
     test_too_large();
     test_out_of_memory();
     test_graphs();
+    test_no_graphs();
     test_capture();
     test_streams();
+    test_same_handles();
     test_threads();
 #ifdef FSMC_CUDA_SHIM_H
     CHECK(fsm::shim::memory().all.empty());

@@ -20,8 +20,8 @@ struct Check {
     const char *where, *text;
 };
 
-// In device memory: the failure that a call reports. Of several it is the one that comes first by `at`: the launch, and the key that
-// the kernel gave, which is that of the iteration in the order of the program.
+// In device memory: the failure that a call reports. Of several it is the one that comes first by `at`: the launch, and the key
+// that the kernel gave, which is that of the iteration in the order of the program.
 struct ErrorRecord {
     int lock, set;
     int check, nvalues;
@@ -32,7 +32,7 @@ struct ErrorRecord {
 // What a kernel gets that may fail. An argument by value.
 struct Errors {
     ErrorRecord *record;
-    int *flag;                // in memory of the host: not 0 if there is a failure
+    int *flag;                 // in memory of the host: not 0 if there is a failure
     unsigned long long launch; // numbers the launches of a call
 };
 
@@ -106,7 +106,8 @@ class Pool {
         top = reserved = 0;
     }
 
-    // NULL if there is no memory. size: of an element; count and size are such that all bytes can be addressed.
+    // NULL if there is no memory, or `error` says otherwise. size: of an element; count and size are such that all bytes can be
+    // addressed.
     void *alloc(int64_t count, int64_t size) {
         int64_t bytes = count * size, room = padded(bytes);
         if ((!chunk || chunk->size - top < room) && !next_chunk(room)) return nullptr;
@@ -129,9 +130,19 @@ class Pool {
         if (chunk && (top < chunk->size || !next)) return chunk->data + top;
         return next ? next->data : nullptr;
     }
+    // Is there room without asking CUDA for more?
+    bool has(int64_t count, int64_t size) const {
+        const int64_t room = padded(count * size);
+        const Chunk *next = chunk ? chunk->next : first;
+        return (chunk && chunk->size - top >= room) || (next && next->size >= room);
+    }
+    // For what comes now, in the order of the stream.
+    void use(cudaStream_t s) { stream = s; }
     static bool fits(int64_t count, int64_t size) { return count >= 0 && count <= (INT64_MAX / 4 - 2 * ALIGNMENT) / size; }
-    int64_t peak = 0;        // bytes in use at most
-    uint64_t generation = 0; // changes when arrays asked for as before may lie elsewhere
+    int64_t peak = 0;                // bytes in use at most
+    uint64_t generation = 0;         // changes when arrays asked for as before may lie elsewhere
+    bool keep = false;               // nothing is freed before the context: a graph of the caller's has the addresses
+    cudaError_t error = cudaSuccess; // of the last cudaMalloc
 
   private:
     enum : int64_t { ALIGNMENT = 256, FIRST_CHUNK = 1 << 20 };
@@ -142,6 +153,7 @@ class Pool {
     };
     Chunk *first = nullptr, *chunk = nullptr; // chunk: the one in use
     int64_t top = 0, reserved = 0;
+    [[maybe_unused]] cudaStream_t stream = nullptr;
 
     static void drop(Chunk *c) {
         while (c) {
@@ -151,14 +163,15 @@ class Pool {
             c = next;
         }
     }
-    static Chunk *make(int64_t size) {
+    Chunk *make(int64_t size) {
         void *data = nullptr;
-        if (cudaMalloc(&data, size_t(size)) != cudaSuccess) {
+        error = cudaMalloc(&data, size_t(size));
+        if (error) {
             cudaGetLastError(); // it is said otherwise
             return nullptr;
         }
         Chunk *c = new (std::nothrow) Chunk{nullptr, nullptr, static_cast<char *>(data), size, 0};
-        if (!c) cudaFree(data);
+        if (!c) cudaFree(data), error = cudaErrorMemoryAllocation;
         return c;
     }
     // Chunks double the memory held. Where that is not to be had, one of the size asked for will do; if need be, in the place of
@@ -172,7 +185,7 @@ class Pool {
             c = want > size ? make(want) : nullptr;
             if (!c) c = make(size);
             if (!c && here && !top) after = here, here = here->previous;
-            if (!c && after) {
+            if (!c && after && !keep) {
                 for (Chunk *x = after; x; x = x->next) reserved -= x->size;
                 drop(after);
                 after = nullptr;
@@ -205,11 +218,11 @@ class Pool {
     static int64_t padded(int64_t bytes) { return (bytes + int64_t(shim::POOL_FENCE) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
     void lent(char *p, int64_t bytes, int64_t room) {
         loans.push_back({chunk->before + top - room, bytes, room, p});
-        shim::pool_lent(p, size_t(bytes), size_t(room));
+        shim::pool_lent(stream, p, size_t(bytes), size_t(room));
     }
     void returned(int64_t mark) {
         for (; !loans.empty() && loans.back().at >= mark; loans.pop_back())
-            shim::pool_returned(loans.back().data, size_t(loans.back().bytes), size_t(loans.back().room));
+            shim::pool_returned(stream, loans.back().data, size_t(loans.back().bytes), size_t(loans.back().room));
     }
 #else
     static int64_t padded(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
@@ -231,19 +244,21 @@ struct DevicePart {
     Pool pool;
     ErrorRecord *record = nullptr;
     int *flag = nullptr, *flag_device = nullptr; // the same memory of the host, as both see it
-    cudaEvent_t done = nullptr;                  // recorded at the end of a call that has not waited for its kernels
-    cudaStream_t stream = nullptr;               // of that call
+    // Recorded at the end of a call that has not waited for its kernels. The next one does, even if its stream has the same handle:
+    // that of a destroyed stream may be another's, and cudaStreamPerThread is one for each thread.
+    cudaEvent_t done = nullptr;
     bool pending = false;
     Library graphs, blas;           // graph.h, matmul.h
     cudaStream_t capture = nullptr; // where graphs are recorded
 
-    // NULL if it cannot be made; *error says why.
-    static DevicePart *make(int device, cudaError_t *error) {
+    // NULL if it cannot be made; *error says why. The legacy stream is not used, which others would wait for, and may not use.
+    static DevicePart *make(int device, cudaStream_t stream, cudaError_t *error) {
         DevicePart *p = new (std::nothrow) DevicePart;
         if (!p) return *error = cudaErrorMemoryAllocation, nullptr;
         p->device = device;
         *error = cudaMalloc(&p->record, sizeof *p->record);
-        if (!*error) *error = cudaMemset(p->record, 0, sizeof *p->record);
+        if (!*error) *error = cudaMemsetAsync(p->record, 0, sizeof *p->record, stream);
+        if (!*error) *error = cudaStreamSynchronize(stream);
         if (!*error) *error = cudaHostAlloc(&p->flag, sizeof *p->flag, cudaHostAllocMapped);
         if (!*error) *p->flag = 0, *error = cudaHostGetDevicePointer(&p->flag_device, p->flag, 0);
         if (!*error) *error = cudaEventCreateWithFlags(&p->done, cudaEventDisableTiming);
@@ -269,7 +284,7 @@ struct DevicePart {
 
 // All that a context owns. The layout is that of LAYOUT: objects of other versions refuse it.
 struct ContextPart {
-    enum : uint64_t { LAYOUT = 0x66736d6375640002 };
+    enum : uint64_t { LAYOUT = 0x66736d6375640003 };
     uint64_t layout = LAYOUT;
     DevicePart *devices = nullptr;
 
@@ -322,8 +337,10 @@ class Call {
             fail_with(FSM_ERROR_MEMORY, "an intermediate array is too large to be addressed", 0, 0, 0);
             return nullptr;
         }
+        if (captured_ && !part_->pool.has(count, size)) return not_made(), nullptr;
         void *p = part_->pool.alloc(count, size);
-        if (!p) out_of_memory(count * size);
+        if (!p && part_->pool.error == cudaErrorMemoryAllocation) out_of_memory(count * size);
+        else if (!p) check(part_->pool.error);
         return p;
     }
     template <class T> T *alloc(int64_t count) { return static_cast<T *>(alloc(count, int64_t(sizeof(T)))); }
@@ -339,7 +356,7 @@ class Call {
         return code_ ? nullptr : p;
     }
     template <class T> void download(T *to, const T *from, int64_t count) {
-        if (code_ || !count) return;
+        if (code_ || !count || waits_in_capture()) return;
         copied_ = true;
         check(cudaMemcpyAsync(to, from, size_t(count) * sizeof(T), cudaMemcpyDeviceToHost, stream_));
     }
@@ -353,7 +370,7 @@ class Call {
 
     // What the next kernel gets that may fail.
     Errors errors() {
-        may_fail_ = true;
+        may_fail_ = !waits_in_capture();
         return {part_ ? part_->record : nullptr, part_ ? part_->flag_device : nullptr, launch_++};
     }
     // Check number k, of the host, failed, unless a kernel did before; gives code() back.
@@ -386,7 +403,8 @@ class Call {
     }
     // Waits for the kernels so far; gives code() back, which is that of the first of them that failed.
     int wait() {
-        if (!part_) return code_;
+        if (!part_ || waits_in_capture()) return code_;
+        check(cudaGetLastError()); // of launches: what these were to leave is not there
         cudaError_t e = cudaStreamSynchronize(stream_);
         part_->pending = may_fail_ = copied_ = false;
         if (!e && *part_->flag) report();
@@ -398,9 +416,10 @@ class Call {
         begun_ = false;
         if (part_) {
             check(cudaGetLastError());
-            if (may_fail_ || copied_ || code_) wait();
-            else leave_running();
             part_->pool.release({0});
+            if (captured_) part_->pool.keep = true;
+            else if (may_fail_ || copied_ || code_) wait();
+            else leave_running();
         }
         fsm_end(ctx_);
         return code_;
@@ -413,8 +432,8 @@ class Call {
     const Check *checks_;
     DevicePart *part_ = nullptr;
     int code_;
-    bool begun_, copied_ = false;
-    bool may_fail_ = false; // kernels that have not been waited for
+    bool begun_, copied_ = false, captured_ = false; // captured_: in a graph of the caller's
+    bool may_fail_ = false;                          // kernels that have not been waited for
     unsigned long long launch_ = 0;
     int64_t starts_ = 0; // launches and the like
 
@@ -429,11 +448,28 @@ class Call {
     int out_of_memory(int64_t bytes) {
         size_t free = 0, total = 0;
         cudaMemGetInfo(&free, &total);
-        return bytes ? fail_with(FSM_ERROR_MEMORY, "out of device memory: %d bytes asked for an intermediate array, %d of %d are free", 3,
-                                 bytes, int64_t(free), int64_t(total))
-                     : fail_with(FSM_ERROR_MEMORY, "out of device memory: %d of %d bytes are free", 2, int64_t(free), int64_t(total));
+        return bytes
+                   ? fail_with(FSM_ERROR_MEMORY,
+                               "out of device memory: %d bytes asked for an intermediate array, %d of %d are free", 3, bytes,
+                               int64_t(free), int64_t(total))
+                   : fail_with(FSM_ERROR_MEMORY, "out of device memory: %d of %d bytes are free", 2, int64_t(free), int64_t(total));
+    }
+    // In a graph of the caller's there is what earlier calls have made, and nothing that the host would have to wait for.
+    void not_made() {
+        fail_with(FSM_ERROR_DEVICE, "the stream is captured: a call of the same sizes has to come before the capture", 0, 0, 0);
+    }
+    bool waits_in_capture() {
+        if (captured_)
+            fail_with(FSM_ERROR_DEVICE, "the stream is captured: this call cannot be, since the host waits for its kernels", 0, 0,
+                      0);
+        return captured_;
+    }
+    void use(cudaStream_t s) {
+        stream_ = s;
+        part_->pool.use(s);
     }
     void find_part() {
+        cudaGetLastError(); // an error that the program has left is none of the call's
         fsm_part *slot = fsm_device_part(ctx_);
         if (!slot->data) {
             slot->data = new (std::nothrow) ContextPart;
@@ -442,21 +478,28 @@ class Call {
         ContextPart *p = static_cast<ContextPart *>(slot->data);
         if (!p) return void(out_of_memory(0));
         if (p->layout != ContextPart::LAYOUT)
-            return void(fail_with(FSM_ERROR_VERSION, "the context is in use by objects for CUDA of another version of fsmc", 0, 0, 0));
+            return void(
+                fail_with(FSM_ERROR_VERSION, "the context is in use by objects for CUDA of another version of fsmc", 0, 0, 0));
         int device = 0;
-        cudaError_t e = cudaGetDevice(&device);
+        cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+        cudaError_t e = cudaStreamIsCapturing(stream_, &status);
+        if (!e) e = cudaGetDevice(&device);
+        captured_ = status != cudaStreamCaptureStatusNone;
         DevicePart *d = p->devices;
         while (d && d->device != device) d = d->next;
-        if (!d && !e && (d = DevicePart::make(device, &e))) d->next = p->devices, p->devices = d;
+        if (!d && !e && captured_) return not_made();
+        if (!d && !e && (d = DevicePart::make(device, stream_, &e))) d->next = p->devices, p->devices = d;
         if (check(e)) return;
         part_ = d;
-        if (d->pending && d->stream != stream_) check(cudaStreamWaitEvent(stream_, d->done, 0));
+        use(stream_);
+        if (d->pending && !captured_) check(cudaStreamWaitEvent(stream_, d->done, 0));
     }
-    // The failure that the kernels have noted, which is forgotten on the device.
+    // The failure that the kernels have noted, which is forgotten on the device, before any later call may find it.
     void report() {
         ErrorRecord r;
-        cudaError_t e = cudaMemcpy(&r, part_->record, sizeof r, cudaMemcpyDeviceToHost);
-        if (!e) e = cudaMemset(part_->record, 0, sizeof r);
+        cudaError_t e = cudaMemcpyAsync(&r, part_->record, sizeof r, cudaMemcpyDeviceToHost, stream_);
+        if (!e) e = cudaMemsetAsync(part_->record, 0, sizeof r, stream_);
+        if (!e) e = cudaStreamSynchronize(stream_);
         *part_->flag = 0;
         if (code_ || check(e) || !r.set) return;
         const Check &c = checks_[r.check];
@@ -466,11 +509,7 @@ class Call {
     }
     // The next call with this context, in another stream maybe, waits for this one's kernels.
     void leave_running() {
-        cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-        if (cudaStreamIsCapturing(stream_, &status) || status != cudaStreamCaptureStatusNone) return;
-        if (check(cudaEventRecord(part_->done, stream_))) return;
-        part_->pending = true;
-        part_->stream = stream_;
+        if (!check(cudaEventRecord(part_->done, stream_))) part_->pending = true;
     }
 };
 

@@ -80,7 +80,8 @@ struct Graphs {
         return nullptr;
     }
     static void keep(DevicePart *part, uint64_t hash, const uint64_t *own, const uint64_t *key, size_t n, int64_t starts) {
-        KeptGraph *g = new (std::nothrow) KeptGraph{new (std::nothrow) uint64_t[KeptGraph::OWN + n], n, hash, 0, starts, nullptr, 0, nullptr};
+        KeptGraph *g =
+            new (std::nothrow) KeptGraph{new (std::nothrow) uint64_t[KeptGraph::OWN + n], n, hash, 0, starts, nullptr, 0, nullptr};
         if (!g || !g->key) return delete g;
         memcpy(g->key, own, KeptGraph::OWN * sizeof *own);
         memcpy(g->key + KeptGraph::OWN, key, n * sizeof *key);
@@ -97,29 +98,47 @@ struct Graphs {
         return call.starts_ - before;
     }
 
+    // Leaves g->exec NULL where a graph cannot be made, or would not have all of it: the call does without, and tells what is
+    // wrong.
     template <class F> static void capture(Call &call, KeptGraph *g, F &body) {
         DevicePart *part = call.part_;
-        if (!part->capture && call.check(cudaStreamCreateWithFlags(&part->capture, cudaStreamNonBlocking))) return;
-        if (call.check(cudaStreamBeginCapture(part->capture, cudaStreamCaptureModeRelaxed))) return;
+        g->starts = 0; // otherwise, no call tries again
+        if (!part->capture && cudaStreamCreateWithFlags(&part->capture, cudaStreamNonBlocking)) return forget();
+        if (cudaStreamBeginCapture(part->capture, cudaStreamCaptureModeRelaxed)) return forget();
         cudaStream_t stream = call.stream_;
         const unsigned long long before = call.launch_;
         const bool may_fail = call.may_fail_;
-        call.stream_ = part->capture, call.may_fail_ = false; // a failure waits for nothing
-        run(call, body);
-        call.stream_ = stream, call.may_fail_ = may_fail;
-        g->numbers = call.launch_ - before;
+        call.use(part->capture), call.may_fail_ = false; // a failure waits for nothing
+        const int64_t starts = run(call, body);
+        call.use(stream), call.may_fail_ = may_fail;
+        const unsigned long long numbers = call.launch_ - before;
         call.launch_ = before;
         cudaGraph_t graph = nullptr;
-        call.check(cudaStreamEndCapture(part->capture, &graph));
-        if (!call.code()) call.check(cudaGraphInstantiate(&g->exec, graph, 0));
+        cudaError_t e = cudaGetLastError(); // of launches
+        const cudaError_t ended = cudaStreamEndCapture(part->capture, &graph);
+        if (!e) e = ended;
+        if (!e && !call.code()) e = cudaGraphInstantiate(&g->exec, graph, 0);
         if (graph) cudaGraphDestroy(graph);
+        if (e) g->exec = nullptr, forget();
+        else g->starts = starts, g->numbers = numbers;
+    }
+    static void forget() { cudaGetLastError(); }
+    // Starts what was recorded. Nothing has been started if it cannot be, as for want of memory.
+    static bool start(Call &call, KeptGraph *g) {
+        if (cudaGraphLaunch(g->exec, call.stream())) {
+            forget();
+            cudaGraphExecDestroy(g->exec);
+            g->exec = nullptr, g->starts = 0;
+            return false;
+        }
+        call.launch_ += g->numbers;
+        call.may_fail_ = call.may_fail_ || g->numbers;
+        return true;
     }
 
     template <class F> static int recorded(Call &call, const void *site, const uint64_t *key, size_t n, F &body) {
         if (call.code() || call.poll()) return call.code();
-        cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-        if (call.check(cudaStreamIsCapturing(call.stream_, &status))) return call.code();
-        if (status != cudaStreamCaptureStatusNone) return run(call, body), call.code(); // a part of the caller's graph
+        if (call.captured_) return run(call, body), call.code(); // a part of the caller's graph
         DevicePart *part = call.part_;
         uint64_t own[KeptGraph::OWN];
         own_words(call, site, own);
@@ -127,13 +146,7 @@ struct Graphs {
         KeptGraph *g = find(part, hash, own, key, n);
         if (!g && FSM_RECORD_AFTER == 0) keep(part, hash, own, key, n, LEAST), g = static_cast<KeptGraph *>(part->graphs.handle);
         if (g && !g->exec && ++g->seen >= FSM_RECORD_AFTER && g->starts >= LEAST && g->starts <= MOST) capture(call, g, body);
-        if (call.code()) return call.code();
-        if (g && g->exec) {
-            call.check(cudaGraphLaunch(g->exec, call.stream()));
-            call.launch_ += g->numbers;
-            call.may_fail_ = call.may_fail_ || g->numbers;
-            return call.code();
-        }
+        if (call.code() || (g && g->exec && start(call, g))) return call.code();
         const int64_t starts = run(call, body);
         if (call.code() || g) return call.code();
         const unsigned long long launch = own[4];
@@ -144,10 +157,10 @@ struct Graphs {
     }
 };
 
-// Does body(), which only starts kernels, copies and fills on the device, in call.stream(). When it has been done with the same key, what it
-// started is recorded, and from then on started again at once, in other calls, too. So it must not look at anything that may
-// differ: the key has all that its launches depend on besides the site, such as sizes, addresses and other arguments, as words.
-// The site is an address of its own for each place in a program. Gives code() back.
+// Does body(), which only starts kernels, copies and fills on the device, in call.stream(). When it has been done with the same
+// key, what it started is recorded, and from then on started again at once, in other calls, too. So it must not look at anything
+// that may differ: the key has all that its launches depend on besides the site, such as sizes, addresses and other arguments, as
+// words. The site is an address of its own for each place in a program. Gives code() back.
 template <class F, size_t N> int recorded(Call &call, const void *site, const uint64_t (&key)[N], F body) {
     return Graphs::recorded(call, site, key, N, body);
 }

@@ -12,7 +12,7 @@
 #ifndef FSMC_SHIM_THREADS_H
 #define FSMC_SHIM_THREADS_H
 
-#include "fsmc/shim/device.h"
+#include "fsmc/shim/streams.h"
 
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -548,7 +548,8 @@ template <class F> struct ThreadWorkOf final : ThreadWork {
 };
 inline void start(bool cooperative, dim3 grid, dim3 block, size_t shared, cudaStream_t stream, ThreadWork *work) {
     std::shared_ptr<ThreadWork> w(work);
-    if (note(check_shape(grid, block, shared))) return;
+    cudaError_t e = cudaSuccess;
+    if (fails("launch", &e) || note(check_shape(grid, block, shared))) return;
     counts().launches++;
     enqueue(stream, [=] { run(grid, block, shared, cooperative, [&] { (*w)(); }); });
 }

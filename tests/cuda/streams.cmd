@@ -1,0 +1,1 @@
+sh shim.sh streams
