@@ -15,6 +15,9 @@
     fsm::cuda::launch_grid(kernel, grid, block, shared_bytes, stream, __VA_ARGS__)
 // A variable NAME of the type in the shared memory of the block.
 #define FSM_SHARED(name, ...) __shared__ fsm::cuda::Itself<__VA_ARGS__> name
+// Memory of the host, or, in kernels, of the heap that their threads share.
+#define FSM_MALLOC(bytes) malloc(bytes)
+#define FSM_FREE(memory) free(memory)
 // What races to the end of the scope is meant to: for the shim.
 #define FSM_RACES
 // NAME is the address of the shared memory that the launch asks for, aligned to 16 bytes.

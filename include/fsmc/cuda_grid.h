@@ -159,13 +159,13 @@ template <class T> __global__ void copy_array(cuda::Errors errors, T *to, const 
     for (int64_t e = thread_number(); e < n; e += thread_count()) to[e] = from[e];
 }
 
-// Memory of one thread, or of the host, for an array whose size is not known before.
+// Memory of one thread, on the heap that all threads share, or of the host, for an array whose size is not known before.
 template <class T> class Memory {
   public:
     __host__ __device__ explicit Memory(int64_t count) : count_(count), data_(nullptr) {
-        if (count >= 0 && count < INT64_MAX / 16) data_ = static_cast<T *>(malloc(size_t(count ? count : 1) * sizeof(T)));
+        if (count >= 0 && count < INT64_MAX / 16) data_ = static_cast<T *>(FSM_MALLOC(size_t(count ? count : 1) * sizeof(T)));
     }
-    __host__ __device__ ~Memory() { free(data_); }
+    __host__ __device__ ~Memory() { FSM_FREE(data_); }
     Memory(const Memory &) = delete;
     __host__ __device__ bool ok() const { return data_ != nullptr; }
     __host__ __device__ int64_t bytes() const { return count_ < 0 ? count_ : count_ * int64_t(sizeof(T)); }

@@ -144,8 +144,12 @@ static void new_array(Code *c, const Stmt *s) {
         return;
     }
     code_line(c, "const fsm::Memory<%s> %s_memory(%s);", type, name, expr_count(u, b, NULL));
+    u->heap |= c->where == CODE_KERNEL;
     code_failure(c, expr_text(u->arena, "%s_memory.ok()", name), FSM_ERROR_MEMORY, "",
-                 "out of memory: %d bytes for an intermediate array", 1, expr_text(u->arena, ", %s_memory.bytes()", name));
+                 c->where == CODE_KERNEL
+                     ? "out of device memory: %d bytes asked for an array of a thread, the heap of all threads has %d"
+                     : "out of memory: %d bytes for an intermediate array",
+                 1, expr_text(u->arena, ", %s_memory.bytes()", name));
     code_line(c, "[[maybe_unused]] %s *const %s = %s_memory.data();", type, name, name);
 }
 

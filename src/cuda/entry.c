@@ -399,11 +399,11 @@ static void print_frame(Str *out, Unit *u) {
 static bool is_recorded(const Unit *u) { return !u->asks && (u->repeats || u->nlaunches >= 4); }
 
 // int run(call, …), of which later calls with the same arguments start again what one has started.
-static void print_recorded(Entry *p) {
+static void print_recorded(Entry *p, const char *before) {
     Str *out = p->out;
     str_puts(out, "static int run(fsm::cuda::Call &call");
     parameters(p, FORM_CODE);
-    str_puts(out, ") {\n    static const char fsm_site = 0;\n    const uint64_t fsm_key[] = {");
+    str_printf(out, ") {\n%s    static const char fsm_site = 0;\n    const uint64_t fsm_key[] = {", before);
     for (int i = 0; i < p->f->ninputs + p->f->noutputs; i++) str_printf(out, "%sfsm::cuda::word(%s)", i ? ", " : "", p->params[i]);
     str_puts(out, "};\n    return fsm::cuda::recorded(call, &fsm_site, fsm_key, [&] { start(call");
     arguments(p, "", false);
@@ -419,6 +419,7 @@ static void print_run(Entry *p, Unit *u, const char *otherwise) {
     print_frame(p->out, u);
     str_puts(p->out, str_text(&u->kernels));
     const bool recorded = is_recorded(u);
+    const char *before = u->heap ? "    if (call.use_heap()) return call.code();\n" : "";
     str_printf(p->out, "\nstatic int %s(fsm::cuda::Call &call", recorded ? "start" : "run");
     parameters(p, FORM_CODE);
     Str *out = p->out, text = {0};
@@ -430,11 +431,11 @@ static void print_run(Entry *p, Unit *u, const char *otherwise) {
         str_puts(&text, ");\n");
     }
     if (frame) str_puts(&text, "    Frame *const fsm_frame = call.alloc<Frame>(1);\n    if (!fsm_frame) return call.code();\n");
-    str_printf(&text, "%s    return call.code();\n", str_text(&body));
+    str_printf(&text, "%s%s    return call.code();\n", recorded ? "" : before, str_text(&body));
     p->out = out;
     finish_function(p, false, "", &text);
     str_free(&body);
-    if (recorded) print_recorded(p);
+    if (recorded) print_recorded(p, before);
 }
 
 void entry_print(Str *out, Unit *u, Unit *otherwise, Unit *sizes, const CudaOptions *opt) {

@@ -140,7 +140,7 @@ static void unit_free(Unit *u) {
 static void forget(Unit *u, Str *host) {
     str_free(&u->kernels), str_free(&u->sites), str_free(host);
     u->nkernels = u->nlabels = u->nlaunches = 0, u->nsites = u->first_site;
-    u->asks = u->repeats = false;
+    u->asks = u->repeats = u->heap = false;
     memset(u->waits, 0, sizeof *u->waits * (size_t)u->tree->temps.len);
     memset(u->read, 0, sizeof *u->read * (size_t)u->tree->temps.len);
 }

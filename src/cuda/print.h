@@ -68,6 +68,7 @@ typedef struct Unit {
     bool asks;     // the host has to know something of the device
     int nlaunches; // that are printed
     bool repeats;  // some of them in a loop
+    bool heap;     // threads make arrays as they go
     int nkernels, nsites, first_site, nlabels;
     Str kernels, sites; // kernels, and what checks say
     Map own;            // the arrays of which each iteration of a grid has one of its own

@@ -248,6 +248,7 @@ struct DevicePart {
     // that of a destroyed stream may be another's, and cudaStreamPerThread is one for each thread.
     cudaEvent_t done = nullptr;
     bool pending = false;
+    bool heap = false;              // that of kernels' threads has its size
     Library graphs, blas;           // graph.h, matmul.h
     cudaStream_t capture = nullptr; // where graphs are recorded
 
@@ -395,6 +396,18 @@ class Call {
         fsm_text_add(&t, "%s: %s", library, says);
         return code_ = FSM_ERROR_DEVICE;
     }
+    // Before kernels whose threads make arrays as they go. These are on one heap, which has 8 MB where nobody asks for more before
+    // the first such kernel: an eighth of the device's memory, but not more than a quarter of what is free.
+    int use_heap() {
+        if (code_ || captured_ || part_->heap) return code_;
+        size_t free = 0, total = 0, now = 0;
+        if (check(cudaMemGetInfo(&free, &total)) || check(cudaDeviceGetLimit(&now, cudaLimitMallocHeapSize))) return code_;
+        const size_t want = total / 8 < free / 4 ? total / 8 : free / 4;
+        if (now < want && cudaDeviceSetLimit(cudaLimitMallocHeapSize, want))
+            cudaGetLastError(); // there was such a kernel: it stays
+        part_->heap = true;
+        return code_;
+    }
     Library *blas() { return part_ ? &part_->blas : nullptr; }
     // Has the call been cancelled? Asked between launches of a loop.
     int poll() {
@@ -503,7 +516,11 @@ class Call {
         *part_->flag = 0;
         if (code_ || check(e) || !r.set) return;
         const Check &c = checks_[r.check];
-        const long long *v = r.values;
+        long long *v = r.values;
+        size_t heap = 0;
+        if (c.code == FSM_ERROR_MEMORY && !check(cudaDeviceGetLimit(&heap, cudaLimitMallocHeapSize)))
+            v[r.nvalues++] = (long long)heap;
+        if (code_) return;
         code_ = fsm_fail(ctx_, c.code, c.where, c.text, r.nvalues, int64_t(v[0]), int64_t(v[1]), int64_t(v[2]), int64_t(v[3]),
                          int64_t(v[4]), int64_t(v[5]), int64_t(v[6]), int64_t(v[7]));
     }

@@ -50,6 +50,7 @@ enum cudaDeviceAttr {
     cudaDevAttrMultiProcessorCount = 16,
     cudaDevAttrComputeCapabilityMajor = 75
 };
+enum cudaLimit { cudaLimitMallocHeapSize = 2 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 
 namespace fsm::shim {
@@ -210,6 +211,17 @@ inline Memory &memory() {
     return m;
 }
 
+// What threads take by malloc.
+struct Heap {
+    std::mutex mutex;
+    size_t limit = 8 << 20; // bytes
+    bool used = false;      // a kernel has had some: the limit stays
+};
+inline Heap &heap() {
+    static Heap h;
+    return h;
+}
+
 // At the end of a test: all memory has been freed.
 inline void stop_if_left() {
     std::lock_guard<std::recursive_mutex> lock(memory().mutex);
@@ -263,6 +275,15 @@ inline cudaError_t cudaMemGetInfo(size_t *free, size_t *total) {
     *total = fsm::shim::options().memory;
     *free = *total - fsm::shim::memory().used;
     return cudaSuccess;
+}
+inline cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit) {
+    std::lock_guard<std::mutex> lock(fsm::shim::heap().mutex);
+    return *value = fsm::shim::heap().limit, cudaSuccess;
+}
+inline cudaError_t cudaDeviceSetLimit(cudaLimit, size_t value) {
+    std::lock_guard<std::mutex> lock(fsm::shim::heap().mutex);
+    if (fsm::shim::heap().used) return fsm::shim::note(cudaErrorInvalidValue);
+    return fsm::shim::heap().limit = value, cudaSuccess;
 }
 template <class F> cudaError_t cudaFuncSetAttribute(F *, cudaFuncAttribute, int bytes) {
     return fsm::shim::note(bytes > 227 * 1024 ? cudaErrorInvalidValue : cudaSuccess);

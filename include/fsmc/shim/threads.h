@@ -23,6 +23,7 @@
 #include <numeric>
 #include <optional>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -205,6 +206,10 @@ struct Block {
     std::vector<Shared> shared;
 };
 
+struct Taken { // of the heap, by a thread
+    size_t now = 0, most = 0;
+};
+
 struct Machine {
     dim3 grid, size;
     size_t dynamic = 0; // bytes of shared memory of the launch
@@ -218,6 +223,8 @@ struct Machine {
     std::vector<Fiber *> idle;
     Meeting grid_barrier;
     int live = 0;
+    std::unordered_map<uint64_t, Taken> taken; // by threads of the grid
+    size_t heap = 0;                           // bytes, if all of these have what they have at most
     bool active = false, cooperative = false;
     uint64_t random = 0;
     int64_t launches = 0, switches = 0; // ever made
@@ -487,6 +494,38 @@ inline char *dynamic_shared() {
     return shared_memory(&key, machine().dynamic);
 }
 
+// malloc of a kernel's thread, or of the host. The heap is as full as if all threads ran at once, each with what it has at most.
+struct HeapBlock {
+    Taken *owner;
+    size_t bytes;
+};
+inline void *heap_take(size_t bytes) {
+    Quiet quiet;
+    Machine &m = machine();
+    const size_t room = (bytes + 2 * sizeof(HeapBlock) - 1) / sizeof(HeapBlock) * sizeof(HeapBlock);
+    Taken *t = nullptr;
+    if (m.active) {
+        std::lock_guard<std::mutex> lock(heap().mutex);
+        heap().used = true;
+        t = &m.taken[m.current->block->number << 10 | uint64_t(m.current->number)];
+        const size_t more = t->now + room > t->most ? t->now + room - t->most : 0;
+        if (room > heap().limit || m.heap + more > heap().limit) return nullptr;
+        t->now += room, t->most += more, m.heap += more;
+    }
+    HeapBlock *b = static_cast<HeapBlock *>(std::malloc(room));
+    if (!b) return nullptr;
+    *b = {t, room};
+    fill(b + 1, POISON, bytes);
+    return b + 1;
+}
+inline void heap_return(void *memory) {
+    Quiet quiet;
+    if (!memory) return;
+    HeapBlock *b = static_cast<HeapBlock *>(memory) - 1;
+    if (b->owner) b->owner->now -= b->bytes;
+    std::free(b);
+}
+
 inline cudaError_t check_shape(dim3 grid, dim3 block, size_t shared) {
     bool ok = grid.x && grid.y && grid.z && block.x && block.y && block.z && grid.x <= 0x7fffffff && grid.y <= 65535 &&
               grid.z <= 65535 && block.x <= 1024 && block.y <= 1024 && block.z <= 64 &&
@@ -527,6 +566,8 @@ inline void run(dim3 grid, dim3 block, size_t shared, bool cooperative, std::fun
     quiet.reset();
     after_others(&m.live);
     m.retired.clear();
+    m.taken.clear();
+    m.heap = 0;
     m.kernel = nullptr;
     m.active = false;
 }
@@ -577,6 +618,8 @@ void launch(bool cooperative, void (*kernel)(P...), dim3 grid, dim3 block, size_
     static const char name##_key = 0;           \
     auto &name = *reinterpret_cast<fsm::shim::Itself<__VA_ARGS__> *>( \
         fsm::shim::shared_memory(&name##_key, sizeof(fsm::shim::Itself<__VA_ARGS__>)))
+#define FSM_MALLOC(bytes) fsm::shim::heap_take(bytes)
+#define FSM_FREE(memory) fsm::shim::heap_return(memory)
 // What races to the end of the scope is meant to.
 #define FSM_RACES fsm::shim::Quiet fsm_races
 // NAME is the address of the shared memory that the launch asks for.
