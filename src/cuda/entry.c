@@ -141,11 +141,11 @@ static const char *size_text(Entry *p, const Node *n, bool *wraps) {
     return expr_text(a, "(%s)", expr_op(a, n->op, n->args[op_info[n->op].type == T_PSI ? 1 : 0]->kind, x[0], x[1]));
 }
 
-// The statement that notes extent number `at` of the entry's arrays.
-static void print_extent(Entry *p, const Node *n, int at, int *asked) {
+// The statement that notes extent number `at` of the entry's arrays, of array number `array`.
+static void print_extent(Entry *p, const Node *n, int array, int at, int *asked) {
     bool wraps = false;
     if (!cpu_size_is_known(n)) {
-        str_printf(p->out, "    fsm_extents[%d] = fsm_sizes[%d];\n", at, (*asked)++);
+        str_printf(p->out, "    fsm_extents[%d] = fsm_on_device && !fsm_data[%d] ? 0 : fsm_sizes[%d];\n", at, array, (*asked)++);
         return;
     }
     ++*asked;
@@ -158,11 +158,15 @@ static void print_extent(Entry *p, const Node *n, int at, int *asked) {
     else str_printf(p->out, "    fsm_extents[%d] = %s;\n", at, text);
 }
 
-// Calls the size query; data has the addresses of the arguments in the host's memory.
+// Calls the size query; data has the addresses of the arguments in the host's memory. What they are on the device, the caller has
+// asked before: an extent is taken to be at least 1, so that results which begin in the memory of another array are found.
 static void ask_sizes(Entry *p) {
     const Func *g = p->tree->sizes->func;
     int arrays = 0;
-    str_printf(p->out, "    int64_t fsm_sizes[%d];\n    const int fsm_code = fsm_%s_sizes::run(ctx", g->noutputs, p->name);
+    str_printf(p->out,
+               "    int64_t fsm_sizes[%d];\n    for (int64_t &fsm_size : fsm_sizes) fsm_size = 1;\n"
+               "    const int fsm_code = fsm_on_device ? FSM_OK : fsm_%s_sizes::run(ctx",
+               g->noutputs, p->name);
     for (int i = 0; i < g->ninputs; i++)
         if (g->inputs[i]->rank)
             str_printf(p->out, ", static_cast<const %s *>(fsm_data[%d])", cuda_element(g->inputs[i]->kind), arrays++);
@@ -181,12 +185,15 @@ static void print_extents(Entry *p, bool outputs) {
     if (outputs && p->needs_query) ask_sizes(p);
     for (int i = 0; i < p->narrays; i++)
         for (int k = 0; k < p->array[i]->rank; k++, at++)
-            if ((i >= p->ninputs) == outputs) print_extent(p, p->array[i]->shape[k], at, &asked);
+            if ((i >= p->ninputs) == outputs) print_extent(p, p->array[i]->shape[k], i, at, &asked);
     str_puts(&body, "    return FSM_OK;\n");
     p->out = out;
     bool asks = outputs && p->needs_query;
     const char *extents = expr_mentions(str_text(&body), "fsm_extents") ? "fsm_extents" : "";
-    finish_function(p, true, expr_text(p->arena, ", void *const *%s, int64_t *%s", asks ? "fsm_data" : "", extents), &body);
+    finish_function(p, true,
+                    expr_text(p->arena, ", void *const *%s, int64_t *%s%s", asks ? "fsm_data" : "", extents,
+                              asks ? ", bool fsm_on_device" : ""),
+                    &body);
 }
 
 // ---- checks of arguments
@@ -220,17 +227,15 @@ static void print_prepare(Entry *p, Unit *u) {
     str_puts(&body, "nullptr};\n    int fsm_result = input_extents(ctx");
     scalar_arguments(p, false);
     str_puts(&body, ", fsm_data, fsm_extents);\n");
-    if (p->needs_query) {
+    if (p->needs_query)
         str_printf(&body, "    if (!fsm_result) fsm_result = fsm_check_arrays(ctx, &info, fsm_data, fsm_extents, %d);\n",
                    p->ninputs);
-        str_puts(&body, "    if (fsm_on_device) return fsm_result; // how long results are, the caller has asked\n");
-    }
     str_puts(&body, "    if (!fsm_result) fsm_result = output_extents(ctx");
     scalar_arguments(p, false);
     str_printf(
         &body,
-        ", fsm_data, fsm_extents);\n    return fsm_result ? fsm_result : fsm_check_arrays(ctx, &info, fsm_data, fsm_extents, %d);\n",
-        p->narrays);
+        ", fsm_data, fsm_extents%s);\n    return fsm_result ? fsm_result : fsm_check_arrays(ctx, &info, fsm_data, fsm_extents, %d);\n",
+        p->needs_query ? ", fsm_on_device" : "", p->narrays);
     p->out = out;
     finish_function(p, false, p->needs_query ? ", int64_t *fsm_extents, bool fsm_on_device" : ", int64_t *fsm_extents, bool",
                     &body);
@@ -330,8 +335,8 @@ static void print_general(Entry *p) {
         scalar_arguments(p, true);
         str_printf(
             out,
-            ", fsm_data, fsm_extents);\n    if (!fsm_code) fsm_code = fsm_view_%s(ctx, &%s::info, fsm_views, fsm_extents, fsm_data);\n",
-            outputs ? "outputs" : "inputs", s);
+            ", fsm_data, fsm_extents%s);\n    if (!fsm_code) fsm_code = fsm_view_%s(ctx, &%s::info, fsm_views, fsm_extents, fsm_data);\n",
+            outputs && p->needs_query ? ", false" : "", outputs ? "outputs" : "inputs", s);
         str_printf(out, "    if (fsm_code) return %s, fsm_code;\n", end);
     }
     str_printf(out, p->query ? "    fsm_code = %s::on_host(ctx" : "    fsm_code = %s::on_host(call", s);
