@@ -1,5 +1,5 @@
 # fsmc_add_library(TARGET [STATIC | SHARED] SOURCES FILE.fsm… [OPTIONS OPTION…] [ENTRIES NAME…] [INCLUDES FOLDER…]
-#                  [CPP] [PYTHON] [CUDA])
+#                  [CPP] [PYTHON] [CUDA [CUBLAS]])
 #
 # A library of compiled F~ programs, for C and C++. FILE.fsm makes FILE.h, which is included by the path of FILE below the
 # folder of CMakeLists.txt (a source from elsewhere: by its name). Linking with the target brings the include folder and
@@ -9,6 +9,7 @@
 #   CPP      also FILE.hpp, the wrappers for C++
 #   CUDA     for GPUs: compiled in CMake's language CUDA; if the project has not enabled that, in CXX, and then the processor
 #            runs the kernels, slowly
+#   CUBLAS   with CUDA: large matrix products are those of cuBLAS, which is linked
 #   PYTHON   FILE.py beside the library, which is SHARED then: a module with the entries as functions
 # A source is compiled again if it, a file that it opens, its options or the compiler changed.
 #
@@ -66,11 +67,22 @@ function(_fsmc_compile source name folder cpp cuda options)
 endfunction()
 
 # What compiles the kernels of one source: a file that includes them, which has the same name in all configurations.
-function(_fsmc_add_kernels target name)
+function(_fsmc_add_kernels target name cublas options)
     get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
     if(CUDA IN_LIST languages)
         set(suffix cu)
         target_compile_features(${target} PRIVATE cuda_std_17)
+        if(cublas)
+            find_package(CUDAToolkit REQUIRED)
+            target_link_libraries(${target} PUBLIC CUDA::cublas)
+        endif()
+        # As fsmc calls nvcc. An option may be a generator expression.
+        foreach(option IN LISTS options)
+            if(option MATCHES "^--fp=|^[$]<")
+                set(precise "$<STREQUAL:${option},--fp=precise>")
+                target_compile_options(${target} PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CUDA>,${precise}>:-fmad=false>")
+            endif()
+        endforeach()
     elseif(CXX IN_LIST languages)
         set(suffix cpp)
         target_compile_features(${target} PRIVATE cxx_std_17)
@@ -106,7 +118,7 @@ function(_fsmc_add_module target source name options)
 endfunction()
 
 function(fsmc_add_library target)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED;CPP;PYTHON;CUDA" "" "SOURCES;OPTIONS;ENTRIES;INCLUDES")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED;CPP;PYTHON;CUDA;CUBLAS" "" "SOURCES;OPTIONS;ENTRIES;INCLUDES")
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "fsmc_add_library(${target}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
     elseif(NOT arg_SOURCES)
@@ -115,6 +127,8 @@ function(fsmc_add_library target)
         message(FATAL_ERROR "fsmc_add_library(${target}): STATIC and SHARED exclude each other")
     elseif(arg_STATIC AND arg_PYTHON)
         message(FATAL_ERROR "fsmc_add_library(${target}): Python loads SHARED libraries only")
+    elseif(arg_CUBLAS AND NOT arg_CUDA)
+        message(FATAL_ERROR "fsmc_add_library(${target}): CUBLAS goes with CUDA")
     endif()
     if(arg_SHARED OR arg_PYTHON)
         set(type SHARED)
@@ -125,6 +139,9 @@ function(fsmc_add_library target)
     endif()
 
     set(options ${arg_OPTIONS})
+    if(arg_CUBLAS)
+        list(APPEND options --cublas)
+    endif()
     foreach(folder IN LISTS arg_INCLUDES)
         cmake_path(ABSOLUTE_PATH folder NORMALIZE)
         list(APPEND options "-I${folder}")
@@ -151,7 +168,7 @@ function(fsmc_add_library target)
         list(APPEND names "${name}")
         _fsmc_compile("${source}" "${name}" "${folder}" "${arg_CPP}" "${arg_CUDA}" "${options}")
         if(arg_CUDA)
-            _fsmc_add_kernels(${target} "${name}")
+            _fsmc_add_kernels(${target} "${name}" "${arg_CUBLAS}" "${arg_OPTIONS}")
         else()
             target_sources(${target} PRIVATE "${object}")
         endif()

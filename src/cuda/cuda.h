@@ -7,6 +7,7 @@
 typedef struct CudaOptions {
     const char *name; // of the source, for a comment
     bool callable;    // also NAME__call, as the CPU's code has it (tests)
+    bool cublas;      // large products are cuBLAS's
 } CudaOptions;
 
 // One .cu of all trees, in which grid_choose has noted the grids: for each the functions that the CPU's object has, and

@@ -176,7 +176,10 @@ bool cuda_print(Str *out, Arena *a, Diag *diag, int ntrees, Tree *const *trees, 
     const char **names = cpu_entry_names(a, diag, ntrees, trees);
     for (int i = 0; i < ntrees; i++) ok &= !find_extern(diag, trees[i], trees[i]->body);
     if (!ok || !names) return false;
-    str_printf(out, "// Made by fsmc from %s.\n#include <fsmc/cuda_grid.h>\n\n", opt->name);
+    str_printf(out, "// Made by fsmc from %s.\n", opt->name);
+    // For nvcc alone: a processor that runs the kernels has no cuBLAS.
+    if (opt->cublas) str_puts(out, "#if defined(__CUDACC__) && !defined(FSM_CUDA_CUBLAS)\n#define FSM_CUDA_CUBLAS 1\n#endif\n");
+    str_puts(out, "#include <fsmc/cuda_grid.h>\n\n");
     for (int i = 0; i < ntrees; i++) {
         Tree *t = trees[i];
         Unit *u = unit_new(a, diag, t, names[i]), *otherwise = t->otherwise ? unit_new(a, diag, t->otherwise, names[i]) : NULL;

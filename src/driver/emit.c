@@ -113,7 +113,7 @@ static bool print_cuda(Emission *e, Str *out) {
     Compilation *c = e->c;
     Tree **trees = emission_trees(e);
     compile_stage(c, "emit");
-    CudaOptions opt = {.name = file_base(c->src->name)};
+    CudaOptions opt = {.name = file_base(c->src->name), .cublas = c->opt->cublas};
     return cuda_print(out, c->arena, c->diag, e->planned.n, trees, &opt);
 }
 

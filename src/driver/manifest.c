@@ -192,9 +192,10 @@ static json_t *entry(const Compilation *c, const Func *f) {
 void manifest_print(Str *out, const Compilation *c, const char *name, const FuncList *funcs) {
     json_t *entries = json_array();
     for (int i = 0; i < funcs->n; i++) json_array_append_new(entries, entry(c, funcs->f[i]));
+    static const char *const libraries[] = {"-lcublas", "-lcudart", "-lstdc++"};
     json_t *link = json_pack("[ss]", "-lfsmrt", "-lm");
     if (c->opt->target == TARGET_CUDA)
-        for (int i = 0; i < 2; i++) json_array_append_new(link, json_string(i ? "-lstdc++" : "-lcudart"));
+        for (int i = c->opt->cublas ? 0 : 1; i < 3; i++) json_array_append_new(link, json_string(libraries[i]));
     json_t *j = json_pack("{s:i, s:i, s:s, s:o, s:o, s:o, s:o}", "manifest", MANIFEST_VERSION, "abi", FSM_ABI_VERSION, "source",
                           file_base(c->src->name), "header", json_sprintf("%s.h", name), "object", json_sprintf("%s.o", name),
                           "link", link, "entries", entries);

@@ -301,6 +301,7 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
         return true;
     case OPTION_CUDA_ARCH: return read_arch(r, row, value);
     case OPTION_FAST_ATOMICS: return o->fast_atomics = true;
+    case OPTION_CUBLAS: return o->cublas = true;
     case OPTION_TARGET_CPU: o->cpu = value; return true;
     case OPTION_INTERP: return set_engine(r, ENGINE_INTERP);
     case OPTION_EXEC: return set_engine(r, ENGINE_EXEC);
@@ -520,8 +521,8 @@ static bool check_target(OptionReader *r) {
     bool obj = !r->given_kinds && n >= 3 && !strcmp(o->output + n - 3, ".cu");
     if (o->target == TARGET_CUDA && obj) o->emit = 1u << EMIT_CUDA;
     if (o->emit & 1u << EMIT_CUDA) o->target = TARGET_CUDA;
-    if (o->target == TARGET_CPU && (o->cuda_arch || o->fast_atomics))
-        return wrong(r, "--%s goes with --target=cuda", o->cuda_arch ? "cuda-arch" : "fast-atomics");
+    if (o->target == TARGET_CPU && (o->cuda_arch || o->fast_atomics || o->cublas))
+        return wrong(r, "--%s goes with --target=cuda", o->cuda_arch ? "cuda-arch" : o->cublas ? "cublas" : "fast-atomics");
     if (o->target == TARGET_CPU) return true;
     static const Emit cpu_only[] = {EMIT_LLVM, EMIT_ASM, EMIT_PYTHON};
     for (int i = 0; i < 3; i++)

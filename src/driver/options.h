@@ -52,7 +52,7 @@ typedef struct Options {
     int level;
     CpuFp fp;
     Target target;
-    bool fast_atomics;
+    bool fast_atomics, cublas;
     const char *cuda_arch;          // as given; NULL: the default
     const char *cpu;                // NULL: by command
     bool deps_only, deps_too;       // write the rule of dependencies, alone or with the output

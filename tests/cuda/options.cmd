@@ -23,6 +23,7 @@ FSM_NVCC=false try --target=cuda f.fsm -o h.o
 FSM_NVCC=no-such-nvcc try --target=cuda f.fsm -o h.o
 try --cuda-arch=sm_90 f.fsm
 try --fast-atomics f.fsm
+try --cublas f.fsm
 try --target=cuda --cuda-arch=hopper f.fsm
 try --target=cuda --emit=llvm f.fsm
 ls

@@ -155,6 +155,13 @@ template <class F> Places places_of_batch(F f) {
 #endif
 inline bool is_product(int64_t m, int64_t n, int64_t k) { return m >= FSM_LEAST_PRODUCT && n >= FSM_LEAST_PRODUCT && k >= FSM_LEAST_PRODUCT; }
 
+// Objects that are compiled with and without FSM_CUDA_CUBLAS may be in one program.
+#ifdef FSM_CUDA_CUBLAS
+inline namespace with_cublas {
+#else
+inline namespace without_cublas {
+#endif
+
 // c = alpha a b + beta c for each of `batch` m x k, k x n and m x n matrices; what c holds is not read if beta is 0. Where the
 // program is compiled with FSM_CUDA_CUBLAS, large products are cuBLAS's.
 template <class T>
@@ -174,6 +181,7 @@ void matmul(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, T alpha,
                alpha, a, b, beta, c);
 }
 
+} // inline namespace
 } // namespace fsm::cuda
 
 #endif
