@@ -1,7 +1,8 @@
 #!/bin/sh
 # Tests that need a GPU (tests/run.sh --gpu). usage: tests/gpu.sh BUILD
 #
-#   programs      every program of tests/ad, its derivatives, against the interpreter (cuda_programs -g)
+#   programs      every program of tests/ad, its derivatives, against the interpreter (cuda_programs -g), with the same bits again
+#   second        second derivatives of a few
 #   repeats       the programs of tests/cuda print the same bits each time
 #   bench         the results of bench/gpu against the CPU's code, and the same in each call
 #   memcheck …    a few programs under each tool of compute-sanitizer
@@ -14,6 +15,7 @@ build=$(cd "$1" && pwd -P) || exit 1
 nvcc=${FSM_NVCC:-nvcc}
 sanitizer=${FSM_SANITIZER:-compute-sanitizer}
 arch=${FSM_ARCH:-native}
+second="folds.fsm scans.fsm softmax.fsm scatters.fsm selects.fsm matrix_products.fsm mixture.fsm"
 subset="folds histograms reductions matrix_products scattered softmax" # of the sanitizer, under which programs take long
 passed=0 failed=0 skipped=0
 work=$(mktemp -d) || exit 1
@@ -55,9 +57,11 @@ repeats() {
 }
 
 if [ -n "$missing" ]; then
-    for name in programs "repeats call" "repeats pool" "repeats primitives" bench memcheck racecheck initcheck synccheck; do skip "$name" "$missing"; done
+    for name in programs second "repeats call" "repeats pool" "repeats primitives" bench memcheck racecheck initcheck synccheck; do skip "$name" "$missing"; done
 else
     test_of programs programs all "$build/tests/cuda_programs" -g
+    # shellcheck disable=SC2086 # words
+    test_of second programs second "$build/tests/cuda_programs" -2 -g $second
     for name in call pool primitives; do test_of "repeats $name" repeats $name; done
     test_of bench env FSMC_BUILD="$build" FSM_NVCC="$nvcc" sh "$root/bench/gpu/run.sh" 7x3x4 300x8x5 40x17x3 3x70x5 6x30x4 5x4x3x6 1x7x5x8 "ba 3x" "hand 22x30x" "xs 6x" "rs 6x"
     # shellcheck disable=SC2086 # words
