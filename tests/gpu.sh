@@ -63,7 +63,7 @@ else
     # shellcheck disable=SC2086 # words
     test_of second programs second "$build/tests/cuda_programs" -2 -g $second
     for name in call pool primitives; do test_of "repeats $name" repeats $name; done
-    test_of bench env FSMC_BUILD="$build" FSM_NVCC="$nvcc" sh "$root/bench/gpu/run.sh" 7x3x4 300x8x5 40x17x3 3x70x5 6x30x4 5x4x3x6 1x7x5x8 "ba 3x" "hand 22x30x" "xs 6x" "rs 6x"
+    test_of bench env FSMC_BUILD="$build" FSM_NVCC="$nvcc" sh "$root/bench/gpu/run.sh" 7x3x4 300x8x5 40x17x3 3x70x5 6x30x4 5x4x3x6 1x7x5x8 "ba 3x" "hand 22x30x" "hand_complicated 22x30x" "xs 6x" "rs 6x"
     # shellcheck disable=SC2086 # words
     if ! command -v "$sanitizer" >/dev/null; then
         for name in memcheck racecheck initcheck synccheck; do skip $name "compute-sanitizer is not installed"; done

@@ -149,6 +149,16 @@ static void make_hand(Numbers &random, const int64_t *s, Problem &p) {
     p.out = {{'d', 9 * n, {}}, {'d', 9 * n, {}}, {'d', 60 * n, {}}};
 }
 
+// Bones, vertices, points, triangles. A point is somewhere in a triangle.
+static void make_hand_complicated(Numbers &random, const int64_t *s, Problem &p) {
+    const int64_t v = s[1], n = s[2], t = s[3];
+    make_hand(random, s, p);
+    p.in[8] = random.below('i', n, t);
+    p.in.insert(p.in.begin() + 8, random.below('i', 3 * t, v));
+    p.in.insert(p.in.begin() + 1, random.array('d', 2 * n, 0, 0.5));
+    p.out.insert(p.out.begin(), {'d', 6 * n, {}});
+}
+
 // XSBench's reactor has 68 nuclides; how many a material contains, and how often a neutron is in it, are as there. Of a small one, fewer.
 enum { MATERIALS = 12 };
 static inline int64_t first_of(int material, int64_t nuclides) { // in the list of what all contain
@@ -210,6 +220,10 @@ CALLED(ba) { return CALL(ba_jacobian, size[0], size[1], size[2], in[0], in[1], i
 CALLED(hand) {
     return CALL(hand_simple_jacobian, size[0], size[1], 4 * size[1], size[2], in[0], in[1], in[2], in[3], in[4], in[5], in[6], in[7], in[8], in[9], out[0], out[1], out[2]);
 }
+CALLED(hand_complicated) {
+    return CALL(hand_complicated_jacobian, size[2], size[0], size[1], 4 * size[1], size[3], in[0], in[1], in[2], in[3], in[4], in[5], in[6], in[7], in[8], in[9], in[10], in[11],
+                out[0], out[1], out[2], out[3]);
+}
 CALLED(xs) { return CALL(xsGradient, size[0], size[1], MATERIALS + 1, first_of(MATERIALS, size[0]), size[2], in[0], in[1], in[2], in[3], in[4], in[5], in[6], out[0], out[1]); }
 CALLED(rs) {
     return CALL(rsGradient, size[0], size[1], size[2], first_of(MATERIALS, size[0]), MATERIALS + 1, size[3], in[0], in[1], in[2], in[3], in[4], in[5], in[6], in[7], in[8], in[9], in[10],
@@ -261,6 +275,7 @@ static std::vector<Program> programs() {
         {"lstm", make_lstm, call_lstm, operations_lstm, {{5, 4, 3, 6}, {1, 7, 5, 8}}, {{1024, 20, 300, 192}, {1024, 300, 80, 256}}},
         {"ba", make_ba, call_ba, nullptr, {{3, 11, 40}}, {{49, 7776, 31843}, {1197, 126327, 563734}}},
         {"hand", make_hand, call_hand, nullptr, {{22, 30, 12}, {22, 10, 40}}, {{22, 544, 100000}, {22, 10597, 100000}}},
+        {"hand_complicated", make_hand_complicated, call_hand_complicated, nullptr, {{22, 30, 12, 40}, {22, 10, 40, 15}}, {{22, 544, 100000, 1084}, {22, 10597, 100000, 21190}}},
         {"xs", make_xs, call_xs, nullptr, {{6, 17, 40}}, {{68, 11303, 1000000}}},
         {"rs", make_rs, call_rs, nullptr, {{6, 4, 3, 40}}, {{68, 150, 10, 100000}}},
     };

@@ -225,10 +225,9 @@ def ba(np, lib, size, cameras, points, weights, seen, features):
     return jacobian, (cameras, points, weights, seen, features)
 
 
-@program
-def hand(np, lib, size, theta, parents, base, inverse, rest, starts, bones, weights, corr, points):
-    (b, v, n), xp = size[:3], lib.xp
-    parents = [int(i) for i in lib.numpy(parents)]
+def hand_vertices(xp, size, parents, theta, base, inverse, rest, bones, weights, needed):
+    """Where the bones bring the vertices `needed` to; all vertices where that is fewer, as the program has it."""
+    b, v = size[:2]
 
     def matrix(rows, like):
         return xp.stack([xp.stack([like * 0 + x for x in row]) for row in rows])
@@ -237,37 +236,66 @@ def hand(np, lib, size, theta, parents, base, inverse, rest, starts, bones, weig
         z = x[..., :, :3] @ y[..., :3, :]
         return xp.concatenate([z[..., :3], z[..., 3:] + x[..., :, 3:]], -1)
 
-    def simple(theta, base, inverse, rest, bones, weights, corr, points):
-        base, inverse, rest = base.reshape(b, 4, 4)[:, :3], inverse.reshape(b, 4, 4)[:, :3], rest.reshape(v, 3)
-        r = theta[:3]
-        angle = xp.sqrt((r * r).sum())
-        a, c, s = r / angle, xp.cos(angle), xp.sin(angle)
-        turn = matrix([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]], c) * s + (1 - c) * a[:, None] * a
-        turn = turn + c * matrix([[1, 0, 0], [0, 1, 0], [0, 0, 1]], c)
-        frames, root = [], xp.concatenate([turn, 0 * turn[:, :1]], 1)
-        for bone in range(b):
-            place = (bone - 1) % 4
-            moves = 0 < bone <= 20 and place > 0
-            x = (theta[bone + 4] if place == 1 else theta[bone + 5]) if moves else 0 * c
-            z = theta[bone + 5] if moves and place == 1 else 0 * c
-            cx, sx, cz, sz = xp.cos(x), xp.sin(x), xp.cos(z), xp.sin(z)
-            own = after(base[bone], matrix([[cz, -sz * cx, sz * sx, 0], [sz, cz * cx, -cz * sx, 0], [0, sx, cx, 0]], c))
-            frames.append(after(root if parents[bone] < 0 else frames[parents[bone]], own))
-        all_moves = after(xp.stack(frames), inverse)
-        # all vertices where that is fewer, as the program has it
-        few = v < n
-        at = rest if few else rest[corr]
-        by, share = bones.reshape(v, 4), weights.reshape(v, 4)
-        by, share = (by, share) if few else (by[corr], share[corr])
-        moved = xp.einsum("vkij,vj->vki", all_moves[by][..., :3], at) + all_moves[by][..., 3]
-        placed = (share[:, :, None] * moved).sum(1) + theta[3:6]
-        return points.reshape(n, 3) - (placed[corr] if few else placed)
+    base, inverse, rest = base.reshape(b, 4, 4)[:, :3], inverse.reshape(b, 4, 4)[:, :3], rest.reshape(v, 3)
+    r = theta[:3]
+    angle = xp.sqrt((r * r).sum())
+    a, c, s = r / angle, xp.cos(angle), xp.sin(angle)
+    turn = matrix([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]], c) * s + (1 - c) * a[:, None] * a
+    turn = turn + c * matrix([[1, 0, 0], [0, 1, 0], [0, 0, 1]], c)
+    frames, root = [], xp.concatenate([turn, 0 * turn[:, :1]], 1)
+    for bone in range(b):
+        place = (bone - 1) % 4
+        moves = 0 < bone <= 20 and place > 0
+        x = (theta[bone + 4] if place == 1 else theta[bone + 5]) if moves else 0 * c
+        z = theta[bone + 5] if moves and place == 1 else 0 * c
+        cx, sx, cz, sz = xp.cos(x), xp.sin(x), xp.cos(z), xp.sin(z)
+        own = after(base[bone], matrix([[cz, -sz * cx, sz * sx, 0], [sz, cz * cx, -cz * sx, 0], [0, sx, cx, 0]], c))
+        frames.append(after(root if parents[bone] < 0 else frames[parents[bone]], own))
+    all_moves = after(xp.stack(frames), inverse)
+    few = v < len(needed)
+    at = rest if few else rest[needed]
+    by, share = bones.reshape(v, 4), weights.reshape(v, 4)
+    by, share = (by, share) if few else (by[needed], share[needed])
+    moved = xp.einsum("vkij,vj->vki", all_moves[by][..., :3], at) + all_moves[by][..., 3]
+    placed = (share[:, :, None] * moved).sum(1) + theta[3:6]
+    return placed[needed] if few else placed
 
-    def jacobian(theta, *args):
-        columns = xp.moveaxis(lib.jacobian(lambda theta: simple(theta, *args), theta), 2, 0)
+
+@program
+def hand(np, lib, size, theta, parents, base, inverse, rest, starts, bones, weights, corr, points):
+    n, xp = size[2], lib.xp
+    parents = [int(i) for i in lib.numpy(parents)]
+
+    def jacobian(theta, base, inverse, rest, bones, weights, corr, points):
+        def simple(theta):
+            return points.reshape(n, 3) - hand_vertices(xp, size, parents, theta, base, inverse, rest, bones, weights, corr)
+
+        columns = xp.moveaxis(lib.jacobian(simple, theta), 2, 0)
         return columns[:3], columns[3:6], columns[6:]  # by the rotation, the translation and the fingers' angles
 
     return jacobian, (theta, base, inverse, rest, bones, weights, corr, points)
+
+
+@program
+def hand_complicated(np, lib, size, theta, us, parents, base, inverse, rest, starts, bones, weights, triangles, corr, points):
+    n, xp = size[2], lib.xp
+    parents = [int(i) for i in lib.numpy(parents)]
+
+    def jacobian(theta, us, base, inverse, rest, bones, weights, triangles, corr, points):
+        us, corners = us.reshape(n, 2), triangles.reshape(-1, 3)[corr].reshape(3 * n)
+
+        def complicated(theta, shift):  # one direction moves all u0, and one all u1
+            at = hand_vertices(xp, size, parents, theta, base, inverse, rest, bones, weights, corners).reshape(n, 3, 3)
+            u = us + shift
+            shares = xp.concatenate([u, 1 - u.sum(1)[:, None]], 1)
+            return points.reshape(n, 3) - (shares[:, :, None] * at).sum(1)
+
+        still = 0 * us[0]
+        of_us = xp.moveaxis(lib.jacobian(lambda shift: complicated(theta, shift), still), 2, 0)
+        columns = xp.moveaxis(lib.jacobian(lambda theta: complicated(theta, still), theta), 2, 0)
+        return of_us, columns[:3], columns[3:6], columns[6:]
+
+    return jacobian, (theta, us, base, inverse, rest, bones, weights, triangles, corr, points)
 
 
 def pairs(np, lib, starts, materials):

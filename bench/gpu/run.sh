@@ -34,7 +34,7 @@ one() {
 }
 one programs "$here/programs.fsm"
 one ba "$root/examples/ba.fsm" ba_jacobian
-one hand "$root/bench/adbench/hand.fsm" hand_simple_jacobian
+one hand "$root/bench/adbench/hand.fsm" hand_simple_jacobian hand_complicated_jacobian
 one transport "$root/bench/papers/transport.fsm" xsGradient rsGradient
 # shellcheck disable=SC2046 # words
 one kernels_fsm "$root/bench/kernels/kernels.fsm" $(sed -n 's/^entry \([A-Za-z0-9]*_grad\) .*/\1/p' "$root/bench/kernels/kernels.fsm")

@@ -206,7 +206,8 @@ void code_stmt(Code *c, const Stmt *s, const Block *in) {
     case ST_SELECT:
     case ST_GET: define(c, s, in); break;
     case ST_CELL:
-        code_line(c, "%s %s = %s;", cuda_type(unit_kind(u, s->dst)), expr_temp(u, s->dst), expr_temp(u, s->args[0]));
+        code_line(c, "%s%s %s = %s;", u->uses[s->dst] ? "" : "[[maybe_unused]] ", cuda_type(unit_kind(u, s->dst)),
+                  expr_temp(u, s->dst), expr_temp(u, s->args[0]));
         break;
     case ST_SET: code_line(c, "%s = %s;", expr_temp(u, s->dst), expr_temp(u, s->args[0])); break;
     case ST_NEW: new_array(c, s); break;
