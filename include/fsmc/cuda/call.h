@@ -408,6 +408,11 @@ class Call {
         part_->heap = true;
         return code_;
     }
+    // May the call make what later ones keep?
+    bool may_make() {
+        if (captured_) not_made();
+        return !code_;
+    }
     Library *blas() { return part_ ? &part_->blas : nullptr; }
     // Has the call been cancelled? Asked between launches of a loop.
     int poll() {

@@ -98,6 +98,7 @@ inline cublasHandle_t blas(Call &call) {
     Blas *blas = static_cast<Blas *>(library->handle);
     cublasStatus_t s = CUBLAS_STATUS_SUCCESS;
     if (!blas) {
+        if (!call.may_make()) return nullptr;
         blas = new Blas;
         if (call.check(cudaMalloc(&blas->workspace, Blas::BYTES))) return delete blas, nullptr;
         s = cublasCreate(&blas->handle);
