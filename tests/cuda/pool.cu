@@ -196,6 +196,25 @@ static void test_no_graphs() {
     }
     in_second = {};
 #endif
+    // A check of the host that fails while the body is recorded: the kernels before it have not run, of which one may fail, too.
+    for (int64_t fails_at : {100, 3}) {
+        fsm_context *ctx = fsm_context_new();
+        for (int i = 0; i < 3; i++) {
+            static const char site = 0;
+            Call call(ctx, &info, nullptr, checks);
+            double *x = call.alloc<double>(1);
+            FSM_LAUNCH(set_to, 1, BLOCK, 0, call.stream(), int64_t(1), 1.0, x);
+            const uint64_t key[] = {word(x)};
+            recorded(call, &site, key, [&] {
+                for (int64_t t = 0; t < 5; t++)
+                    FSM_LAUNCH(step, 1, BLOCK, 0, call.stream(), call.errors(), t, int64_t(1), i ? fails_at : 100, x);
+                if (i) call.fail(0, 77);
+            });
+            CHECK(call.finish() == (i ? FSM_ERROR_ASSERT : FSM_OK));
+            CHECK_TEXT(fsm_context_error(ctx), !i ? "" : fails_at == 3 ? "t.fsm:9: step 3000" : "t.fsm:9: step 77");
+        }
+        fsm_context_free(ctx);
+    }
     std::puts("ok no graphs");
 }
 

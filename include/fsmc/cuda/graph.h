@@ -113,14 +113,19 @@ struct Graphs {
         call.use(stream), call.may_fail_ = may_fail;
         const unsigned long long numbers = call.launch_ - before;
         call.launch_ = before;
+        const bool failed = call.code_ != FSM_OK;
+        if (failed && call.code_ != FSM_ERROR_CANCELLED) { // it does when the body runs, or a kernel before it
+            call.code_ = FSM_OK;
+            fsm_text_begin(call.ctx_);
+        }
         cudaGraph_t graph = nullptr;
         cudaError_t e = cudaGetLastError(); // of launches
         const cudaError_t ended = cudaStreamEndCapture(part->capture, &graph);
         if (!e) e = ended;
-        if (!e && !call.code()) e = cudaGraphInstantiate(&g->exec, graph, 0);
+        if (!e && !failed) e = cudaGraphInstantiate(&g->exec, graph, 0);
         if (graph) cudaGraphDestroy(graph);
         if (e) g->exec = nullptr, forget();
-        else g->starts = starts, g->numbers = numbers;
+        else if (!failed) g->starts = starts, g->numbers = numbers;
     }
     static void forget() { cudaGetLastError(); }
     // Starts what was recorded. Nothing has been started if it cannot be, as for want of memory.
