@@ -155,7 +155,7 @@ static Cut *find_turned(Threads *z, Stmt *lanes) {
     if (!s || s->kind != ST_FOR || loops != 1 || s->shifted || s->rows || block_may_fail(s->body) || has_own_buffers(z, lanes))
         return NULL;
     for (int k = 0; k < s->nargs; k++)
-        if (made_by(body, at, s->args[k])) return NULL;
+        if (s->args[k] == lanes->dst || made_by(body, at, s->args[k])) return NULL;
     bool good = iter_look(&z->it, s, false);
     Cut *c = good ? cut_of(z, body, s) : NULL;
     for (int i = 0; c && i < z->it.outside.len; i++) good &= z->it.outside.data[i]->kind == ST_LOAD;
