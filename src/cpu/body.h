@@ -149,6 +149,8 @@ void stores_emit(Body *p, int n, Stmt *const *s);
 // The same of stores of numbers that are made alike, of elements of small arrays. (packs.c)
 int packs_run(Body *p, int n, Stmt *const *s);
 void packs_emit(Body *p, int n, Stmt *const *s);
+// May the statement come before stores to b that stand before it? It is nothing that they could change.
+bool stores_let_pass(const Stmt *s, const Buf *b);
 bool stores_follow(const Body *p, const Stmt *a, const Stmt *b); // is the element that b stores or adds to the one after that of a?
 
 #endif

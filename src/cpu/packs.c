@@ -193,11 +193,6 @@ static bool pack(Packer *z, int n, const Temp *t, LLVMValueRef *v) {
 
 // ---- runs of stores
 
-// What comes first if the statement stays where it is and a store before it comes later: nothing that the store could change.
-static bool passes(const Stmt *s, const Buf *b) {
-    return s->kind == ST_LIT || s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT || (s->kind == ST_LOAD && s->buf != b);
-}
-
 // Those of the first `n` statements; *end: the first one after them.
 static int find_run(const Body *p, int n, Stmt *const *s, const Stmt **run, int *end) {
     int count = 0;
@@ -209,7 +204,7 @@ static int find_run(const Body *p, int n, Stmt *const *s, const Stmt **run, int 
             Place at = place_of(p, s[i]->buf, s[i]->args + 1);
             if (!are_together(&first, &at) || at.offset != first.offset + count) break;
             run[count++] = s[i], *end = i + 1;
-        } else if (!passes(s[i], s[0]->buf)) {
+        } else if (!stores_let_pass(s[i], s[0]->buf)) {
             break;
         }
     }

@@ -27,8 +27,7 @@ bool stores_follow(const Body *p, const Stmt *a, const Stmt *b) {
     return i.base == j.base && j.more == i.more + 1;
 }
 
-// What comes first if the statement stays where it is and a store before it comes later: nothing that the store could change.
-static bool passes(const Stmt *s, const Buf *b) {
+bool stores_let_pass(const Stmt *s, const Buf *b) {
     switch (s->kind) {
     case ST_LIT:
     case ST_OP:
@@ -51,7 +50,7 @@ static int find_run(const Body *p, int n, Stmt *const *s, Stmt **run, int *end) 
         if (s[i]->kind == ST_STORE && s[i]->buf == s[0]->buf) {
             if (count && !stores_follow(p, run[count - 1], s[i])) break;
             run[count++] = s[i], *end = i + 1;
-        } else if (!passes(s[i], s[0]->buf)) {
+        } else if (!stores_let_pass(s[i], s[0]->buf)) {
             break;
         }
     }
