@@ -1,7 +1,8 @@
 // Contexts: the scratch memory and the last error of the calls made with them.
 //
-// Scratch memory is a list of chunks used as a stack. Chunks stay until the context is freed, and a call that asks for
-// the same sizes in the same order as one before finds all of them in place, so it never reaches the allocator.
+// Scratch memory is a list of chunks used as a stack. Chunks stay until the context is freed, but that those of a large call become
+// one when the next begins; then a call that asks for the same sizes in the same order as one before finds all in place, so it never
+// reaches the allocator.
 #define _DEFAULT_SOURCE // madvise
 #include "context.h"
 #include "registry.h"
@@ -125,7 +126,7 @@ int fsm_begin(fsm_context *ctx, const fsm_entry_info *info) {
         return FSM_ERROR_BUSY;
     ctx->error[0] = 0;
     if (ctx->chunk) fsm_release(ctx, 0);
-    if (ctx->first && ctx->first->next && ctx->reserved >= 2 * HUGE_PAGE) join_chunks(ctx);
+    if (ctx->first && ctx->first->next && ctx->reserved >= 2 * HUGE_PAGE && !ctx->apart) join_chunks(ctx);
     int code = FSM_OK;
     if (info->abi != FSM_ABI_VERSION)
         code = fsm_fail(ctx, FSM_ERROR_VERSION, "",
@@ -270,14 +271,15 @@ static bool next_chunk(fsm_context *ctx, int64_t size) {
 }
 
 // Chunks of large calls become one, of as much as was in use: of arrays that begin where chunks do, the elements at the same places
-// are in each other's way in caches.
+// are in each other's way in caches. If that is not to be had, they stay.
 static void join_chunks(fsm_context *ctx) {
+    Chunk *c = chunk_new(ctx, ctx->used);
+    ctx->apart = !c;
+    if (!c) return;
     context_give_back(ctx);
-    ctx->reserved = 0;
-    ctx->first = chunk_new(ctx, ctx->peak);
-    if (!ctx->first) return; // chunks, again
-    ctx->first->prev = ctx->first->next = NULL;
-    ctx->reserved = ctx->first->size;
+    c->prev = c->next = NULL;
+    ctx->first = c;
+    ctx->reserved = c->size;
 }
 
 void *fsm_alloc(fsm_context *ctx, int64_t count, int64_t size) {
@@ -295,6 +297,8 @@ void *fsm_alloc(fsm_context *ctx, int64_t count, int64_t size) {
     }
     void *result = ctx->chunk->data + ctx->top;
     ctx->top += bytes;
-    if (ctx->peak < ctx->chunk->before + ctx->top) ctx->peak = ctx->chunk->before + ctx->top;
+    int64_t in_use = ctx->chunk->before + ctx->top;
+    if (ctx->used < in_use) ctx->used = in_use;
+    if (ctx->peak < in_use) ctx->peak = in_use;
     return result;
 }

@@ -240,9 +240,10 @@ static void align_stack(Body *p) {
     LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute);
 }
 
+enum { LARGE = 8 };
+
 // Machines with masks take what is left over as one vector, others one by one. A block of vectors leaves some whole ones, and a
 // large one half of it.
-enum { LARGE = 8 };
 void lanes_for(Body *p, const Stmt *s) {
     LaneLoop z = {.p = p, .enough = LLVMConstInt(p->e->type_i1, 1, false)};
     z.seen = ARENA_ARRAY(p->e->arena, char, p->tree->bufs.len + 1);
@@ -257,8 +258,10 @@ void lanes_for(Body *p, const Stmt *s) {
     const bool masks = width >= LANES_MASKED;
     done = run(&z, s, done, n, width * s->lanes, false);
     bool known = LLVMIsConstant(n) && LLVMIsConstant(done) && !s->nin; // then it is known which of the following there are
-    for (int k = s->lanes / 2; masks && k > 0 && (known || (s->lanes == LARGE && k == LARGE / 2)); k /= 2)
-        if (!known || left(n, done) >= width * k) done = run(&z, s, done, n, width * k, false);
+    for (int k = s->lanes / 2; masks && k > 0; k /= 2) {
+        bool half = s->lanes == LARGE && k == LARGE / 2;
+        if (known ? left(n, done) >= width * k : half) done = run(&z, s, done, n, width * k, false);
+    }
     if ((masks || s->lanes > 1) && !(known && left(n, done) == 0)) done = run(&z, s, done, n, width, masks);
     end_sums(&z, s);
     vec_free(&z.sums);

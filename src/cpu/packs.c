@@ -140,6 +140,11 @@ static bool pack_loads(Packer *z, int n, const Temp *t, LLVMValueRef *v) {
 
 static bool pack(Packer *z, int n, const Temp *t, LLVMValueRef *v);
 
+// Not in another part of the function, nor outside of a chunk of threads: only then has what it is made of values here, too.
+static bool is_made_here(const Body *p, Temp t) {
+    return !(p->part && p->slot[t]) && !(p->temp[t] && LLVMIsAArgument(p->temp[t]));
+}
+
 static LLVMValueRef splat(Packer *z, int n, Temp t) {
     Emitter *e = z->p->e;
     LLVMValueRef x = body_value(z->p, t), poison = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(x), (unsigned)n));
@@ -177,10 +182,10 @@ static bool pack_ops(Packer *z, int n, const Temp *t, LLVMValueRef *v) {
 
 static bool pack(Packer *z, int n, const Temp *t, LLVMValueRef *v) {
     const Stmt *first = z->p->def[t[0]];
-    bool same = true, alike = first != NULL;
+    bool same = true, alike = first && is_made_here(z->p, t[0]);
     for (int i = 1; i < n; i++) {
         const Stmt *s = z->p->def[t[i]];
-        same &= t[i] == t[0], alike &= s && s->kind == first->kind;
+        same &= t[i] == t[0], alike = alike && s && s->kind == first->kind && is_made_here(z->p, t[i]);
     }
     if (same) {
         z->moves += !first || first->kind != ST_LOAD; // a load may go to all lanes

@@ -253,17 +253,19 @@ static void find_rows(Body *p, RowCopy *z) {
     for (int l = 0; all && l < p->lanes; l++) z->row[l] = LLVMBuildExtractElement(p->e->builder, all, lanes_index(p, l), "");
 }
 
-// Asks for the rows of the next block, which lie side by side: processors that fetch what follows in memory do not see that the rows
-// of a block, of which each is stored in pieces, go on in the next one. There may be no such rows: nothing is read then.
+// If the rows of a block lie side by side, and are not too many, asks for those of the next one: processors that fetch what follows
+// in memory do not see that rows which are stored in pieces go on there. There may be none: nothing is read then.
 static void ask_ahead(Body *p, const RowCopy *z, int64_t length) {
-    enum { LINE = 64, WRITE = 1, FIRST = 3, DATA = 1 };
+    enum { LINE = 64, MOST_LINES = 128, WRITE = 1, FIRST = 3, DATA = 1 };
     Emitter *e = p->e;
-    LLVMValueRef next = LLVMBuildMul(e->builder, z->apart, emit_int(e, p->lanes), ""),
-                 first = LLVMBuildAdd(e->builder, first_of(p, z), next, ""), flag[3];
+    int64_t bytes = length * p->lanes * (int64_t)kind_size(z->of->buf->kind);
+    bool together = z->apart && LLVMIsAConstantInt(z->apart) && LLVMConstIntGetSExtValue(z->apart) == length;
+    if (!together || bytes > LINE * MOST_LINES) return;
+    LLVMValueRef first = LLVMBuildAdd(e->builder, first_of(p, z), emit_int(e, length * p->lanes), ""), flag[3];
     LLVMTypeRef type = emit_memory_type(e, z->of->buf->kind);
     LLVMValueRef rows = LLVMBuildGEP2(e->builder, type, body_buffer(p, z->of->buf), &first, 1, "");
     for (int k = 0; k < 3; k++) flag[k] = LLVMConstInt(e->type_i32, (const unsigned[]){WRITE, FIRST, DATA}[k], false);
-    for (int64_t at = 0; at < length * p->lanes * (int64_t)kind_size(z->of->buf->kind); at += LINE) {
+    for (int64_t at = 0; at < bytes; at += LINE) {
         LLVMValueRef offset = emit_int(e, at), address = LLVMBuildGEP2(e->builder, e->type_i8, rows, &offset, 1, "");
         emit_intrinsic(e, "llvm.prefetch", 1, &e->type_ptr, 4, (LLVMValueRef[]){address, flag[0], flag[1], flag[2]});
     }
@@ -290,7 +292,7 @@ bool lanes_rows(Body *p, const Stmt *s) {
     find_rows(p, &z);
     int size = lanes_of_vector(p);
     if (fixed) {
-        if (s->ahead && z.apart) ask_ahead(p, &z, known);
+        if (s->ahead) ask_ahead(p, &z, s->ahead);
         move_known(p, s, &z, known, size);
         return true;
     }

@@ -42,7 +42,7 @@ typedef struct Jammer {
     VEC(const Buf *) changed; // in an iteration
     Gain gain;
     int copies; // taken at a time
-    int rest;   // of a loop over what is left: so many at most
+    int rest;   // of a loop over iterations that are left over: so many at most; 0: it is none
     int grows;  // by how much the inner loop is longer from one to the next
     Map number; // a temp's number + 1 -> which of those made it is, from 1 on; the loop's index is 0
     int nmade;
@@ -543,8 +543,8 @@ static void explain_jam(const Jammer *z, const Wish *wish) {
     for (int n = 1; n <= MOST && z->gain.shared; n++)
         str_printf(&s, "%s%.3g with %d%s", n > 1 ? ", " : ": an iteration of it takes about ", time_of(z, n), n,
                    n == 1 || !z->vectors || has_room(z, n) ? "" : " (no room)");
-    explain(x, EXPLAIN_SCHEDULE, z->loop->span, "loop over `%s`: %d iterations share an inner loop%s%s", name ? name : "i",
-            z->copies, wish ? ": `#[block]` says so" : "", str_text(&s));
+    explain(x, EXPLAIN_SCHEDULE, z->loop->span, "loop over `%s`: %d iterations%s share an inner loop%s%s", name ? name : "i",
+            z->copies, z->rest ? " of those that are left" : "", wish ? ": `#[block]` says so" : "", str_text(&s));
     str_free(&s);
 }
 

@@ -79,7 +79,7 @@ static void explain_block(Planner *p, const Stmt *loop, int needed, bool wait, i
     const char *name = iter_info(&p->m.it, loop->dst)->name;
     if (!explain_wants(x, EXPLAIN_SCHEDULE)) return;
     Str s = {0};
-    for (int n = 1; n <= VECTORS; n *= 2)
+    for (int n = 1; n <= (chosen > VECTORS && !wished ? chosen : VECTORS); n *= 2)
         str_printf(&s, "%s%.3g in blocks of %d%s", n > 1 ? ", " : "", model_lanes(&p->m, loop->body, n), n,
                    n > 1 && has_room(p, n, needed, wait) ? ""
                    : n > 1                               ? " (no room)"

@@ -318,14 +318,12 @@ static Temp add_to(Stager *z, Block *to, Temp a, Temp b) {
     return t;
 }
 
-// for j < length: out[…, root + offset + j] = row[j]. Results go through the caches once; long rows are asked for before.
+// for j < length: out[…, root + offset + j] = row[j]
 static Stmt *copy_run(Stager *z, const Run *run, Buf *row) {
-    enum { LINE = 64 };
     const Stmt *store = run->move;
     Temp j = new_temp(z, KIND_INT, false), value = new_temp(z, row->kind, true), *args;
     Stmt *loop = statement(z, ST_FOR, j, 1, row->extent);
     loop->rows = true, loop->body = ARENA_NEW(z->arena, Block);
-    loop->ahead = store->buf->where == BUF_OUTPUT && run->length * (int)kind_size(row->kind) > LINE;
     Temp at = run->offset ? add_to(z, loop->body, j, literal_before(z, run->offset)) : j;
     if (run->root >= 0) at = add_to(z, loop->body, run->root, at);
     args = arena_copy(z->arena, store->args, sizeof *args * (size_t)store->nargs);
@@ -371,10 +369,16 @@ static Buf *run_buffer(Stager *z, const Run *run, int n) {
     return row;
 }
 
+// Results go through the caches once; of those whose rows are long, the next ones are asked for.
 static void stage_run(Stager *z, const Run *run) {
+    enum { LINE = 64 };
     int n = period(run), all = run->length;
     Buf *row = run_buffer(z, run, n);
-    for (int k = 0; k < all; k += n) vec_push(&z->loop->body->stmts, copy_run(z, run + k, row));
+    for (int k = 0; k < all; k += n) {
+        Stmt *copy = copy_run(z, run + k, row);
+        if (k == 0 && run->move->buf->where == BUF_OUTPUT && all * (int)kind_size(row->kind) > LINE) copy->ahead = all;
+        vec_push(&z->loop->body->stmts, copy);
+    }
     for (int k = 0; k < all; k++) {
         Stmt *s = run[k].move;
         Temp args[] = {s->args[0], k < n ? literal_before(z, k) : -1};

@@ -95,7 +95,7 @@ struct Stmt {
     bool
         once; // ST_STORE: each time that its loops run, no other statement or iteration writes to the same elements (lower/cover.c)
     bool rows;     // ST_FOR in one with lanes: copies neighbouring elements of each lane's row (lower/stage.c)
-    bool ahead;    // such a loop that stores: the rows of the next lanes are asked for
+    int ahead;     // not 0, of such a loop that stores: whole rows of so many elements, if they lie side by side, are asked for before
     bool together; // ST_FOR in one with lanes, shifted: the lanes run over j together
     struct Grid
         *grid; // ST_FOR: its iterations may be the threads of a grid; NULL: they may not, or that does not pay (lower/grid.h)

@@ -22,3 +22,10 @@ for e in value whole_grad lower_grad strict_grad; do
 done
 run 18 97 lower_grad --interp
 run 18 97 lower_grad --lanes=4 --fp=fast --machine="$FSMC_TEST_TMP/small" --threads=2
+# Matrices that are too small for tiles: blocks of eight vectors, half of one, single ones, and a part; rows by four, two, and one.
+fsmc --fp=fast --lanes=8 --machine="$FSMC_TEST_TMP/many" --entry=lower_grad --explain=schedule --emit=loops -o /dev/null tile.fsm 2>&1 |
+    grep -oE '[0-9]+ vectors at a time|[0-9]+ iterations( of those that are left)? share' | sort | uniq -c
+for sizes in '3 33' '6 64' '7 131' '10 109' '15 65'; do
+    set -- $sizes
+    for how in --interp '--lanes=8 --fp=fast' --exec\ --lanes=8; do run $1 $2 lower_grad $how --machine="$FSMC_TEST_TMP/many"; done | uniq -c | tr -s ' '
+done
