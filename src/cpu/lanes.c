@@ -112,12 +112,14 @@ LLVMValueRef lanes_first_number(Body *p, const Buf *b, const Temp *index) {
 // By how many elements neighbouring lanes are apart, if they are so by fixed steps.
 LLVMValueRef lanes_stride(Body *p, const Buf *b, const Temp *index) {
     LLVMBuilderRef build = p->e->builder;
-    LLVMValueRef at = emit_int(p->e, 0);
+    LLVMValueRef at = NULL; // 0, a constant
     for (int k = 0; k < b->rank; k++) {
-        LLVMValueRef step = emit_int(p->e, linear(p, index[k]) ? info(p, index[k])->step : 0);
-        at = LLVMBuildNSWAdd(build, LLVMBuildNSWMul(build, at, body_value(p, b->extent[k]), ""), step, "");
+        int64_t n = linear(p, index[k]) ? info(p, index[k])->step : 0;
+        LLVMValueRef step = emit_int(p->e, n);
+        if (at) at = LLVMBuildNSWAdd(build, LLVMBuildNSWMul(build, at, body_value(p, b->extent[k]), ""), step, "");
+        else if (n) at = step;
     }
-    return at;
+    return at ? at : emit_int(p->e, 0);
 }
 
 // The numbers of the elements in all lanes.

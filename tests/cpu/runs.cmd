@@ -38,3 +38,7 @@ for bad in 0 12; do
 done | sort | uniq -c | sed 's/^ *//'
 fsmc run runs.fsm covered "x=$(numbers 3)" | rounded
 fsmc --emit=loops -o - runs.fsm | awk '/^loops/ { on = /covered|added|sparse|gathered/ && !/otherwise/ } on' | grep -E '^loops|for |out.*=' | sed 's/_[0-9]*//g; s/\bt[0-9][0-9]*\b/t/g'
+# Rows of results that lie side by side are asked for, each line once.
+for e in sparse rows; do
+    echo "$e: $(fsmc --fp=fast --lanes=8 --target-cpu=x86-64-v4 --emit=llvm -O2 --entry=$e runs.fsm -o - | grep -c 'call void @llvm.prefetch') lines asked for"
+done
