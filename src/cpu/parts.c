@@ -8,7 +8,7 @@
 
 // A function of more statements than LONG is divided into parts of about PART. One of more than VERY_LONG, where a loop counts as
 // much as many statements because it takes LLVM as long, is compiled quickly rather than well.
-enum { LONG = 3000, PART = 300, VERY_LONG = 40000, LOOP_WEIGHT = 70 };
+enum { LONG = 3000, PART = 300, VERY_LONG = 60000, LOOP_WEIGHT = 70 };
 
 // ---- which parts
 
