@@ -60,6 +60,14 @@ inline bool by_shares(int64_t n, int64_t count, int64_t places, int64_t size) {
     return n > 0 && places > FSM_MOST_COPY / size && count <= places / 2 && n <= most / (count < 1 ? 1 : count);
 }
 
+// Where loops around additions differ in length between iterations, which are to be counted: is it worth it? bytes: of all arrays.
+enum : int64_t { MOST_SHARES = int64_t(1) << 28 };
+inline bool by_counts(int64_t n, int64_t bytes) { return n > 0 && n <= MOST_SHARES && (bytes < 0 || bytes > FSM_MOST_COPY); }
+// Then there are `all` shares, of arrays of so many elements in all; negative numbers did not fit.
+inline bool by_lists(int64_t n, int64_t all, int64_t places) {
+    return all >= 0 && all <= MOST_SHARES && (places < 0 || all / n <= places / 2);
+}
+
 // The number of elements: negative extents count as 0; -1 if it does not fit.
 template <class... E> inline __host__ __device__ int64_t count_of(E... extents) {
     const int64_t all[] = {1, int64_t(extents)...};
@@ -70,6 +78,17 @@ template <class... E> inline __host__ __device__ int64_t count_of(E... extents) 
     for (int64_t e : all) n = size_mul(n, e, &wide);
     return wide ? -1 : n;
 }
+
+// The sum of numbers of elements; -1 if one of them, or the sum, does not fit.
+template <class... N> inline int64_t sum_of(N... counts) {
+    const int64_t all[] = {counts...};
+    int64_t sum = 0;
+    for (int64_t n : all)
+        if (n < 0 || __builtin_add_overflow(sum, n, &sum)) return -1;
+    return sum;
+}
+
+inline __host__ __device__ bool is_index(int64_t i, int64_t n) { return i >= 0 && i < n; }
 
 inline __host__ __device__ int64_t trips(int64_t first, int64_t end) { return end > first ? end - first : 0; }
 
@@ -146,6 +165,23 @@ template <class T> __global__ void add_block_copies(cuda::Errors errors, T *to, 
         for (int64_t k = 1; k < blocks; k++) x = Add<T>::join(x, copies[k * n + e]);
         to[e] = Add<T>::join(to[e], x);
     }
+}
+
+// ---- lists
+
+// Of so many shares, how many an iteration counts; what is more than all may be is too many anyway, and its sum fits.
+FSM_DEVICE unsigned long long shares_of(int64_t n) { return n < 0 || n > MOST_SHARES ? MOST_SHARES + 1 : n; }
+
+struct ShareCounts {
+    const unsigned long long *count;
+    int64_t n;
+    __device__ unsigned long long operator()(int64_t i) const { return i < n ? count[i] : 0; }
+};
+// Where each of n iterations begins in a list, in the place of how many elements it has there; gives their number, for which the
+// host waits. There is room for n + 1.
+inline int64_t places_in_list(cuda::Call &call, int64_t n, unsigned long long *count) {
+    cuda::scan<false>(call, n + 1, ShareCounts{count, n}, cuda::Sum(), 0ULL, count);
+    return int64_t(call.read(count + n));
 }
 
 // ---- arrays

@@ -102,7 +102,12 @@ static const char *as_element(Unit *u, Kind k, const char *value) {
 static void load(Code *c, const Stmt *s) {
     Unit *u = c->u;
     u->text[s->dst] = NULL;
-    const char *from = element(c, s->buf, s->args);
+    const char *from = element(c, s->buf, s->args), *in = NULL;
+    for (int k = 0; c->only && k < s->buf->rank; k++) {
+        const char *is = expr_text(u->arena, "fsm::is_index(%s, %s)", expr_temp(u, s->args[k]), expr_temp(u, s->buf->extent[k]));
+        in = in ? expr_text(u->arena, "%s && %s", in, is) : is;
+    }
+    if (in) from = expr_text(u->arena, "(%s ? %s : 0)", in, from);
     code_line(c, "const %s %s = %s%s;", cuda_type(s->buf->kind), expr_temp(u, s->dst), from,
               s->buf->kind == KIND_BOOL ? " != 0" : "");
 }
@@ -197,7 +202,7 @@ static void branch(Code *c, const Stmt *s) {
 
 void code_stmt(Code *c, const Stmt *s, const Block *in) {
     Unit *u = c->u;
-    if (unit_is_dead(u, s)) return;
+    if (unit_is_dead(u, s) || (c->only && (s->dst < 0 || s->kind == ST_FOR || !c->only[s->dst]))) return;
     switch (s->kind) {
     case ST_LIT:
     case ST_ARG:

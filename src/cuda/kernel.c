@@ -303,7 +303,8 @@ void kernel_iteration(Code *c, Stmt *grid, const char *number) {
         const char *at = depth == 1 ? number : k ? expr_text(u->arena, "fsm_rest%d %% %s", k, n) : "fsm_rest0";
         if (depth > 1 && k == depth - 1) code_line(c, "const int64_t fsm_rest%d = %s;", k, number);
         if (loop->nargs > 1) at = expr_text(u->arena, "%s + %s", expr_temp(u, loop->args[1]), at);
-        if (u->uses[loop->dst]) code_line(c, "const int64_t %s = %s;", expr_temp(u, loop->dst), at);
+        if (u->uses[loop->dst] && (!c->only || c->only[loop->dst]))
+            code_line(c, "const int64_t %s = %s;", expr_temp(u, loop->dst), at);
         if (k) code_line(c, "const int64_t fsm_rest%d = fsm_rest%d / %s;", k - 1, k, n);
     }
     for (int k = 0; k + 1 < depth; k++) {
@@ -405,6 +406,8 @@ static void print_grid(Code *host, Stmt *loop, const char *inner, const Shares *
         param(&r, "int64_t *__restrict__ ", place, place);
         param(&r, expr_text(u->arena, "%s *__restrict__ ", cuda_element(shares->site[i].add->buf->kind)), value, value);
     }
+    for (int i = 0; shares && i < shares->nrows; i++)
+        param(&r, "const unsigned long long *__restrict__ ", shares_first(u, i), shares_first(u, i));
     if (shares) shares_begin(host, shares);
     note_atomic(&c.atomic, loop);
     begin_threads(&r, &c);
@@ -423,6 +426,44 @@ static void print_grid(Code *host, Stmt *loop, const char *inner, const Shares *
     host_launch(host, name, "fsm_shape.blocks, fsm_shape.block", print_kernel(&r, name, &c));
     join(&r);
     map_free(&c.step), map_free(&c.atomic);
+    str_free(&body);
+    region_end(&r);
+}
+
+// Counts what each iteration lists, where the host does not know that; whether it is listed depends on how much there is.
+static void print_counts(Code *host, Stmt *loop, const Shares *shares) {
+    Unit *u = host->u;
+    Region r = {.host = host, .u = u, .n = 1, .stmts = &loop, .grid = loop, .shares = shares};
+    Str body = {0};
+    Code c = {.u = u, .out = &body, .indent = 4, .where = CODE_KERNEL, .only = shares->needed};
+    region_begin(&r);
+    for (int i = 0; i < r.bufs.len; i++)
+        for (int k = 0; k < r.bufs.data[i]->rank; k++) use_temp(&r, r.bufs.data[i]->extent[k]);
+    for (int i = 0; i < r.temps.len; i++)
+        if (u->device[r.temps.data[i]]) u->frame[r.temps.data[i]] = true;
+    param(&r, "int64_t ", "fsm_n", "fsm_n");
+    plain_params(&r);
+    code_line(host, "bool fsm_lists = %s;", shares_test(u, shares));
+    for (int i = 0; i < shares->nrows; i++) {
+        const char *first = shares_first(u, i);
+        code_line(host, "int64_t fsm_total%d = 0;", i);
+        code_line(host, "unsigned long long *const %s = call.alloc<unsigned long long>(fsm_lists ? fsm_n + 1 : 0);", first);
+        code_line(host, "if (!%s) return call.code();", first);
+        param(&r, "unsigned long long *__restrict__ ", first, first);
+    }
+    code_line(&c, "for (int64_t fsm_i = fsm::thread_number(); fsm_i < fsm_n; fsm_i += fsm::thread_count()) {");
+    c.indent += 4;
+    kernel_iteration(&c, loop, "fsm_i");
+    shares_count(&c, shares);
+    c.indent -= 4;
+    code_line(&c, "}");
+    code_line(host, "if (fsm_lists) {");
+    host->indent += 4;
+    const char *name = next_name(u);
+    host_launch(host, name, "fsm::shape(fsm_n).blocks, fsm::BLOCK", print_kernel(&r, name, &c));
+    shares_counted(host, shares);
+    host->indent -= 4;
+    code_line(host, "}");
     str_free(&body);
     region_end(&r);
 }
@@ -455,9 +496,10 @@ void kernel_grid(Code *host, Stmt *loop) {
     code_line(host, "const auto fsm_mark = call.mark();");
     code_line(host, "const int64_t fsm_n = fsm::count_of(%s);", n);
     bool lists = shares_find(u, loop, &shares), blocks = block_can(u, loop, &inner);
+    if (lists && shares.nrows) print_counts(host, loop, &shares);
     if (product_print(host, loop)) otherwise = "} else ";
     if (lists) {
-        code_line(host, "%sif (%s) {", otherwise, shares_test(u, &shares));
+        code_line(host, "%sif (%s) {", otherwise, shares.nrows ? "fsm_lists" : shares_test(u, &shares));
         host->indent += 4;
         print_grid(host, loop, NULL, &shares);
         host->indent -= 4;

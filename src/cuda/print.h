@@ -12,15 +12,27 @@ typedef enum CodeWhere {
     CODE_ALONE // what the host does without a device: a size query
 } CodeWhere;
 
-// An addition in a grid whose places and values are listed.
+// Additions in a grid whose places and values are listed.
+enum { SHARE_LOOPS = 8, SHARE_ROWS = 4 };
 typedef struct ShareSite {
     const Stmt *add;
-    const char *at;    // the text of its number in the list
-    const char *count; // the text of how many there are in an iteration of the grid: factors
+    int nloops; // around it in the grid, from the outermost
+    const Stmt *loop[SHARE_LOOPS];
+    bool fixed[SHARE_LOOPS]; // the host knows the loop's length
+    int rows;                // if it knows not all: the number of the others' product
 } ShareSite;
+typedef struct ShareRows {
+    int n;
+    Temp length[SHARE_LOOPS]; // of which the product differs between iterations of the grid
+} ShareRows;
 typedef struct Shares {
+    Stmt *grid;
     int n;
     ShareSite *site;
+    int nrows;
+    ShareRows rows[SHARE_ROWS];
+    bool *needed; // by temp: it is needed for these lengths
+    bool asks;    // which what is known on the device alone decides
 } Shares;
 
 // A function that is being printed.
@@ -36,6 +48,7 @@ typedef struct Code {
     VEC(Stmt *) pending;  // CODE_HOST: statements that wait to become a kernel of one thread
     int batch;            // counts such kernels
     const Shares *shares; // of a kernel, the additions that it lists; or NULL
+    const bool *only;     // of a kernel, by temp: all that it computes, from elements that may be missing; or NULL
     Map step;             // buffer -> text by which places of its elements are multiplied: each thread's are apart by it
 } Code;
 
@@ -165,7 +178,10 @@ void recurrence_print(Code *host, const Stmt *loop); // the call of the primitiv
 // Can a grid list all that it adds to arrays?
 bool shares_find(Unit *u, Stmt *loop, Shares *out);
 const char *shares_test(Unit *u, const Shares *p); // should it, in a call?
-const char *shares_place(Unit *u, int site);       // the names of lists
+const char *shares_first(Unit *u, int rows);       // the name of an array: where the shares of iterations begin
+void shares_count(Code *c, const Shares *p);       // those of an iteration
+void shares_counted(Code *host, const Shares *p);
+const char *shares_place(Unit *u, int site); // the names of lists
 const char *shares_value(Unit *u, int site);
 void shares_begin(Code *host, const Shares *p);
 void shares_end(Code *host, const Shares *p);
