@@ -5,6 +5,8 @@
 #include "fsmc/cuda.h"
 #include "fsmc/cuda_math.h"
 
+#include <initializer_list>
+
 #define FSM_DEVICE inline __device__
 
 namespace fsm {
@@ -91,6 +93,36 @@ template <class... N> inline int64_t sum_of(N... counts) {
 inline __host__ __device__ bool is_index(int64_t i, int64_t n) { return i >= 0 && i < n; }
 
 inline __host__ __device__ int64_t trips(int64_t first, int64_t end) { return end > first ? end - first : 0; }
+
+// What a loop has inside: a grid of so many iterations, in each of which the loops inside have so many.
+struct FoldGrid {
+    int64_t width, inner;
+};
+
+// Should one block do a loop around these? Where launches, of which each needs one or more, take longer than a block. Other limits
+// are for tests. A negative number is too large.
+#ifndef FSM_MOST_FOLD
+#define FSM_MOST_FOLD 1024
+#endif
+#ifndef FSM_FOLD_STEPS
+#define FSM_FOLD_STEPS 4096
+#endif
+inline bool by_fold(std::initializer_list<FoldGrid> grids) {
+    const int64_t most = 64; // iterations that a thread does of loops inside
+    for (const FoldGrid &g : grids)
+        if (g.width < 0 || g.width > FSM_MOST_FOLD || g.inner < 0 || g.inner > most || (g.width + BLOCK - 1) / BLOCK * g.inner > most) return false;
+    return true;
+}
+inline Shape fold_shape(std::initializer_list<FoldGrid> grids) {
+    int64_t most = 1;
+    for (const FoldGrid &g : grids) most = g.width > most ? g.width : most;
+    return block_shape(1, most);
+}
+// Where a launch that begins with iteration `from` ends, if an iteration runs grids so many times: a call cannot be cancelled in between.
+inline int64_t fold_end(int64_t from, int64_t end, int64_t runs) {
+    const int64_t most = runs < 0 || runs > FSM_FOLD_STEPS ? 1 : runs ? FSM_FOLD_STEPS / runs : FSM_FOLD_STEPS;
+    return trips(from, end) > most ? from + most : end;
+}
 
 FSM_DEVICE int64_t thread_number() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
 FSM_DEVICE int64_t thread_count() { return int64_t(gridDim.x) * blockDim.x; }

@@ -152,7 +152,7 @@ static void inner_grid(BlockCode *p, Stmt *s) {
     bool fails_before = c->fails;
     int label = ++u->nlabels;
     c->fails = false, c->fail = expr_text(u->arena, "{ fsm_failed%d = true; goto fsm_next%d; }", label, label);
-    c->order = "(uint64_t(fsm_i) << 24) + fsm_j";
+    c->order = expr_text(u->arena, "(%s) + fsm_j", order);
     Str *out = c->out, body = {0};
     c->out = &body;
     code_line(c, "for (int64_t fsm_j = threadIdx.x, fsm_m = fsm::count_of(%s); fsm_j < fsm_m; fsm_j += blockDim.x) {", n);

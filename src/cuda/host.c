@@ -83,9 +83,11 @@ static void all_elements(Code *c, const Stmt *s) {
 }
 
 // A loop or branch with grids inside.
-static void control(Code *c, const Stmt *s) {
+static void control(Code *c, Stmt *s) {
     Unit *u = c->u;
     for (int k = 0; k < s->nargs; k++) host_read(c, s->args[k]);
+    bool folds = fold_print(c, s);
+    if (folds) c->indent += 4;
     if (s->kind == ST_IF) {
         code_line(c, "if (%s) {", expr_temp(u, s->args[0]));
         if (s->body) inside(c, s->body);
@@ -103,6 +105,9 @@ static void control(Code *c, const Stmt *s) {
         u->repeats = true;
         inside(c, s->body);
     }
+    code_line(c, "}");
+    if (!folds) return;
+    c->indent -= 4;
     code_line(c, "}");
 }
 

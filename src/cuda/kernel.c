@@ -148,7 +148,7 @@ static void load_frame(Region *r, Str *out, const char *body) {
     if (u->may_fail) code_line(c, "if (fsm::cuda::stopped(fsm_errors)) return;");
     for (int i = 0; i < r->temps.len; i++) {
         Temp t = r->temps.data[i];
-        bool sum = r->grid && is_set(r, t);
+        bool sum = r->grid && !r->fold && is_set(r, t);
         if (!u->device[t] || sum) continue;
         const char *name = expr_temp(u, t);
         if (expr_mentions(body, name))
@@ -371,6 +371,21 @@ static void note_atomic(Map *m, const Stmt *s) {
         for (int i = 0; in[k] && i < in[k]->stmts.len; i++) note_atomic(m, in[k]->stmts.data[i]);
 }
 
+// All extents of what threads have for themselves.
+static void extent_params(Region *r) {
+    Unit *u = r->u;
+    const Grid *g = r->grid->grid;
+    for (int i = 0; i < g->ncopies + r->own.len; i++) {
+        const Buf *b = i < g->ncopies ? g->copy[i] : r->own.data[i - g->ncopies];
+        for (int k = 0; k < b->rank; k++) {
+            Temp t = b->extent[k];
+            if (!is_outside(u, t) || u->seen[t] == u->stamp) continue;
+            u->seen[t] = u->stamp;
+            param(r, "int64_t ", expr_temp(u, t), expr_temp(u, t));
+        }
+    }
+}
+
 // A kernel whose threads do iterations, or blocks if there is a text for how many the inner grids have, and its launch. shares:
 // what it lists, or NULL.
 static void print_grid(Code *host, Stmt *loop, const char *inner, const Shares *shares) {
@@ -392,15 +407,7 @@ static void print_grid(Code *host, Stmt *loop, const char *inner, const Shares *
     code_line(host, "const fsm::Shape fsm_shape = fsm::%s%s%s);", form, *bytes == '0' ? "" : ", ", *bytes == '0' ? "" : bytes);
     param(&r, "int64_t ", "fsm_n", "fsm_n");
     plain_params(&r);
-    for (int i = 0; i < g->ncopies + r.own.len; i++) { // all extents
-        const Buf *b = i < g->ncopies ? g->copy[i] : r.own.data[i - g->ncopies];
-        for (int k = 0; k < b->rank; k++) {
-            Temp t = b->extent[k];
-            if (!is_outside(u, t) || u->seen[t] == u->stamp) continue;
-            u->seen[t] = u->stamp;
-            param(&r, "int64_t ", expr_temp(u, t), expr_temp(u, t));
-        }
-    }
+    extent_params(&r);
     for (int i = 0; shares && i < shares->n; i++) {
         const char *place = shares_place(u, i), *value = shares_value(u, i);
         param(&r, "int64_t *__restrict__ ", place, place);
@@ -520,4 +527,45 @@ void kernel_grid(Code *host, Stmt *loop) {
     code_line(host, "call.release(fsm_mark);");
     host->indent -= 4;
     code_line(host, "}");
+}
+
+// ---- a loop around grids, by one block
+
+void kernel_fold(Code *host, Stmt *loop, const char *grids, const char *steps) {
+    Unit *u = host->u;
+    Region r = {.host = host, .u = u, .n = 1, .stmts = &loop, .grid = loop, .blocks = true, .fold = true};
+    Str body = {0};
+    Code c = {.u = u, .out = &body, .indent = 4, .where = CODE_KERNEL, .fail = "return;", .order = "0"};
+    const char *i = expr_temp(u, loop->dst);
+    region_begin(&r);
+    code_line(host, "const auto fsm_mark = call.mark();");
+    code_line(host, "const fsm::Shape fsm_shape = fsm::fold_shape({%s});", grids);
+    param(&r, "int64_t ", "fsm_from", "fsm_from"), param(&r, "int64_t ", "fsm_to", "fsm_to");
+    plain_params(&r);
+    extent_params(&r);
+    note_atomic(&c.atomic, loop);
+    begin_threads(&r, &c);
+    code_line(&c, "for (int64_t %s = fsm_from; %s < fsm_to; %s++) {", i, i, i);
+    c.indent += 4;
+    code_line(&c, "__syncthreads();");
+    block_code(&c, loop, loop->body);
+    c.indent -= 4;
+    code_line(&c, "}");
+    for (int k = 0; k < r.set.len; k++) {
+        const char *name = expr_temp(u, r.set.data[k]);
+        code_line(&c, "if (threadIdx.x == 0) fsm_frame->%s = %s;", name, name);
+    }
+    const char *name = next_name(u), *args = print_kernel(&r, name, &c);
+    code_line(host, "for (int64_t fsm_from = %s, fsm_end = %s, fsm_to; fsm_from < fsm_end; fsm_from = fsm_to) {",
+              loop->nargs > 1 ? expr_temp(u, loop->args[1]) : "0", expr_temp(u, loop->args[0]));
+    host->indent += 4;
+    code_line(host, "if (call.poll()) return call.code();");
+    code_line(host, "fsm_to = fsm::fold_end(fsm_from, fsm_end, fsm::count_of(%s));", steps);
+    host_launch(host, name, "fsm_shape.blocks, fsm_shape.block", args);
+    host->indent -= 4;
+    code_line(host, "}");
+    code_line(host, "call.release(fsm_mark);");
+    map_free(&c.step), map_free(&c.atomic);
+    str_free(&body);
+    region_end(&r);
 }

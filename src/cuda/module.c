@@ -150,6 +150,7 @@ void unit_print(Unit *u, Str *host) {
     for (int k = 0; k < 2; k++) { // shows what has to be in the frame, then whether something may fail
         host_tree(u, host);
         forget(u, host);
+        u->fails = u->failing; // of the first, in which kernels check nothing that the host can
     }
     u->may_fail = u->failing;
     host_tree(u, host);

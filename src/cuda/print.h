@@ -78,6 +78,7 @@ typedef struct Unit {
     int stamp;
     bool may_fail; // some kernel has a check
     bool failing;  // one that has been printed
+    bool fails;    // one has a check that the host could not make
     bool asks;     // the host has to know something of the device
     int nlaunches; // that are printed
     bool repeats;  // some of them in a loop
@@ -134,6 +135,7 @@ typedef struct Region {
     Stmt *const *stmts;
     Stmt *grid;           // NULL: one thread does them
     bool blocks;          // of a grid: each block does iterations, whose inner grids its threads do
+    bool fold;            // the grid is none: one block does the iterations, one after the other
     const Shares *shares; // of a grid: what it lists in the place of copies, or NULL
     VEC(Temp) temps;      // from outside, and cells
     VEC(Temp) set;        // cells from outside that it sets
@@ -149,6 +151,9 @@ typedef struct Region {
 // Prints a kernel of one thread that does these statements, and its launch.
 void kernel_serial(Code *host, int n, Stmt *const *s);
 void kernel_grid(Code *host, Stmt *loop);
+// One of one block for a loop around grids, and its launches. grids: a list of how many iterations these have; steps: how often
+// they run in an iteration of the loop, as factors.
+void kernel_fold(Code *host, Stmt *loop, const char *grids, const char *steps);
 const char *kernel_errors(const Unit *u); // the argument of a launch by which a kernel knows whether another has failed
 
 bool kernel_writes(const Stmt *s, const Buf *b);
@@ -163,6 +168,12 @@ void kernel_iteration(Code *c, Stmt *loop, const char *number);
 bool block_can(Unit *u, Stmt *loop, const char **inner);
 bool block_shares(Unit *u, Stmt *loop, const Buf *b); // does a block have one of this array, or does each of its threads?
 void block_code(Code *c, Stmt *loop, const Block *b);
+
+// ---- loops by one block (fold.c)
+
+// If a block can do the loop, which has grids inside, `if (these are small) { its launches } else {`: the loop of the host comes
+// next.
+bool fold_print(Code *host, Stmt *loop);
 
 // ---- matrix products (product.c)
 
