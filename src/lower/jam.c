@@ -13,7 +13,9 @@
 
 #include <stdlib.h>
 
-enum { MOST = 4, MOST_WISHED = 16, OF_REST = 2, MOST_STATEMENTS = 60, UNKNOWN = 1000, SUMS = 8, SHORT_ROW = 32, LARGEST = 1 << 30 };
+enum { MOST = 4, MOST_WISHED = 16, MOST_STATEMENTS = 60, UNKNOWN = 1000, SUMS = 8, SHORT_ROW = 32, LARGEST = 1 << 30 };
+// Iterations whose inner loops differ in length: how many at a time where registers are few, and of those that are left.
+enum { UNEQUAL = 2, OF_REST = 2, MANY_REGISTERS = 32 };
 // Of sums that LLVM makes of vectors: how many of them share a loop, statements around it, and iterations that are worth it.
 enum { SUMS_SHARE = 4, MOST_AROUND = 16, LEAST_SUM = 16 };
 
@@ -32,6 +34,7 @@ typedef struct Jammer {
     bool precise;     // additions keep their order
     int vectors;      // registers for vectors, in units of a block of lanes; 0: only attributes count, and sums that LLVM makes of
                       // vectors
+    int unequal;      // of iterations whose inner loops differ in length, so many at most
     int laned;        // in so many loops with lanes
     const char *why;  // an attribute cannot be followed
     Stmt *const *def; // by temp, of the first `known`: what makes it
@@ -273,7 +276,7 @@ static int copies(Jammer *z, int64_t trips) {
         return trips >= 0 && trips < n ? (int)trips : n;
     }
     if (!g.shared) return 0;
-    int best = 1, most = z->rest ? z->rest : MOST;
+    int best = 1, most = z->rest ? z->rest : z->grows ? z->unequal : MOST;
     for (int n = 2; n <= most && (trips < 0 || n <= trips); n++)
         if (has_room(z, n) && time_of(z, n) < time_of(z, best)) best = n;
     return best;
@@ -718,7 +721,8 @@ void lanes_jam(Arena *arena, Tree *tree, int known, Stmt *const *def, Block *blo
                 .tree = tree,
                 .machine = opt->machine,
                 .precise = opt->precise,
-                .vectors = vectors ? registers / vectors : 0};
+                .vectors = vectors ? registers / vectors : 0,
+                .unequal = registers < MANY_REGISTERS ? UNEQUAL : MOST};
     z.def = def, z.known = known;
     if (z.vectors) divide(&z, block);
     each_loop(&z, block, try);
