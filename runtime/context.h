@@ -22,8 +22,8 @@ struct fsm_context {
     Chunk *first, *chunk; // chunk: the one in use; NULL if there is none yet
     int64_t top;          // bytes in use in it
     int64_t reserved;     // in all chunks
-    int64_t used; // of its own memory, at most, in all calls
-    bool apart;   // no memory could be had for all of it in one piece
+    int64_t used;         // of its own memory, at most, in all calls
+    bool apart;           // no memory could be had for all of it in one piece
     int64_t peak;
     atomic_int threads;   // fsm_context_set_threads
     Team *team;           // NULL until it is needed

@@ -6,6 +6,8 @@
 #include "lower/lower.h"
 #include "support/map.h"
 
+enum { MANY_REGISTERS = 32 }; // for vectors, as of AVX-512
+
 struct Region;
 
 // Something to be done in a scope for its effect: value `e` is stored into or added to an element or a part of a buffer,

@@ -15,7 +15,7 @@
 
 enum { MOST = 4, MOST_WISHED = 16, MOST_STATEMENTS = 60, UNKNOWN = 1000, SUMS = 8, SHORT_ROW = 32, LARGEST = 1 << 30 };
 // Iterations whose inner loops differ in length: how many at a time where registers are few, and of those that are left.
-enum { UNEQUAL = 2, OF_REST = 2, MANY_REGISTERS = 32 };
+enum { UNEQUAL = 2, OF_REST = 2 };
 // Of sums that LLVM makes of vectors: how many of them share a loop, statements around it, and iterations that are worth it.
 enum { SUMS_SHARE = 4, MOST_AROUND = 16, LEAST_SUM = 16 };
 

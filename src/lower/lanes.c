@@ -6,7 +6,7 @@
 // Of a nest, the loop is taken for which the model (cost.c) says the least time.
 #include "lower/cost.h"
 
-enum { VECTORS = 4, MOST_VECTORS = 8, MANY_REGISTERS = 32, LARGEST_TREE = 100000 };
+enum { VECTORS = 4, MOST_VECTORS = 8, LARGEST_TREE = 100000 };
 
 typedef struct Chosen {
     Block *block; // with the loop in it
