@@ -203,6 +203,9 @@ static LLVMValueRef streams(Body *p, const Stmt *s, LLVMValueRef first, int lane
     return large;
 }
 
+// Who is told that the function has returned sees what it has stored.
+static void finish_streams(Body *p) { emit_intrinsic(p->e, "llvm.x86.sse.sfence", 0, NULL, 0, NULL); }
+
 LLVMValueRef lanes_streams(Body *p, const Stmt *s) {
     LLVMBuilderRef b = p->e->builder;
     if (p->e->native < LANES_MASKED) return body_first(p, s);
@@ -218,7 +221,7 @@ LLVMValueRef lanes_streams(Body *p, const Stmt *s) {
     p->streams = true;
     LLVMValueRef done = run(&z, s, start, n, lanes, false);
     p->streams = false;
-    emit_intrinsic(p->e, "llvm.x86.sse.sfence", 0, NULL, 0, NULL);
+    finish_streams(p);
     stream = LLVMGetInsertBlock(b);
     LLVMBuildBr(b, rest);
     body_go_on(p, rest);
@@ -238,6 +241,12 @@ static void align_stack(Body *p) {
     LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInsertBlock(p->e->builder));
     LLVMAttributeRef attribute = LLVMCreateStringAttribute(p->e->context, realign, sizeof realign - 1, "", 0);
     LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute);
+}
+
+static bool rows_stream(const Body *p, const Stmt *s) {
+    bool any = false;
+    for (int i = 0; i < s->body->stmts.len; i++) any |= s->body->stmts.data[i]->rows && s->body->stmts.data[i]->streams;
+    return any && p->e->native >= LANES_MASKED;
 }
 
 enum { LARGE = 8 };
@@ -263,6 +272,7 @@ void lanes_for(Body *p, const Stmt *s) {
         if (known ? left(n, done) >= width * k : half) done = run(&z, s, done, n, width * k, false);
     }
     if ((masks || s->lanes > 1) && !(known && left(n, done) == 0)) done = run(&z, s, done, n, width, masks);
+    if (rows_stream(p, s)) finish_streams(p);
     end_sums(&z, s);
     vec_free(&z.sums);
     if (mark) body_release(p, mark);

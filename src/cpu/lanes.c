@@ -185,12 +185,11 @@ static LLVMValueRef load_together(Body *p, const Buf *b, LLVMValueRef at) {
 // Do all lanes that are ever at work here set something? What the others have of their own nobody asks for.
 static bool all_set(const Body *p) { return !p->mask || p->mask == p->in_range; }
 
-// The address is that of a whole vector.
-static void go_past_caches(Body *p, LLVMValueRef store) {
+void lanes_past_caches(Body *p, LLVMValueRef store, int bytes) {
     LLVMMetadataRef one = LLVMValueAsMetadata(LLVMConstInt(p->e->type_i32, 1, false)),
                     node = LLVMMDNodeInContext2(p->e->context, &one, 1);
     LLVMSetMetadata(store, LLVMGetMDKindIDInContext(p->e->context, "nontemporal", 11), LLVMMetadataAsValue(p->e->context, node));
-    LLVMSetAlignment(store, (unsigned)p->lanes * (unsigned)sizeof(double));
+    LLVMSetAlignment(store, (unsigned)bytes);
 }
 
 enum { MASKED_STORES = 8 }; // how many lanes have the processors whose stores take masks of AVX-512
@@ -234,7 +233,7 @@ static void store_together(Body *p, const Buf *b, LLVMValueRef at, LLVMValueRef 
     if (!p->mask || lanes_own(b)) {
         LLVMValueRef store = LLVMBuildStore(p->e->builder, v, at);
         LLVMSetAlignment(store, align);
-        if (p->streams) go_past_caches(p, store);
+        if (p->streams) lanes_past_caches(p, store, p->lanes * (int)sizeof(double)); // whole vectors
         return;
     }
     if (p->mask == p->in_range && p->e->native < MASKED_STORES) {

@@ -19,6 +19,7 @@ LLVMValueRef lanes_numbers(Body *p, const Buf *b, const Temp *index);      // of
 // By how many elements neighbouring lanes are apart, if they are so by fixed steps.
 LLVMValueRef lanes_stride(Body *p, const Buf *b, const Temp *index);
 LLVMValueRef lanes_address(Body *p, const Buf *b, LLVMValueRef number);
+void lanes_past_caches(Body *p, LLVMValueRef store, int bytes); // of a vector of so many bytes, at an address that they divide
 unsigned lanes_aligned(Kind kind, int lanes); // the alignment of a vector, if buffers begin at ALIGNMENT
 
 LLVMValueRef lanes_value(Body *p, Temp t);                            // in all lanes

@@ -92,6 +92,9 @@ typedef struct RowCopy {
     const Stmt *of;           // the other one
     LLVMValueRef apart;       // elements between neighbouring rows; NULL: they lie anywhere, and …
     LLVMValueRef row[64];     // … these are the numbers of their first elements
+    // If what is stored may wait until whole rows are there: where the first row begins then, the number of its first element, and
+    // whether it does wait, to go past the caches; else NULL.
+    LLVMValueRef to, start, waits;
 } RowCopy;
 
 // Exchanges the halves of pairs of vectors, then their quarters, and so on: v[k] gets element k of every `size` elements.
@@ -117,7 +120,10 @@ static void turn(Body *p, LLVMValueRef *v, int size) {
 static LLVMValueRef row_at(Body *p, const RowCopy *z, const Stmt *loop, LLVMValueRef first, int lane) {
     LLVMBuilderRef b = p->e->builder;
     if (!z->apart) return lanes_address(p, z->of->buf, LLVMBuildNSWAdd(b, z->row[lane], p->temp[loop->dst], ""));
-    return lanes_address(p, z->of->buf, LLVMBuildNSWAdd(b, first, LLVMBuildNSWMul(b, z->apart, emit_int(p->e, lane), ""), ""));
+    LLVMValueRef number = LLVMBuildNSWAdd(b, first, LLVMBuildNSWMul(b, z->apart, emit_int(p->e, lane), ""), "");
+    if (!z->to) return lanes_address(p, z->of->buf, number);
+    number = LLVMBuildNSWSub(b, number, z->start, "");
+    return LLVMBuildInBoundsGEP2(b, emit_memory_type(p->e, z->of->buf->kind), z->to, &number, 1, "");
 }
 
 static LLVMValueRef element_at(Body *p, const Stmt *move, int64_t j, int lane) {
@@ -253,22 +259,113 @@ static void find_rows(Body *p, RowCopy *z) {
     for (int l = 0; all && l < p->lanes; l++) z->row[l] = LLVMBuildExtractElement(p->e->builder, all, lanes_index(p, l), "");
 }
 
-// If the rows of a block lie side by side, and are not too many, asks for those of the next one: processors that fetch what follows
-// in memory do not see that rows which are stored in pieces go on there. There may be none: nothing is read then.
-static void ask_ahead(Body *p, const RowCopy *z, int64_t length) {
-    enum { LINE = 64, MOST_LINES = 128, WRITE = 1, FIRST = 3, DATA = 1 };
-    Emitter *e = p->e;
-    int64_t bytes = length * p->lanes * (int64_t)kind_size(z->of->buf->kind);
-    bool together = z->apart && LLVMIsAConstantInt(z->apart) && LLVMConstIntGetSExtValue(z->apart) == length;
-    if (!together || bytes > LINE * MOST_LINES) return;
-    LLVMValueRef first = LLVMBuildAdd(e->builder, first_of(p, z), emit_int(e, length * p->lanes), ""), flag[3];
-    LLVMTypeRef type = emit_memory_type(e, z->of->buf->kind);
-    LLVMValueRef rows = LLVMBuildGEP2(e->builder, type, body_buffer(p, z->of->buf), &first, 1, "");
-    for (int k = 0; k < 3; k++) flag[k] = LLVMConstInt(e->type_i32, (const unsigned[]){WRITE, FIRST, DATA}[k], false);
-    for (int64_t at = 0; at < bytes; at += LINE) {
-        LLVMValueRef offset = emit_int(e, at), address = LLVMBuildGEP2(e->builder, e->type_i8, rows, &offset, 1, "");
-        emit_intrinsic(e, "llvm.prefetch", 1, &e->type_ptr, 4, (LLVMValueRef[]){address, flag[0], flag[1], flag[2]});
+// ---- rows of results
+
+enum { LINE = 64, MOST_LINES = 128 };
+
+// The rows of a block, if they lie side by side and are not too many: how many bytes; else 0.
+static int64_t together(const Body *p, const Stmt *loop, const RowCopy *z) {
+    bool all = z->apart && LLVMIsAConstantInt(z->apart) && LLVMConstIntGetSExtValue(z->apart) == loop->whole;
+    int64_t bytes = loop->whole * p->lanes * (int64_t)kind_size(z->of->buf->kind);
+    return all && bytes <= LINE * MOST_LINES ? bytes : 0;
+}
+
+static void ask_for(Body *p, LLVMValueRef address) {
+    enum { WRITE = 1, FIRST = 3, DATA = 1 };
+    LLVMValueRef args[4] = {address};
+    for (int k = 0; k < 3; k++) args[k + 1] = LLVMConstInt(p->e->type_i32, (const unsigned[]){WRITE, FIRST, DATA}[k], false);
+    emit_intrinsic(p->e, "llvm.prefetch", 1, &p->e->type_ptr, 4, args);
+}
+
+static LLVMValueRef bytes_from(Body *p, LLVMValueRef address, LLVMValueRef bytes) {
+    return LLVMBuildGEP2(p->e->builder, p->e->type_i8, address, &bytes, 1, "");
+}
+
+// Asks for the rows of the next block: processors that fetch what follows in memory do not see that rows which are stored in pieces
+// go on there. There may be none: nothing is read then.
+static void ask_ahead(Body *p, LLVMValueRef rows, int64_t bytes) {
+    for (int64_t at = 0; at < bytes; at += LINE) ask_for(p, bytes_from(p, rows, emit_int(p->e, bytes + at)));
+}
+
+// Lines of the cache that are stored in pieces are loaded first, even if nothing of what was there is left. So, where results are
+// large, rows wait until all those of the block are there, and go to memory in whole lines, past the caches. They wait where they
+// would lie within a line there.
+static LLVMValueRef within_line(Body *p, LLVMValueRef address) {
+    LLVMBuilderRef b = p->e->builder;
+    return LLVMBuildAnd(b, LLVMBuildPtrToInt(b, address, p->e->type_i64, ""), emit_int(p->e, LINE - 1), "");
+}
+
+static void begin_result(Body *p, const Stmt *s, RowCopy *z) {
+    LLVMBuilderRef b = p->e->builder;
+    int64_t bytes = together(p, s, z);
+    if (!bytes) return;
+    LLVMValueRef start = LLVMBuildNSWSub(b, first_of(p, z), emit_int(p->e, s->from), ""),
+                 rows = lanes_address(p, z->of->buf, start);
+    if (!s->streams || bytes % LINE) {
+        if (!s->from) ask_ahead(p, rows, bytes);
+        return;
     }
+    z->start = start;
+    z->waits = LLVMBuildICmp(b, LLVMIntSGE, body_count(p, z->of->buf), emit_int(p->e, s->streams), "");
+    z->to = LLVMBuildSelect(b, z->waits, bytes_from(p, body_buffer(p, s->src), within_line(p, rows)), rows, "");
+    if (s->from) return;
+    LLVMBasicBlockRef ask = body_new_block(p, "ask"), next = body_new_block(p, "next");
+    LLVMBuildCondBr(b, z->waits, next, ask);
+    body_go_on(p, ask);
+    ask_ahead(p, rows, bytes);
+    LLVMBuildBr(b, next);
+    body_go_on(p, next);
+}
+
+// A line of what waits: past the caches, or, if only its words before or from `within` on are of these rows, these words.
+static void store_line(Body *p, LLVMValueRef from, LLVMValueRef to, LLVMValueRef at, LLVMIntPredicate part, LLVMValueRef within) {
+    enum { WORD = 4 };
+    LLVMBuilderRef b = p->e->builder;
+    const int n = lanes_of_vector(p) * (int)sizeof(double) / WORD;
+    LLVMTypeRef type = LLVMVectorType(p->e->type_i32, (unsigned)n);
+    for (int first = 0; first < LINE / WORD; first += n) {
+        LLVMValueRef offset = LLVMBuildNSWAdd(b, at, emit_int(p->e, first * WORD), ""), address = bytes_from(p, to, offset),
+                     number[64];
+        LLVMValueRef v = LLVMBuildLoad2(b, type, bytes_from(p, from, offset), "");
+        LLVMSetAlignment(v, (unsigned)(n * WORD));
+        if (!within) {
+            lanes_past_caches(p, LLVMBuildStore(b, v, address), n * WORD);
+            continue;
+        }
+        for (int i = 0; i < n; i++) number[i] = lanes_index(p, (first + i) * WORD);
+        LLVMValueRef bound = LLVMBuildTrunc(b, within, p->e->type_i32, ""), all = LLVMGetUndef(type);
+        for (int i = 0; i < n; i++) all = LLVMBuildInsertElement(b, all, bound, lanes_index(p, i), "");
+        LLVMTypeRef types[] = {type, p->e->type_ptr};
+        LLVMValueRef mask = LLVMBuildICmp(b, part, LLVMConstVector(number, (unsigned)n), all, "");
+        LLVMValueRef args[] = {v, address, LLVMConstInt(p->e->type_i32, (unsigned)(n * WORD), false), mask};
+        emit_intrinsic(p->e, "llvm.masked.store", 2, types, 4, args);
+    }
+}
+
+// The last of what the rows have is there. Lines that two blocks share, at both ends, are stored in the caches.
+static void end_result(Body *p, const Stmt *s, const RowCopy *z, int64_t moved) {
+    LLVMBuilderRef b = p->e->builder;
+    if (!z->to || s->from + moved < s->whole) return;
+    int64_t bytes = together(p, s, z);
+    LLVMBasicBlockRef go = body_new_block(p, "past"), whole = body_new_block(p, "whole"), parts = body_new_block(p, "parts"),
+                      next = body_new_block(p, "next");
+    LLVMBuildCondBr(b, z->waits, go, next);
+    body_go_on(p, go);
+    LLVMValueRef rows = lanes_address(p, z->of->buf, z->start), within = within_line(p, rows), back = LLVMBuildNeg(b, within, "");
+    LLVMValueRef to = bytes_from(p, rows, back), from = body_buffer(p, s->src);
+    Counted c = body_begin_for(p, emit_int(p->e, LINE), emit_int(p->e, bytes), LINE, "line");
+    store_line(p, from, to, c.index, LLVMIntEQ, NULL);
+    body_end_for(p, &c);
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, within, emit_int(p->e, 0), ""), whole, parts);
+    body_go_on(p, whole);
+    store_line(p, from, to, emit_int(p->e, 0), LLVMIntEQ, NULL);
+    LLVMBuildBr(b, next);
+    body_go_on(p, parts);
+    store_line(p, from, to, emit_int(p->e, 0), LLVMIntSGE, within);
+    store_line(p, from, to, emit_int(p->e, bytes), LLVMIntSLT, within);
+    ask_for(p, bytes_from(p, rows, emit_int(p->e, 2 * bytes)));
+    LLVMBuildBr(b, next);
+    body_go_on(p, next);
 }
 
 // Where some lanes are not at work, elements are moved one by one.
@@ -292,8 +389,9 @@ bool lanes_rows(Body *p, const Stmt *s) {
     find_rows(p, &z);
     int size = lanes_of_vector(p);
     if (fixed) {
-        if (s->ahead) ask_ahead(p, &z, s->ahead);
+        if (s->whole) begin_result(p, s, &z);
         move_known(p, s, &z, known, size);
+        end_result(p, s, &z, known);
         return true;
     }
     LLVMValueRef end = LLVMBuildAnd(b, n, emit_int(p->e, -size), "");

@@ -168,8 +168,9 @@ void lanes_narrow(Arena *arena, Tree *tree, const LaneOptions *opt);
 // Makes loops over what starts elsewhere say so: Stmt.shifted. (shift.c)
 void lanes_shift(Arena *arena, Tree *tree);
 // Gives a loop with lanes, which is in the block, copies of the rows that pay; def: what makes each of the first `known` temps.
-// long_row: of machine.def. (stage.c)
-void lanes_stage(Arena *arena, Tree *tree, Stmt *const *def, int known, Block *block, Stmt *loop, int64_t long_row);
+// streams: large results may go past the caches. (stage.c)
+void lanes_stage(Arena *arena, Tree *tree, Stmt *const *def, int known, Block *block, Stmt *loop, const Machine *machine,
+                 bool streams);
 // Lets iterations of loops in the block share their inner loops: as far as the registers reach, if it is that of a loop with blocks
 // of so many vectors, else (0) where attributes say so; def: what makes each of the first `known` temps. (jam.c)
 void lanes_jam(Arena *arena, Tree *tree, int known, Stmt *const *def, Block *block, int vectors, const LaneOptions *opt);

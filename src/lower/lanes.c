@@ -320,7 +320,7 @@ void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     int known = tree->temps.len;
     for (int i = 0; i < p.chosen.len; i++) {
         Stmt *loop = p.chosen.data[i].loop;
-        lanes_stage(arena, tree, p.m.it.def, known, p.chosen.data[i].block, loop, (int64_t)machine->long_row);
+        lanes_stage(arena, tree, p.m.it.def, known, p.chosen.data[i].block, loop, machine, opt->width >= LANES_MASKED);
         if (loop->lanes > 1) lanes_jam(arena, tree, known, p.m.it.def, loop->body, loop->lanes, opt);
     }
     lanes_jam(arena, tree, known, p.m.it.def, tree->body, 0, opt);

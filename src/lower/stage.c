@@ -28,6 +28,7 @@ typedef struct Stager {
     VEC(const Buf *) again; // whose rows pay, since loops come back to them or take long for each element
     VEC(const Buf *) once;  // whose rows are gone over once
     int64_t long_row;       // up to so many elements such a row is worth a copy; longer ones make vectors by themselves
+    int64_t streams;        // iterations from which on results go past the caches; 0: they never do
 } Stager;
 
 static bool mentions(const Stmt *move, Temp index) {
@@ -369,14 +370,22 @@ static Buf *run_buffer(Stager *z, const Run *run, int n) {
     return row;
 }
 
-// Results go through the caches once; of those whose rows are long, the next ones are asked for.
+enum { LINE = 64 };
+
+static int64_t bytes_of(const Run *run) { return run->length * (int64_t)kind_size(run->move->buf->kind); }
+
+// Results go through the caches once: those whose rows are long are worth a thought.
+static bool is_long_result(const Run *run) { return run->move->buf->where == BUF_OUTPUT && bytes_of(run) > LINE; }
+
 static void stage_run(Stager *z, const Run *run) {
-    enum { LINE = 64 };
     int n = period(run), all = run->length;
-    Buf *row = run_buffer(z, run, n);
+    Buf *row = run_buffer(z, run, n), *wait = NULL;
+    // Rows begin there where they do within a line in memory: there is room for a line more, of at least so many lanes.
+    if (z->streams && is_long_result(run)) wait = run_buffer(z, run, all + LINE / LANES_MASKED / (int)kind_size(row->kind));
     for (int k = 0; k < all; k += n) {
         Stmt *copy = copy_run(z, run + k, row);
-        if (k == 0 && run->move->buf->where == BUF_OUTPUT && all * (int)kind_size(row->kind) > LINE) copy->ahead = all;
+        if (is_long_result(run)) copy->whole = all, copy->from = k;
+        if (wait) copy->src = wait, copy->streams = z->streams * all;
         vec_push(&z->loop->body->stmts, copy);
     }
     for (int k = 0; k < all; k++) {
@@ -387,9 +396,13 @@ static void stage_run(Stager *z, const Run *run) {
     }
 }
 
-static void stage_runs(Stager *z, int known) {
+// stream: of machine.def; 0: nothing goes past the caches.
+static void stage_runs(Stager *z, int known, double stream) {
     Run *run;
     int n = lanes_runs(z->arena, z->tree, z->loop, z->def, known, &run);
+    int64_t bytes = 0;
+    for (int i = 0; i < n; i += run[i].length) bytes += is_long_result(run + i) ? bytes_of(run + i) : 0;
+    if (stream > 0 && bytes > 0) z->streams = (int64_t)(stream / (double)bytes) + 1;
     for (int i = 0; i < n; i += run[i].length)
         if (run[i].length > 1) stage_run(z, run + i);
 }
@@ -428,11 +441,12 @@ static void stage_loads(Stager *z, int known) {
     }
 }
 
-void lanes_stage(Arena *arena, Tree *tree, Stmt *const *def, int known, Block *block, Stmt *loop, int64_t long_row) {
-    Stager z = {.arena = arena, .tree = tree, .def = def, .block = block, .loop = loop, .long_row = long_row};
+void lanes_stage(Arena *arena, Tree *tree, Stmt *const *def, int known, Block *block, Stmt *loop, const Machine *machine,
+                 bool streams) {
+    Stager z = {.arena = arena, .tree = tree, .def = def, .block = block, .loop = loop, .long_row = (int64_t)machine->long_row};
     find(&z, loop->body);
     if (!stmt_wish(loop, WISH_lane)) choose_by_length(&z);
-    stage_runs(&z, known);
+    stage_runs(&z, known, streams ? machine->stream : 0);
     stage_loads(&z, known);
     for (int i = 0; i < z.moves.len; i++) {
         Stmt *move = z.moves.data[i];

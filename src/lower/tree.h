@@ -89,13 +89,16 @@ struct Stmt {
     bool outer;      // ST_FOR: loops inside have the lanes, or are the grids, which it is not (lower/tile.c, lower/groups.c)
     bool shifted;    // ST_FOR: only the first statement of the body, j = low + dst, uses dst (lower/shift.c)
     bool small;      // ST_FOR: the matrices that it adds to are small; of larger ones another loop makes tiles (tile.c)
-    int64_t streams; // ST_FOR: not 0: what it stores of outputs, which nothing else accesses, goes past the caches if these have at
-                     // least so many elements (lower/stream.c)
+    int64_t streams; // ST_FOR: not 0: what it stores of outputs goes past the caches if these have at least so many elements
+                     // (lower/stream.c, lower/stage.c)
     bool kept;       // ST_OP: a product that is not to be taken in another order with what it is a factor of (lower/height.c)
     bool
         once; // ST_STORE: each time that its loops run, no other statement or iteration writes to the same elements (lower/cover.c)
     bool rows;     // ST_FOR in one with lanes: copies neighbouring elements of each lane's row (lower/stage.c)
-    int ahead;     // not 0, of such a loop that stores: whole rows of so many elements, if they lie side by side, are asked for before
+    // ST_FOR, not 0: such a loop stores elements from the given one on of rows that are stored whole, of so many elements. If rows
+    // lie side by side, those of the lanes go past the caches together where `streams` says so, and wait in `src`, which has room
+    // for them; otherwise the next ones are asked for. (lower/stage.c)
+    int whole, from;
     bool together; // ST_FOR in one with lanes, shifted: the lanes run over j together
     struct Grid
         *grid; // ST_FOR: its iterations may be the threads of a grid; NULL: they may not, or that does not pay (lower/grid.h)
