@@ -44,9 +44,8 @@ static bool nothing_unless(const Node *e, const Node *guard) {
 
 // Collects the loops that the current scope's tasks need, whatever they loop over, and that live in this scope. Of what
 // stands in branches, and may not be needed, just what will be computed before them (`inside`), or costs nothing if it is
-// not needed. Of what only the steps of a sequential loop need, just such loops, and not inside of loops: the reverse of a loop
-// needs the trace of one whose result may be needed, too. (Inside of loops the gradient of an LU decomposition gets dearer by it:
-// what is joined there is no more updated in place.)
+// not needed. Of what only the steps of a sequential loop need, just such loops: the reverse of a loop needs the trace of one
+// whose result may be needed, too, and traces of all that it reads, which are one loop, as of the blocks between checkpoints.
 static void find_loops(Lower *l, Node *e, LoopSearch in, Map *seen) {
     const void *before = map_get(seen, e);
     if (e->nargs == 0 || before == e || (before && in.branch) || lower_is_outside(l, e)) return;
@@ -63,7 +62,7 @@ static void find_loops(Lower *l, Node *e, LoopSearch in, Map *seen) {
     if (ir_is_binder(e) && lower_active(l, e->u.var)) return; // its body speaks of another variable
     int guards = (e->op == OP_bracket || e->op == OP_select) && !lower_likely(l, e->args[0], s) ? 1 : e->nargs;
     int init = ir_is_loop(e) ? e->u.loop->n : e->nargs;
-    for (int i = 0; i < (s == l->root ? e->nargs : init); i++) {
+    for (int i = 0; i < e->nargs; i++) {
         Node *a = e->args[i];
         // an array is a loop of its own only where something indexes it
         bool read = (e->op == OP_at && i == 0) || e->op == OP_extern;
