@@ -210,19 +210,22 @@ static Node *factor_outside(Interchange *x, Node *sum, Var *const *k, int n) {
     Factors a = {.v = sum->u.var};
     take_factors(m, s.e, &a);
     if (!a.fixed || !a.other || !node_has_var(a.other, s.v) || (guard && node_has_var(guard, sum->u.var))) return NULL;
-    Node *b = ir_mul(m, f, a.other), *idx[MAX_RANK];
+    Node *idx[MAX_RANK];
     Var *all[MAX_RANK];
+    Summand t = {ir_index(m, sum->u.var->name, sum->u.var->extent), ir_mul(m, f, a.other)};
+    t.e = ir_subst1(m, t.e, ir_var(sum->u.var), ir_var(t.v));
+    if (guard && t.e->partial) t.e = ir_bracket(m, guard, t.e);
+    if (!widen(m, &t, k, n)) return NULL; // it is outside of them, too
     int count;
     bool saves = false, more = false;
     for (int i = 0; i < n; i++) {
-        bool before = node_has_var(a.fixed, k[i]) || node_has_var(a.other, k[i]), now = node_has_var(b, k[i]);
+        bool before = node_has_var(a.fixed, k[i]) || node_has_var(a.other, k[i]), now = node_has_var(t.e, k[i]);
         all[i] = k[i], saves |= before && !now, more |= now && !before;
     }
     all[n] = s.v;
-    Var *own = ir_index(m, sum->u.var->name, sum->u.var->extent);
-    Node *array = saves && !more ? gens_over(m, ir_subst1(m, b, ir_var(sum->u.var), ir_var(own)), all, n + 1, idx, &count) : NULL;
-    if (!array || !rule(m, RULE_sum_product)) return NULL;
-    Node *read = ir_at(m, ir_binder_plain(m, OP_sum, own, interchange(array, x)), count, idx);
+    Node *array = saves && !more ? gens_over(m, t.e, all, n + 1, idx, &count) : NULL;
+    if (!array || array->partial || !rule(m, RULE_sum_product)) return NULL;
+    Node *read = ir_at(m, ir_binder_plain(m, OP_sum, t.v, interchange(array, x)), count, idx);
     Node *e = ir_mul(m, a.fixed, read);
     if (guard) e = ir_bracket(m, guard, e);
     e = ir_sum(m, s.v, e);
