@@ -572,11 +572,23 @@ int poly_facts(Ir *m, Node *p, Poly *out, int max) {
     }
 }
 
+enum { MAX_CHOICES = 4 };
+
+static bool index_safe(Ir *m, Node *i, Node *n, int nfacts, const Poly *facts);
+
+// Either of what is chosen from, by choices.
+static bool choices_safe(Ir *m, Node *i, Node *n, int nfacts, const Poly *facts, int depth) {
+    if (i->op != OP_select) return index_safe(m, i, n, nfacts, facts);
+    return depth > 0 && choices_safe(m, i->args[1], n, nfacts, facts, depth - 1) &&
+           choices_safe(m, i->args[2], n, nfacts, facts, depth - 1);
+}
+
 static bool index_safe(Ir *m, Node *i, Node *n, int nfacts, const Poly *facts) {
     for (int k = 0; n->op == OP_max && k < 2; k++) // it is compared with either: their difference may wrap around
         if (index_safe(m, i, n->args[k], nfacts, facts)) return true;
     Poly p = poly_of(m, i), room = poly_add(m, poly_of(m, n), poly_add(m, poly_scale(m, p, -1), poly_lit(m, -1)));
-    return poly_nonneg_given(m, p, nfacts, facts) && poly_nonneg_given(m, room, nfacts, facts);
+    if (poly_nonneg_given(m, p, nfacts, facts) && poly_nonneg_given(m, room, nfacts, facts)) return true;
+    return i->op == OP_select && choices_safe(m, i, n, nfacts, facts, MAX_CHOICES);
 }
 
 static bool safe_rec(Ir *m, Node *e, int nfacts, const Poly *facts, int *fuel) {

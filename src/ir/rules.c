@@ -426,6 +426,17 @@ static Node *or_literal(Ir *m, Node *a, Node *b) {
     return rule(m, a->u.num ? RULE_or_true : RULE_or_false) ? (a->u.num ? a : b) : NULL;
 }
 
+// a < b || a = b is a <= b.
+static Node *less_or_equal(Ir *m, const Node *a, const Node *b) {
+    const Node *less = a->op == OP_lt ? a : b, *equal = less == a ? b : a;
+    if (!is_int_cmp(a) || !is_int_cmp(b) || less->op != OP_lt || equal->op != OP_eq || a->partial || b->partial) return NULL;
+    Poly d = difference(m, less), e = difference(m, equal);
+    int64_t k;
+    if (poly_huge(d) || poly_huge(e)) return NULL;
+    bool same = (poly_const(poly_add(m, d, e), &k) && k == 0) || (poly_const(poly_add(m, d, poly_scale(m, e, -1)), &k) && k == 0);
+    return same && rule(m, RULE_or_equal) ? ir_le(m, less->args[0], less->args[1]) : NULL;
+}
+
 static Node *rule_or(Ir *m, Node *a, Node *b) {
     if (a->op == OP_lit) return or_literal(m, a, b);
     if (b->op == OP_lit && (!b->u.num || !a->partial)) return or_literal(m, b, a);
@@ -433,7 +444,7 @@ static Node *rule_or(Ir *m, Node *a, Node *b) {
     if (!a->partial && has_conjunct(a, b) && rule(m, RULE_or_absorb)) return b;
     if (a == ir_not(m, b) && !a->partial && rule(m, RULE_or_complement)) return ir_bool(m, true);
     if (b->op == OP_and && b->args[0] == ir_not(m, a) && !a->partial && rule(m, RULE_or_rest)) return ir_or(m, a, b->args[1]);
-    return NULL;
+    return less_or_equal(m, a, b);
 }
 
 static bool only_indices(Poly p) {
