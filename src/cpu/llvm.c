@@ -183,12 +183,22 @@ static bool is_companion(const char *x, const char *y) {
     return false;
 }
 
+// What checks the arguments of a call evaluates the sizes of arrays, for which there are no loops there.
+static void check_sizes(Diag *diag, const Func *f) {
+    bool known = true;
+    for (int i = 0; i < f->ninputs; i++)
+        for (int k = 0; k < f->inputs[i]->rank; k++) known &= cpu_size_is_known(f->inputs[i]->shape[k]);
+    if (known) return;
+    diag_error(diag, f->span, "entry '%s' has a parameter whose size is computed by a loop: only the interpreter can do that", f->name);
+}
+
 const char **cpu_entry_names(Arena *a, Diag *diag, int n, Tree *const *trees) {
     const char **names = ARENA_ARRAY(a, const char *, n + 1);
     int errors = diag_errors(diag);
     for (int i = 0; i < n; i++) {
         const Func *f = trees[i]->func;
         names[i] = cpu_c_name(a, f->name);
+        check_sizes(diag, f);
         if (cpu_name_reserved(f->name))
             diag_error(diag, f->span, "entry '%s' cannot be exported: the name is reserved in C", f->name);
         for (int j = 0; j < i; j++) {
