@@ -437,6 +437,43 @@ static Node *less_or_equal(Ir *m, const Node *a, const Node *b) {
     return same && rule(m, RULE_or_equal) ? ir_le(m, less->args[0], less->args[1]) : NULL;
 }
 
+enum { MAX_ALTERNATIVES = 16 };
+
+// The alternatives of p, each a conjunction of Int comparisons `<`; false if there is another one, or too many.
+static bool alternatives(Node *p, Node **out, int *n) {
+    if (p->op == OP_or) return alternatives(p->args[0], out, n) && alternatives(p->args[1], out, n);
+    Node *c[MAX_ALTERNATIVES];
+    int count = 0;
+    if (*n == MAX_ALTERNATIVES || !ir_conjuncts(p, c, &count, MAX_ALTERNATIVES)) return false;
+    for (int i = 0; i < count; i++)
+        if (c[i]->op != OP_lt || !is_int_cmp(c[i])) return false;
+    out[(*n)++] = p;
+    return true;
+}
+
+// Is one of the alternatives always true? Suppose that none is: of one whose conjuncts but one hold, that one does not, which
+// is known from then on, and no alternative has only such that hold.
+static bool covers(Ir *m, Node *a, Node *b) {
+    Node *p[MAX_ALTERNATIVES], *known[MAX_ALTERNATIVES], *c[MAX_ALTERNATIVES];
+    int n = 0, nknown = 0;
+    if (a->partial || b->partial || !alternatives(b, p, &n) || !alternatives(a, p, &n)) return false;
+    for (int i = 0; i < n; i++) {
+        Node *left = NULL;
+        int count = 0, open = 0;
+        if (!p[i] || !ir_conjuncts(p[i], c, &count, MAX_ALTERNATIVES)) continue;
+        for (int k = 0; k < count; k++) {
+            bool holds = false;
+            for (int j = 0; j < nknown && !holds; j++) holds = implies(m, known[j], c[k]) > 0;
+            if (!holds) left = c[k], open++;
+        }
+        if (!open) return true;
+        if (open > 1) continue;
+        known[nknown++] = ir_not(m, left), p[i] = NULL;
+        i = -1; // what is known may show more
+    }
+    return false;
+}
+
 static Node *rule_or(Ir *m, Node *a, Node *b) {
     if (a->op == OP_lit) return or_literal(m, a, b);
     if (b->op == OP_lit && (!b->u.num || !a->partial)) return or_literal(m, b, a);
@@ -444,6 +481,7 @@ static Node *rule_or(Ir *m, Node *a, Node *b) {
     if (!a->partial && has_conjunct(a, b) && rule(m, RULE_or_absorb)) return b;
     if (a == ir_not(m, b) && !a->partial && rule(m, RULE_or_complement)) return ir_bool(m, true);
     if (b->op == OP_and && b->args[0] == ir_not(m, a) && !a->partial && rule(m, RULE_or_rest)) return ir_or(m, a, b->args[1]);
+    if (covers(m, a, b) && rule(m, RULE_or_covers)) return ir_bool(m, true);
     return less_or_equal(m, a, b);
 }
 
