@@ -20,7 +20,7 @@ namespace fsm {
 #ifndef FSM_LEAST_INNER
 #define FSM_LEAST_INNER 16
 #endif
-enum : int64_t { BLOCK = FSM_BLOCK, MOST_BLOCKS = 2048 };
+enum : int64_t { BLOCK = FSM_BLOCK, MOST_BLOCKS = 2048, ENOUGH = 1 << 16 }; // ENOUGH iterations for threads of a large device
 
 struct Shape {
     unsigned blocks, block; // block: threads of one
@@ -39,17 +39,19 @@ inline Shape shape(int64_t n, int64_t bytes = 0) {
 
 // The same where each block does iterations, whose inner loops have `inner` iterations, and has arrays of so many bytes.
 inline Shape block_shape(int64_t n, int64_t inner, int64_t bytes = 0) {
-    const int64_t room = int64_t(1) << 30, warps = inner < BLOCK ? (inner + 31) / 32 : BLOCK / 32, most = MOST_BLOCKS * 4 / (warps < 1 ? 1 : warps);
+    const bool short_rows = n >= ENOUGH && inner < 4 * BLOCK; // a warp for each
+    const int64_t room = int64_t(1) << 30, warps = short_rows ? 1 : inner < BLOCK ? (inner + 31) / 32 : BLOCK / 32;
+    const int64_t most = MOST_BLOCKS * 4 / (warps < 1 ? 1 : warps);
     int64_t blocks = n < most ? n : most;
     if (bytes > 0 && blocks > room / bytes) blocks = room / bytes;
     return {unsigned(blocks < 1 ? 1 : blocks), unsigned(warps < 1 ? 32 : warps * 32)};
 }
 
 // Should blocks do the n iterations, whose inner loops have `inner` iterations? Not if there are enough for threads, unless their
-// arrays, of so many bytes for each thread, are large.
-inline bool by_blocks(int64_t n, int64_t inner, int64_t bytes) {
-    const int64_t enough = 1 << 16, large = 1 << 11;
-    return inner >= FSM_LEAST_INNER && (n < enough || bytes > large || bytes < 0);
+// arrays, of so many bytes for each thread, are large, or each would read along a row of its own.
+inline bool by_blocks(int64_t n, int64_t inner, int64_t bytes, bool rows = false) {
+    const int64_t large = 1 << 8;
+    return inner >= FSM_LEAST_INNER && (n < ENOUGH || rows || bytes > large || bytes < 0);
 }
 
 // Should what n iterations add at `count` places each be listed, of an array of so many elements of so many bytes? Not where a copy for
@@ -127,6 +129,32 @@ inline int64_t fold_end(int64_t from, int64_t end, int64_t runs) {
 FSM_DEVICE int64_t thread_number() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
 FSM_DEVICE int64_t thread_count() { return int64_t(gridDim.x) * blockDim.x; }
 
+// The iterations of a thread in a grid of N loops, the outermost first, of these lengths: their numbers, and the indices, which go
+// on by additions, since divisions take longer than what most iterations do.
+template <int N> struct Walk {
+    int64_t number, all, length[N], index[N], step[N];
+    __device__ Walk(int64_t n, const int64_t (&lengths)[N]) : number(thread_number()), all(n) {
+        for (int k = 0; k < N; k++)
+            length[k] = lengths[k] < 1 ? 1 : lengths[k], step[k] = 0; // where one is 0, there is no iteration
+        digits(number, index);
+        if (number + thread_count() < all) digits(thread_count(), step);
+    }
+    __device__ void next() {
+        number += thread_count();
+        for (int k = N; k-- > 0;) {
+            index[k] += step[k];
+            if (k == 0 || index[k] < length[k]) continue;
+            index[k] -= length[k], index[k - 1]++;
+        }
+    }
+
+  private:
+    __device__ void digits(int64_t x, int64_t (&to)[N]) const {
+        for (int k = N; k-- > 1;) to[k] = x % length[k], x /= length[k];
+        to[0] = x;
+    }
+};
+
 // ---- sums and extremes over all threads
 
 FSM_DEVICE double join_add(double x, double y) { return x + y; }
@@ -189,13 +217,30 @@ template <class T> __global__ void add_copies(cuda::Errors errors, T *to, const 
     }
 }
 
-// The same where each block has all elements, one after the other.
+// The same where each block has all elements, one after the other: a lane for each element, of whose copies each warp adds up a
+// part. Where elements are few, warps of one block do that, as many as there are copies for.
+inline unsigned copies_block(int64_t n, int64_t blocks) {
+    unsigned warps = 1;
+    while (warps < 32 && n * warps < int64_t(1) << 18 && warps * 8 <= blocks) warps *= 2;
+    return warps * 32;
+}
+inline unsigned copies_blocks(int64_t n) { return cuda::blocks_for(n, 32); }
 template <class T> __global__ void add_block_copies(cuda::Errors errors, T *to, const T *copies, int64_t n, int64_t blocks) {
+    FSM_SHARED(parts, T[32][32]);
     if (errors.record && cuda::stopped(errors)) return;
-    for (int64_t e = thread_number(); e < n; e += thread_count()) {
-        T x = copies[e];
-        for (int64_t k = 1; k < blocks; k++) x = Add<T>::join(x, copies[k * n + e]);
-        to[e] = Add<T>::join(to[e], x);
+    const int lane = int(threadIdx.x % 32), warp = int(threadIdx.x / 32), warps = int(blockDim.x / 32);
+    const int64_t size = (blocks + warps - 1) / warps, from = warp * size, end = from + size < blocks ? from + size : blocks;
+    for (int64_t first = int64_t(blockIdx.x) * 32; first < n; first += int64_t(gridDim.x) * 32) {
+        const int64_t e = first + lane;
+        T x = T(0);
+        for (int64_t k = from; e < n && k < end; k++) x = Add<T>::join(x, copies[k * n + e]);
+        if (warps > 1) {
+            __syncthreads(); // the last use of `parts`
+            parts[warp][lane] = x;
+            __syncthreads();
+            for (int k = 1; k < warps && warp == 0; k++) x = Add<T>::join(x, parts[k][lane]);
+        }
+        if (warp == 0 && e < n) to[e] = Add<T>::join(to[e], x);
     }
 }
 

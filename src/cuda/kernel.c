@@ -300,12 +300,15 @@ void kernel_iteration(Code *c, Stmt *grid, const char *number) {
         const Stmt *loop = grid_loop(grid, k);
         const char *n = kernel_trips(u, loop);
         if (!strcmp(n, "0")) n = "1"; // there is no iteration
-        const char *at = depth == 1 ? number : k ? expr_text(u->arena, "fsm_rest%d %% %s", k, n) : "fsm_rest0";
-        if (depth > 1 && k == depth - 1) code_line(c, "const int64_t fsm_rest%d = %s;", k, number);
+        const char *at = !number      ? expr_text(u->arena, "fsm_at.index[%d]", k)
+                         : depth == 1 ? number
+                         : k          ? expr_text(u->arena, "fsm_rest%d %% %s", k, n)
+                                      : "fsm_rest0";
+        if (number && depth > 1 && k == depth - 1) code_line(c, "const int64_t fsm_rest%d = %s;", k, number);
         if (loop->nargs > 1) at = expr_text(u->arena, "%s + %s", expr_temp(u, loop->args[1]), at);
         if (u->uses[loop->dst] && (!c->only || c->only[loop->dst]))
             code_line(c, "const int64_t %s = %s;", expr_temp(u, loop->dst), at);
-        if (k) code_line(c, "const int64_t fsm_rest%d = fsm_rest%d / %s;", k - 1, k, n);
+        if (k && number) code_line(c, "const int64_t fsm_rest%d = fsm_rest%d / %s;", k - 1, k, n);
     }
     for (int k = 0; k + 1 < depth; k++) {
         const Stmt *loop = grid_loop(grid, k), *inner = grid_loop(grid, k + 1);
@@ -344,7 +347,9 @@ static void join(Region *r) {
         Buf *b = g->copy[i];
         const char *name = expr_buf(u, b), *n = expr_count(u, b, NULL);
         const char *kernel = expr_text(u->arena, "fsm::add_%s<%s>", r->blocks ? "block_copies" : "copies", cuda_element(b->kind));
-        host_launch(host, kernel, expr_text(u->arena, "fsm::shape(%s).blocks, fsm::BLOCK", r->blocks ? n : expr_count(u, b, "32")),
+        const char *shape = r->blocks ? expr_text(u->arena, "fsm::copies_blocks(%s), fsm::copies_block(%s, fsm_shape.blocks)", n, n)
+                                      : expr_text(u->arena, "fsm::shape(%s).blocks, fsm::BLOCK", expr_count(u, b, "32"));
+        host_launch(host, kernel, shape,
                     expr_text(u->arena, "%s, %s, %s_all, %s, fsm_shape.%s", kernel_errors(u), name, name, n,
                               r->blocks ? "blocks" : "threads()"));
     }
@@ -400,7 +405,9 @@ static void print_grid(Code *host, Stmt *loop, const char *inner, const Shares *
               .indent = 4,
               .where = CODE_KERNEL,
               .fail = g->nsums ? "goto done;" : "return;",
-              .order = blocks ? "uint64_t(fsm_i) << 24" : "fsm_i"};
+              .order = blocks         ? "uint64_t(fsm_i) << 24"
+                       : g->depth > 1 ? "fsm_at.number"
+                                      : "fsm_i"};
     region_begin(&r);
     const char *bytes = own_bytes(&r);
     const char *form = blocks ? expr_text(u->arena, "block_shape(fsm_n, %s", inner) : "shape(fsm_n";
@@ -418,11 +425,19 @@ static void print_grid(Code *host, Stmt *loop, const char *inner, const Shares *
     if (shares) shares_begin(host, shares);
     note_atomic(&c.atomic, loop);
     begin_threads(&r, &c);
+    const char *lengths = NULL;
+    for (int k = 0; k < g->depth; k++) {
+        const char *n = kernel_trips(u, grid_loop(loop, k));
+        lengths = lengths ? expr_text(u->arena, "%s, %s", lengths, n) : n;
+    }
+    bool walk = !blocks && g->depth > 1;
     if (blocks) code_line(&c, "for (int64_t fsm_i = blockIdx.x; fsm_i < fsm_n; fsm_i += gridDim.x) {");
+    else if (walk)
+        code_line(&c, "for (fsm::Walk<%d> fsm_at(fsm_n, {%s}); fsm_at.number < fsm_n; fsm_at.next()) {", g->depth, lengths);
     else code_line(&c, "for (int64_t fsm_i = fsm::thread_number(); fsm_i < fsm_n; fsm_i += fsm::thread_count()) {");
     c.indent += 4;
     if (blocks) code_line(&c, "__syncthreads();");
-    kernel_iteration(&c, loop, "fsm_i");
+    kernel_iteration(&c, loop, walk ? NULL : "fsm_i");
     const Block *innermost = grid_loop(loop, g->depth - 1)->body;
     if (blocks) block_code(&c, loop, innermost);
     else code_block(&c, innermost);
@@ -490,6 +505,29 @@ static const char *prepare_grid(Code *host, Stmt *loop) {
     return bytes;
 }
 
+// Of the elements that inner loops read: those along a row that the iteration has to itself, and those that neighbouring iterations
+// have side by side.
+static void count_reads(const Block *b, Temp index, Temp along, int *rows, int *columns) {
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        if (s->kind == ST_LOAD && s->nargs && along >= 0) {
+            bool own = false;
+            for (int k = 0; k + 1 < s->nargs; k++) own |= s->args[k] == index;
+            *rows += own && s->args[s->nargs - 1] == along;
+            *columns += s->args[s->nargs - 1] == index;
+        }
+        count_reads(s->body, index, s->kind == ST_FOR ? s->dst : along, rows, columns);
+        count_reads(s->other, index, along, rows, columns);
+    }
+}
+
+static bool reads_rows(Stmt *loop) {
+    const Stmt *last = grid_loop(loop, loop->grid->depth - 1);
+    int rows = 0, columns = 0;
+    count_reads(last->body, last->dst, -1, &rows, &columns);
+    return rows > columns;
+}
+
 void kernel_grid(Code *host, Stmt *loop) {
     Unit *u = host->u;
     const char *bytes = prepare_grid(host, loop), *n = NULL, *inner = NULL, *otherwise = "";
@@ -513,7 +551,7 @@ void kernel_grid(Code *host, Stmt *loop) {
         otherwise = "} else ";
     }
     if (blocks) {
-        code_line(host, "%sif (fsm::by_blocks(fsm_n, %s, %s)) {", otherwise, inner, bytes);
+        code_line(host, "%sif (fsm::by_blocks(fsm_n, %s, %s%s)) {", otherwise, inner, bytes, reads_rows(loop) ? ", true" : "");
         host->indent += 4;
         print_grid(host, loop, inner, NULL);
         host->indent -= 4;

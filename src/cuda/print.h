@@ -159,7 +159,8 @@ const char *kernel_errors(const Unit *u); // the argument of a launch by which a
 bool kernel_writes(const Stmt *s, const Buf *b);
 const char *kernel_trips(Unit *u, const Stmt *loop);
 const char *kernel_join(Op by);
-// The indices of iteration `number` of a grid, and what the loops around its innermost compute.
+// The indices of iteration `number` of a grid, NULL: of that which `fsm_at` has come to, and what the loops around its innermost
+// compute.
 void kernel_iteration(Code *c, Stmt *loop, const char *number);
 
 // ---- kernels whose blocks do iterations (block.c)
