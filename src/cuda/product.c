@@ -1,7 +1,7 @@
 // Matrix products (lower/product.h): where they are large, a call of fsm::cuda::matmul takes the place of a kernel of their grid.
 //
 // Where elements lie is printed as functions of the three indices, which the program calls for four places to know what they are
-// apart by.
+// apart by. Where something else than a product is added up, a struct with that function is printed before the kernels.
 #include "cuda/print.h"
 #include "lower/product.h"
 
@@ -73,6 +73,60 @@ static bool print_places(Code *c, const Product *p, const char *name, const Stmt
     return known;
 }
 
+// ---- other functions of two elements
+
+// Notes what the term is computed from in the nest, and what from outside; false if the host does not know that.
+static bool need_term(Places *z, Temp t, Map *outside) {
+    const Stmt *s = z->u->def[t];
+    if (s == z->p->left || s == z->p->right) return true;
+    if (s->kind == ST_LIT) return map_put(&z->needed, key(t), (void *)1), true;
+    if (!map_get(&z->made, key(t))) return map_put(outside, key(t), (void *)1), !z->u->device[t];
+    for (int k = 0; k < s->nargs; k++)
+        if (!need_term(z, s->args[k], outside)) return false;
+    map_put(&z->needed, key(t), (void *)1);
+    return true;
+}
+
+static void print_term(Code *c, const Places *z, const Block *b) {
+    for (int i = 0; i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        if (s == z->p->left || s == z->p->right)
+            code_line(c, "const %s %s = %s;", cuda_type(unit_kind(c->u, s->dst)), expr_temp(c->u, s->dst),
+                      s == z->p->left ? "fsm_x" : "fsm_y");
+        else if (s->dst >= 0 && map_get(&z->needed, key(s->dst))) code_stmt(c, s, NULL);
+        if (s->kind == ST_FOR) print_term(c, z, s->body);
+    }
+}
+
+// struct NAME { …; T operator()(T, T) const { … } }: an object of it, NULL if the term needs what the device alone knows.
+static const char *print_function(Unit *u, const Product *p) {
+    Places z = {.u = u, .p = p};
+    const Stmt *outer = p->batch ? p->batch : p->loop[0];
+    Map outside = {0};
+    const char *type = cuda_element(p->to->buf->kind), *values = "", *object = NULL;
+    note_made(&z.made, outer);
+    if (need_term(&z, p->term, &outside)) {
+        Code c = {.u = u, .out = &u->kernels, .indent = 4, .where = CODE_KERNEL};
+        const char *name = expr_text(u->arena, "f%d", ++u->nkernels);
+        str_printf(&u->kernels, "\nstruct %s {\n", name);
+        for (Temp t = 0; t < u->tree->temps.len; t++) {
+            if (!map_get(&outside, key(t))) continue;
+            code_line(&c, "%s %s;", cuda_type(unit_kind(u, t)), expr_temp(u, t));
+            values = expr_text(u->arena, "%s%s%s", values, *values ? ", " : "", expr_temp(u, t));
+        }
+        code_line(&c, "__device__ %s operator()(%s fsm_x, %s fsm_y) const {", type, type, type);
+        c.indent += 4;
+        print_term(&c, &z, outer->body);
+        code_line(&c, "return %s;", expr_temp(u, p->term));
+        c.indent -= 4;
+        code_line(&c, "}");
+        str_puts(&u->kernels, "};\n");
+        object = expr_text(u->arena, "%s{%s}", name, values);
+    }
+    map_free(&z.made), map_free(&z.needed), map_free(&outside);
+    return object;
+}
+
 bool product_print(Code *host, Stmt *loop) {
     Unit *u = host->u;
     const Grid *g = loop->grid;
@@ -81,6 +135,8 @@ bool product_print(Code *host, Stmt *loop) {
     if (p.batch && u->device[p.batch->args[0]]) return false;
     for (int k = 0; k < 3; k++)
         if (u->device[p.loop[k]->args[0]]) return false;
+    const char *function = p.term < 0 ? "" : print_function(u, &p);
+    if (!function) return false;
     Str *out = host->out, text = {0};
     host->out = &text;
     bool known = print_places(host, &p, "fsm_left", p.left) && print_places(host, &p, "fsm_right", p.right) &&
@@ -97,9 +153,10 @@ bool product_print(Code *host, Stmt *loop) {
         apart[k] = p.batch ? expr_text(u->arena, "fsm_%s.batch", k == 0 ? "left" : k == 1 ? "right" : "to") : "0";
     code_line(
         host,
-        "    fsm::cuda::matmul<%s>(call, %s, %s, %s, %s, 1, {%s + fsm_left.at, fsm_left.i, fsm_left.k, %s}, {%s + fsm_right.at, fsm_right.k, fsm_right.j, %s}, %d, {%s + fsm_to.at, fsm_to.i, fsm_to.j, %s});",
-        type, n[0], n[1], n[2], batch, expr_buf(u, p.left->buf), apart[0], expr_buf(u, p.right->buf), apart[1],
-        p.to->kind == ST_ADDTO, expr_buf(u, p.to->buf), apart[2]);
+        "    fsm::cuda::%s<%s>(call, %s, %s, %s, %s, %s1, {%s + fsm_left.at, fsm_left.i, fsm_left.k, %s}, {%s + fsm_right.at, fsm_right.k, fsm_right.j, %s}, %d, {%s + fsm_to.at, fsm_to.i, fsm_to.j, %s});",
+        p.term < 0 ? "matmul" : "contract", type, n[0], n[1], n[2], batch, p.term < 0 ? "" : expr_text(u->arena, "%s, ", function),
+        expr_buf(u, p.left->buf), apart[0], expr_buf(u, p.right->buf), apart[1], p.to->kind == ST_ADDTO, expr_buf(u, p.to->buf),
+        apart[2]);
     u->nlaunches++;
     return true;
 }

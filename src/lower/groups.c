@@ -13,8 +13,8 @@
 // them.
 //
 // Where a sum goes up to l < j + 1, as along a row of a triangle, q gets zeros for the rest. A zero times what the sum does not
-// contain may be NaN: sums that turn out so are computed again as they were. Of products that are added up to there, the rest is
-// not added.
+// contain may be NaN: sums that turn out so are computed again as they were, unless any rule of the reals holds (fast). Of products
+// that are added up to there, the rest is not added.
 
 #include "lower/groups.h"
 
@@ -532,10 +532,16 @@ static bool find_parts(Grouper *z) {
     return true;
 }
 
-bool groups_split(Arena *arena, Tree *tree, Block *around, int at, bool always) {
+bool groups_split(Arena *arena, Tree *tree, Block *around, int at, bool always, bool fast) {
     int n = tree->temps.len;
-    Grouper z = {
-        .arena = arena, .tree = tree, .always = always, .nest = around->stmts.data[at], .around = around, .known = n, .inner = -1};
+    Grouper z = {.arena = arena,
+                 .tree = tree,
+                 .always = always,
+                 .fast = fast,
+                 .nest = around->stmts.data[at],
+                 .around = around,
+                 .known = n,
+                 .inner = -1};
     z.made = ARENA_ARRAY(arena, bool, n + 1), z.kept = ARENA_ARRAY(arena, bool, n + 1);
     z.at = ARENA_ARRAY(arena, int, n + 1), z.level = ARENA_ARRAY(arena, int, n + 1), z.part = ARENA_ARRAY(arena, int, n + 1);
     z.array = ARENA_ARRAY(arena, Buf *, n + 1);

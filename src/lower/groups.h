@@ -6,8 +6,8 @@
 
 // Takes apart the loop, the statement number `at` of the block, whose iterations are independent: into loops for its parts, among
 // which are matrix products (lower/product.h) in the place of sums of products that matrices and the loop's iterations have in
-// common. The loop is kept for where these turn out small. always: where they are not, too, and in groups of two, for tests. False
-// if there are no such products.
-bool groups_split(Arena *arena, Tree *tree, Block *around, int at, bool always);
+// common. The loop is kept for where these turn out small. always: where they are not, too, and in groups of two, for tests. fast:
+// zero times what may be infinite is zero. False if there are no such products.
+bool groups_split(Arena *arena, Tree *tree, Block *around, int at, bool always, bool fast);
 
 #endif

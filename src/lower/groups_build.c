@@ -246,7 +246,7 @@ static void emit_sum(Grouper *z, const Piece *p) {
     e.b = outer;
     put_result(&e, put_get(z, outer, cell));
     forget_values(&e);
-    if (p->cut) put_repair(z, p, &x);
+    if (p->cut && !z->fast) put_repair(z, p, &x);
 }
 
 // What stands for the sum over the iterations of a group in b: a loop over them, whose body `e` then writes to.

@@ -50,7 +50,7 @@ typedef struct Grouper {
     Tree *tree;
     Builder build;
     Iterations it;
-    bool always;
+    bool always, fast;
     Stmt *nest;
     Block *around;
     int known;           // temps with a definition

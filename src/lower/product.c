@@ -14,7 +14,8 @@
 //
 //     r = 0; for j { for k { r[k] += x[i,j] * y[j,k] } }
 //
-// is a row of a product before the nest, too.
+// is a row of a product before the nest, too. A sum of another function of an element of each, as the squared distances of points
+// to centres, is taken out like one of products.
 //
 // Where such a nest is in a loop whose iterations are independent (a batch), what there is in this gets a loop of its own for each
 // nest, with arrays for all iterations between them: for b { N; R } becomes for b { N } for b { R }.
@@ -37,6 +38,7 @@ typedef struct Splitter {
     VEC(Nest) nests;
     Stmt **def; // by temp
     int temps;  // so many have one
+    bool rows;  // sums along rows are looked for, not products
     bool again; // operands are computed again wherever they are needed, not kept in arrays
     // Of the nest that is looked at:
     Stmt *nest;
@@ -177,17 +179,23 @@ static Temp operand_in(Splitter *z, Block *b, const Temp *is, const Operand *o) 
     return o->all ? load(z, b, o->all, is[o->row], is[o->column]) : value_in(z, b, is, o->t);
 }
 
-// In b: for [row] { for [column] { c = 0; for [over] { c += x * y } … } }; the innermost of the first two, and *sum.
+// In b: for [row] { for [column] { c = 0; for [over] { c += x * y } … } }; the innermost of the first two, and *sum. Without
+// operands, the term is added up.
 static Stmt *product_nest(Splitter *z, Block *b, const Stmt *const *loops, int row, int column, int over, const Operand *x,
-                          const Operand *y, Kind kind, Temp *is, Temp *sum) {
+                          const Operand *y, Temp term, Kind kind, Temp *is, Temp *sum) {
     Stmt *outer = add_loop(z, b, loops[row]), *inner = add_loop(z, outer->body, loops[column]);
     Temp start = zero(z, inner->body, kind), cell = new_temp(z, kind, true);
     add(z, inner->body, ST_CELL, cell, 1, &start);
     Stmt *last = add_loop(z, inner->body, loops[over]);
     is[row] = outer->dst, is[column] = inner->dst, is[over] = last->dst;
-    Temp factors[] = {operand_in(z, last->body, is, x), operand_in(z, last->body, is, y)};
-    Temp terms[] = {0, new_temp(z, kind, false)};
-    add(z, last->body, ST_OP, terms[1], 2, factors)->op = OP_mul;
+    Temp terms[] = {0, -1};
+    if (x) {
+        Temp factors[] = {operand_in(z, last->body, is, x), operand_in(z, last->body, is, y)};
+        terms[1] = new_temp(z, kind, false);
+        add(z, last->body, ST_OP, terms[1], 2, factors)->op = OP_mul;
+    } else {
+        terms[1] = value_in(z, last->body, is, term);
+    }
     terms[0] = add(z, last->body, ST_GET, new_temp(z, kind, false), 1, &cell)->dst;
     Temp next = new_temp(z, kind, false);
     add(z, last->body, ST_OP, next, 2, terms)->op = OP_add;
@@ -211,23 +219,77 @@ static bool is_long(const Splitter *z, const Stmt *s) {
     return n && (n->kind != ST_LIT || n->u.num >= LEAST);
 }
 
-// Does the statement of the loop add x * y to a cell, of which one depends on i and k, and the other on j and k? f: x first.
-static bool sum_of_products(Splitter *z, const Stmt *loop, const Stmt *set, Temp *cell, Temp f[2]) {
+// Is the term a function of one element that depends on i and k, and one that depends on j and k?
+static bool is_of_two(Splitter *z, Temp t, Temp f[2]) {
+    const Stmt *s = z->def[t];
+    if (!is_made(z, t)) return true;
+    if (!s || z->budget-- <= 0 || (s->kind != ST_LIT && s->kind != ST_OP && s->kind != ST_SELECT && s->kind != ST_LOAD))
+        return false;
+    if (s->kind == ST_LOAD) {
+        int budget = z->budget, of = depends(z, t), at = of == (1 << I | 1 << K) ? 0 : of == (1 << J | 1 << K) ? 1 : -1;
+        z->budget = budget;
+        if (at < 0 || (f[at] >= 0 && f[at] != t)) return false;
+        f[at] = t;
+        return true;
+    }
+    for (int k = 0; k < s->nargs; k++)
+        if (!is_of_two(z, s->args[k], f)) return false;
+    return true;
+}
+
+static bool is_term(Splitter *z, Temp t, Temp f[2]) {
+    z->budget = BUDGET;
+    f[0] = f[1] = -1;
+    return is_of_two(z, t, f) && f[0] >= 0 && f[1] >= 0;
+}
+
+// Is an element of a row of i and j, with all that is computed from it: is t a function of such, and of nothing that the nest
+// changes?
+static bool has_row(const Splitter *z, Temp t, int *budget) {
+    const Stmt *s = z->def[t];
+    if (!is_made(z, t) || !s || --*budget < 0) return false;
+    if (s->kind == ST_LOAD) {
+        bool i = false, j = false;
+        for (int k = 0; k + 1 < s->nargs; k++) i |= s->args[k] == z->var[I], j |= s->args[k] == z->var[J];
+        return i && j && s->args[s->nargs - 1] == z->var[K];
+    }
+    for (int k = 0; k < s->nargs; k++)
+        if (has_row(z, s->args[k], budget)) return true;
+    return false;
+}
+
+static bool is_row_term(Splitter *z, Temp t) {
+    return depends_on(z, t) == (1 << I | 1 << J | 1 << K) && has_row(z, t, &(int){BUDGET});
+}
+
+// Does the statement of the loop add x * y to a cell, of which one depends on i and k, and the other on j and k? f: x first. Or
+// *term, another function of two such.
+static bool sum_of_products(Splitter *z, const Stmt *loop, const Stmt *set, Temp *cell, Temp f[2], Temp *term) {
+    *term = -1;
     if (set->kind != ST_SET || !is_float(z, set->dst) || !is_op(z, set->args[0], OP_add)) return false;
     if (block_uses(loop->body, set->dst) != 1 || block_uses(loop->body, set->args[0]) != 1)
         return false; // else each sum so far is used
     const Stmt *sum = z->def[set->args[0]];
     for (int k = 0; k < 2; k++) {
         const Stmt *get = z->def[sum->args[k]];
-        if (!get || get->kind != ST_GET || get->args[0] != set->dst || !is_op(z, sum->args[1 - k], OP_mul)) continue;
-        if (block_uses(loop->body, get->dst) != 1) return false;
+        if (!get || get->kind != ST_GET || get->args[0] != set->dst || block_uses(loop->body, get->dst) != 1) continue;
         const Stmt *mul = z->def[sum->args[1 - k]];
-        int x = depends_on(z, mul->args[0]), y = depends_on(z, mul->args[1]);
+        *cell = set->dst;
+        if (z->rows) {
+            *term = sum->args[1 - k];
+            return is_row_term(z, *term);
+        }
+        bool product = is_op(z, sum->args[1 - k], OP_mul);
+        int x = product ? depends_on(z, mul->args[0]) : -1, y = product ? depends_on(z, mul->args[1]) : -1;
         bool turned = x == (1 << J | 1 << K);
-        if (!turned && x != (1 << I | 1 << K)) return false;
-        if (y != (turned ? 1 << I | 1 << K : 1 << J | 1 << K)) return false;
-        *cell = set->dst, f[0] = mul->args[turned], f[1] = mul->args[!turned];
-        return true;
+        if ((turned || x == (1 << I | 1 << K)) && y == (turned ? 1 << I | 1 << K : 1 << J | 1 << K)) {
+            f[0] = mul->args[turned], f[1] = mul->args[!turned];
+            return true;
+        }
+        if (!z->again && is_term(z, sum->args[1 - k], f)) {
+            *term = sum->args[1 - k];
+            return true;
+        }
     }
     return false;
 }
@@ -280,10 +342,10 @@ static void take_effect(Block *b, Stmt *loop, const Stmt *effect) {
 static bool split_sum(Splitter *z, Stmt *j, int at, const Stmt *set) {
     Stmt *k = j->body->stmts.data[at];
     const Stmt *const loops[] = {z->nest, j, k};
-    Temp cell, f[2], is[VARS], sum;
+    Temp cell, f[2], is[VARS], sum, term;
     set_indices(z, j, k);
-    if (!is_long(z, k) || !sum_of_products(z, k, set, &cell, f)) return false;
-    bool direct = z->again || (z->def[f[0]]->kind == ST_LOAD && z->def[f[1]]->kind == ST_LOAD);
+    if (!is_long(z, k) || !sum_of_products(z, k, set, &cell, f, &term)) return false;
+    bool direct = z->again || term >= 0 || (z->def[f[0]]->kind == ST_LOAD && z->def[f[1]]->kind == ST_LOAD);
     if (direct && is_alone(z, j, cell)) return false;
     int made = -1;
     for (int i = 0; i < j->body->stmts.len; i++) {
@@ -296,9 +358,10 @@ static bool split_sum(Splitter *z, Stmt *j, int at, const Stmt *set) {
     const Stmt *first = z->def[j->body->stmts.data[made]->args[0]];
     if (!first || first->kind != ST_LIT || first->u.real != 0) return false;
     Kind kind = z->tree->temps.data[cell].kind;
-    Operand x = operand(z, f[0], loops, I, K), y = operand(z, f[1], loops, J, K);
+    Operand x = {0}, y = {0};
+    if (term < 0) x = operand(z, f[0], loops, I, K), y = operand(z, f[1], loops, J, K);
     Buf *p = add_matrix(z, kind, z->nest, j);
-    Stmt *inner = product_nest(z, &z->before, loops, I, J, K, &x, &y, kind, is, &sum);
+    Stmt *inner = product_nest(z, &z->before, loops, I, J, K, term < 0 ? &x : NULL, &y, term, kind, is, &sum);
     Temp args[] = {sum, is[I], is[J]};
     add(z, inner->body, ST_STORE, -1, 3, args)->buf = p;
     take_effect(j->body, k, set), take_out(j->body, made);
@@ -396,7 +459,7 @@ static bool split_addition(Splitter *z, Stmt *j, int at, Stmt *k, const Stmt *to
         else take_effect(j->body, k, to);
         Temp *add_args = ARENA_ARRAY(z->arena, Temp, to->nargs);
         Buf *p = cond >= 0 ? add_matrix(z, kind, loops[row], k) : NULL;
-        Stmt *inner = product_nest(z, &z->after, loops, row, K, over, &d, &o, kind, is, &sum);
+        Stmt *inner = product_nest(z, &z->after, loops, row, K, over, &d, &o, -1, kind, is, &sum);
         if (p) {
             Temp args[] = {sum, is[row], is[K]};
             add(z, inner->body, ST_STORE, -1, 3, args)->buf = p;
@@ -470,7 +533,7 @@ static bool split_row(Splitter *z, Stmt *j, Stmt *k, const Stmt *to) {
     if (!fill) return false;
     Operand left = operand(z, mul->args[turned], loops, I, J), right = operand(z, mul->args[!turned], loops, J, K);
     Buf *p = add_matrix(z, row->kind, z->nest, k);
-    Stmt *inner = product_nest(z, &z->before, loops, I, K, J, &left, &right, row->kind, is, &sum);
+    Stmt *inner = product_nest(z, &z->before, loops, I, K, J, &left, &right, -1, row->kind, is, &sum);
     Temp args[] = {sum, is[I], is[K]};
     add(z, inner->body, ST_STORE, -1, 3, args)->buf = p;
     take_effect(j->body, k, to);
@@ -480,9 +543,9 @@ static bool split_row(Splitter *z, Stmt *j, Stmt *k, const Stmt *to) {
 }
 
 static bool split_effects(Splitter *z, Stmt *j, int at, Stmt *k) {
-    for (int i = 0; i < k->body->stmts.len; i++)
+    for (int i = 0; i < k->body->stmts.len && !z->rows; i++)
         if (split_row(z, j, k, k->body->stmts.data[i])) return true;
-    for (int i = 0; i < k->body->stmts.len; i++)
+    for (int i = 0; i < k->body->stmts.len && !z->rows; i++)
         if (!stmt_is_plain(k->body->stmts.data[i]) && split_addition(z, j, at, k, k->body->stmts.data[i], -1)) return true;
     for (int i = 0; i < k->body->stmts.len; i++)
         if (!stmt_is_plain(k->body->stmts.data[i]) && split_sum(z, j, at, k->body->stmts.data[i])) return true;
@@ -495,7 +558,7 @@ static void split_inside(Splitter *z, Stmt *j) {
         Stmt *s = j->body->stmts.data[at];
         bool done = false;
         if (s->kind == ST_FOR) done = split_effects(z, j, at, s);
-        else if (s->kind == ST_IF && (!s->other || !s->other->stmts.len) && s->body) {
+        else if (s->kind == ST_IF && !z->rows && (!s->other || !s->other->stmts.len) && s->body) {
             Stmt *k = block_only_effect(s->body);
             Stmt *to = k && k->kind == ST_FOR ? block_only_effect(k->body) : NULL;
             done = to && split_addition(z, j, at, k, to, s->args[0]);
@@ -709,7 +772,7 @@ static void find_nests(Splitter *z, Iterations *it, Block *b) {
     }
 }
 
-void products_split(Arena *arena, Tree *tree, bool precise, bool always) {
+void products_split(Arena *arena, Tree *tree, bool precise, bool always, bool fast) {
     if (precise) return;
     Splitter z = {.arena = arena, .tree = tree};
     Iterations it;
@@ -719,8 +782,13 @@ void products_split(Arena *arena, Tree *tree, bool precise, bool always) {
     for (int i = 0; i < z.nests.len; i++) {
         const Nest n = z.nests.data[i];
         if (split_nest(&z, n.around, n.loop) || split_batch(&z, n.around, n.loop) || split_swapped(&z, n.around, n.loop)) continue;
-        groups_split(arena, tree, n.around, find_stmt(n.around, n.loop), always);
+        groups_split(arena, tree, n.around, find_stmt(n.around, n.loop), always, fast);
     }
+    z.nests.len = 0, z.rows = true;
+    iter_init(&it, arena, tree, precise);
+    find_nests(&z, &it, tree->body);
+    iter_free(&it);
+    for (int i = 0; i < z.nests.len; i++) split_nest(&z, z.nests.data[i].around, z.nests.data[i].loop);
     vec_free(&z.nests);
 }
 
@@ -785,8 +853,27 @@ static const Stmt *def_of(const Finder *z, Temp t, StmtKind kind) {
     return z->def[t] && z->def[t]->kind == kind ? z->def[t] : NULL;
 }
 
+// Finds the elements that the term is a function of.
+static bool find_elements(const Finder *z, Temp t, Product *p, int *budget) {
+    Stmt *s = z->def[t];
+    if (!map_get(&z->made, (void *)((intptr_t)t + 1))) return true;
+    if (!s || --*budget < 0) return false;
+    if (s->kind == ST_LOAD) {
+        int of = affine_indices(z, s);
+        Stmt **at = of == (1 << I | 1 << K) ? &p->left : of == (1 << J | 1 << K) ? &p->right : NULL;
+        if (!at || (*at && *at != s)) return false;
+        *at = s;
+        return true;
+    }
+    if (s->kind != ST_LIT && s->kind != ST_OP && s->kind != ST_SELECT) return false;
+    for (int k = 0; k < s->nargs; k++)
+        if (!find_elements(z, s->args[k], p, budget)) return false;
+    return true;
+}
+
 static bool find(Finder *z, Product *p) {
     Stmt *e[3], *set;
+    p->term = -1;
     if (!effects(p->loop[I]->body, 1, &p->loop[J]) || p->loop[J]->kind != ST_FOR || p->loop[J]->nargs > 1 || p->loop[I]->nargs > 1)
         return false;
     if (!effects(p->loop[J]->body, 3, e) || e[0]->kind != ST_CELL || e[1]->kind != ST_FOR || e[1]->nargs > 1) return false;
@@ -803,9 +890,12 @@ static bool find(Finder *z, Product *p) {
         if (affine(z, p->loop[k]->args[0])) return false;
     for (int k = 0; k < 2; k++) {
         const Stmt *get = def_of(z, sum->args[k], ST_GET), *mul = def_of(z, sum->args[1 - k], ST_OP);
-        if (!get || get->args[0] != e[0]->dst || !mul || mul->op != OP_mul) continue;
-        p->left = z->def[mul->args[0]], p->right = z->def[mul->args[1]];
-        if (!p->left || !p->right || p->left->kind != ST_LOAD || p->right->kind != ST_LOAD) return false;
+        if (!get || get->args[0] != e[0]->dst || !mul) continue;
+        bool product = mul->op == OP_mul && def_of(z, mul->args[0], ST_LOAD) && def_of(z, mul->args[1], ST_LOAD) &&
+                       mul->args[0] != mul->args[1];
+        if (product) p->left = z->def[mul->args[0]], p->right = z->def[mul->args[1]];
+        else if (find_elements(z, p->term = sum->args[1 - k], p, &(int){BUDGET}) && p->left && p->right) product = true;
+        if (!product) return false;
         if (affine_indices(z, p->left) == (1 << J | 1 << K)) p->left = z->def[mul->args[1]], p->right = z->def[mul->args[0]];
         const Kind kind = p->to->buf->kind;
         return affine_indices(z, p->left) == (1 << I | 1 << K) && affine_indices(z, p->right) == (1 << J | 1 << K) &&

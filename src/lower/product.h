@@ -5,18 +5,20 @@
 #include "lower/tree.h"
 
 // to[.. i .. j ..] = or += the sum over k of left[.. i .. k ..] * right[.. j .. k ..], where indices are affine in the three; for
-// each index of a batch, if there is one, in which they are affine, too.
+// each index of a batch, if there is one, in which they are affine, too. In the place of `*` there may be another function.
 typedef struct Product {
     Stmt *loop[3];      // over i, j and k
     Stmt *batch;        // the loop around them, or NULL
     Stmt *left, *right; // ST_LOAD
     Stmt *to;           // ST_STORE or ST_ADDTO
+    Temp term;          // what is added up, if it is not the product of left and right, but another function of them; else -1
 } Product;
 
 // Sums of products inside of loops become loops of their own where they can run before the others, or after them, and have the form
 // of products: the loops are those whose iterations are independent; or such loops are taken apart (lower/groups.h; always: as
-// there). Where sums keep their order (precise), nothing.
-void products_split(Arena *arena, Tree *tree, bool precise, bool always);
+// there). Sums along rows of arrays, as of squares, become loops of their own, too: the threads of a warp read a row side by side.
+// Where sums keep their order (precise), nothing.
+void products_split(Arena *arena, Tree *tree, bool precise, bool always, bool fast);
 // The same of one nest in a block, whose iterations are independent; operands are computed again wherever they are needed, and not
 // kept in arrays. Were there any products in it?
 bool products_split_nest(Arena *arena, Tree *tree, Block *around, Stmt *nest);

@@ -22,46 +22,100 @@ template <class T> Matrix<T> column_major(T *data, int64_t columns, int64_t batc
 
 // ---- a kernel
 
-constexpr int TILE = 64, DEPTH = 16, PART = 4; // a block makes TILE x TILE elements, a thread PART x PART of them
+constexpr int DEPTH = 16; // so many columns of a tile are in shared memory at a time
 
-// The DEPTH columns from k on of TILE rows from `first` on, as tile[column][row]; zeros beyond the matrix.
-template <class T>
-__device__ inline void load_tile(T (&tile)[DEPTH][TILE + 1], const T *data, int64_t row, int64_t column, int64_t rows, int64_t columns,
-                                 int64_t first, int64_t k) {
-    for (int e = thread_number(); e < TILE * DEPTH; e += BLOCK) {
-        const int i = column == 1 ? e / DEPTH : e % TILE, j = column == 1 ? e % DEPTH : e / TILE; // neighbours in memory
-        tile[j][i] = first + i < rows && k + j < columns ? data[(first + i) * row + (k + j) * column] : T(0);
+// A block makes ROWS x COLUMNS elements, ACROSS threads beside each other; a thread makes DOWN neighbouring rows of them, of every
+// ACROSS-th column.
+template <int ROWS_, int COLUMNS_, int ACROSS_> struct Tiling {
+    enum { ROWS = ROWS_, COLUMNS = COLUMNS_, ACROSS = ACROSS_, DOWN = ROWS * ACROSS / BLOCK, PART = COLUMNS / ACROSS };
+};
+using Square = Tiling<64, 64, 16>;
+using Narrow = Tiling<256, 8, 1>;                           // for a few columns
+template <class T> constexpr int PAD = 16 / int(sizeof(T)); // rows in shared memory begin at multiples of 16 bytes
+
+// What is added up for elements x and y.
+template <class T> struct Multiply {
+    __device__ T operator()(T x, T y) const { return x * y; }
+};
+template <class T, class F> struct Turned {
+    F f;
+    __device__ T operator()(T x, T y) const { return f(y, x); }
+};
+
+// The DEPTH columns from k on of SIZE rows from `first` on, as tile[column][row]; zeros beyond the matrix.
+template <int SIZE, class T>
+__device__ inline void load_tile(T (&tile)[DEPTH][SIZE + PAD<T>], const T *data, int64_t row, int64_t column, int64_t rows,
+                                 int64_t columns, int64_t first, int64_t k) {
+    const int t = thread_number();
+    if (column == 1) { // neighbouring threads take neighbours in memory
+        constexpr int STEP = BLOCK / DEPTH;
+        const int j = t % DEPTH;
+        const T *p = data + (first + t / DEPTH) * row + (k + j);
+        for (int i = t / DEPTH; i < SIZE; i += STEP, p += STEP * row) tile[j][i] = first + i < rows && k + j < columns ? *p : T(0);
+    } else {
+        constexpr int STEP = BLOCK / SIZE;
+        const int i = t % SIZE;
+        const T *p = data + (first + i) * row + (k + t / SIZE) * column;
+        for (int j = t / SIZE; j < DEPTH; j += STEP, p += STEP * column)
+            tile[j][i] = first + i < rows && k + j < columns ? *p : T(0);
     }
 }
 
-template <class T>
-__global__ void __launch_bounds__(BLOCK)
-    matmul_tiles(int64_t m, int64_t n, int64_t depth, int64_t batch, T alpha, Matrix<const T> a, Matrix<const T> b, T beta, Matrix<T> c) {
-    FSM_SHARED(left, T[DEPTH][TILE + 1]);
-    FSM_SHARED(right, T[DEPTH][TILE + 1]);
-    const int64_t across = (n - 1) / TILE + 1, down = (m - 1) / TILE + 1;
+template <class T, class F, class By>
+__global__ void __launch_bounds__(BLOCK, sizeof(T) > 4 ? 3 : 4)
+    contract_tiles(int64_t m, int64_t n, int64_t depth, int64_t batch, F f, T alpha, Matrix<const T> a, Matrix<const T> b, T beta,
+                   Matrix<T> c) {
+    FSM_SHARED(left, T[DEPTH][By::ROWS + PAD<T>]);
+    FSM_SHARED(right, T[DEPTH][By::COLUMNS + PAD<T>]);
+    const int64_t across = (n - 1) / By::COLUMNS + 1, down = (m - 1) / By::ROWS + 1;
     for (int64_t block = blockIdx.x; block < across * down * batch; block += gridDim.x) {
-        const int64_t number = block / (across * down), i0 = block / across % down * TILE, j0 = block % across * TILE;
+        const int64_t number = block / (across * down), i0 = block / across % down * By::ROWS, j0 = block % across * By::COLUMNS;
         const T *a0 = a.data + number * a.batch, *b0 = b.data + number * b.batch;
-        const int i1 = thread_number() / (TILE / PART), j1 = thread_number() % (TILE / PART);
-        T sum[PART][PART] = {};
+        const int i1 = thread_number() / By::ACROSS * By::DOWN, j1 = thread_number() % By::ACROSS;
+        T sum[By::DOWN][By::PART] = {};
         for (int64_t k = 0; k < depth; k += DEPTH) {
-            load_tile(left, a0, a.row, a.column, m, depth, i0, k);
-            load_tile(right, b0, b.column, b.row, n, depth, j0, k);
+            load_tile<By::ROWS>(left, a0, a.row, a.column, m, depth, i0, k);
+            load_tile<By::COLUMNS>(right, b0, b.column, b.row, n, depth, j0, k);
             __syncthreads();
-            for (int l = 0; l < DEPTH; l++)
-                for (int i = 0; i < PART; i++)
-                    for (int j = 0; j < PART; j++) sum[i][j] += left[l][i1 + i * (TILE / PART)] * right[l][j1 + j * (TILE / PART)];
+            const auto step = [&](int l) {
+                for (int i = 0; i < By::DOWN; i++)
+                    for (int j = 0; j < By::PART; j++) sum[i][j] += f(left[l][i1 + i], right[l][j1 + j * By::ACROSS]);
+            };
+            if (depth - k >= DEPTH)
+                for (int l = 0; l < DEPTH; l++) step(l);
+            else
+                for (int l = 0; l < depth - k; l++) step(l); // what f is of zeros does not count
             __syncthreads();
         }
-        for (int i = 0; i < PART; i++)
-            for (int j = 0; j < PART; j++) {
-                const int64_t y = i0 + i1 + i * (TILE / PART), x = j0 + j1 + j * (TILE / PART);
+        for (int i = 0; i < By::DOWN; i++)
+            for (int j = 0; j < By::PART; j++) {
+                const int64_t y = i0 + i1 + i, x = j0 + j1 + j * By::ACROSS;
                 if (y >= m || x >= n) continue;
                 T *p = c.data + number * c.batch + y * c.row + x * c.column;
                 *p = beta == T(0) ? alpha * sum[i][j] : alpha * sum[i][j] + beta * *p;
             }
     }
+}
+
+template <class By, class T, class F>
+void contract_by(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, F f, T alpha, Matrix<const T> a, Matrix<const T> b,
+                 T beta, Matrix<T> c) {
+    const int64_t tiles = count_of((m - 1) / By::ROWS + 1, (n - 1) / By::COLUMNS + 1, batch);
+    FSM_LAUNCH((contract_tiles<T, F, By>), unsigned(tiles < 0 || tiles > INT32_MAX ? INT32_MAX : tiles), BLOCK, 0, call.stream(), m,
+               n, k, batch, f, alpha, a, b, beta, c);
+}
+
+// Element [i, j] of c becomes beta times what it is, unless that is 0, plus alpha times the sum over l of f(a[i, l], b[l, j]); for
+// each of `batch` m x k, k x n and m x n matrices.
+template <class T, class F>
+void contract(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, F f, T alpha, Matrix<const T> a, Matrix<const T> b,
+              T beta, Matrix<T> c) {
+    if (m <= 0 || n <= 0 || batch <= 0 || call.code()) return;
+    const Matrix<const T> at{a.data, a.column, a.row, a.batch}, bt{b.data, b.column, b.row, b.batch};
+    const Matrix<T> ct{c.data, c.column, c.row, c.batch};
+    if (n <= Narrow::COLUMNS) contract_by<Narrow>(call, m, n, k, batch, f, alpha, a, b, beta, c);
+    else if (m <= Narrow::COLUMNS) contract_by<Narrow>(call, n, m, k, batch, Turned<T, F>{f}, alpha, bt, at, beta, ct);
+    else contract_by<Square>(call, m, n, k, batch, f, alpha, a, b, beta, c);
 }
 
 // ---- cuBLAS
@@ -150,11 +204,15 @@ template <class F> Places places_of_batch(F f) {
     return {at, f(0, 1, 0, 0) - at, f(0, 0, 1, 0) - at, f(0, 0, 0, 1) - at, f(1, 0, 0, 0) - at};
 }
 
-// Is a sum over k, for i < m and j < n, better done as a product than by a thread or a block for each i and j?
+// Is a sum over k, for i < m and j < n, better done as a product than by a thread or a block for each i and j? A few columns, or
+// rows, are one of many.
 #ifndef FSM_LEAST_PRODUCT
 #define FSM_LEAST_PRODUCT 16
 #endif
-inline bool is_product(int64_t m, int64_t n, int64_t k) { return m >= FSM_LEAST_PRODUCT && n >= FSM_LEAST_PRODUCT && k >= FSM_LEAST_PRODUCT; }
+inline bool is_product(int64_t m, int64_t n, int64_t k) {
+    const int64_t few = FSM_LEAST_PRODUCT < 4 ? FSM_LEAST_PRODUCT : 4, many = 1 << 12, less = m < n ? m : n, more = m < n ? n : m;
+    return k >= FSM_LEAST_PRODUCT && (less >= FSM_LEAST_PRODUCT || (less >= few && more >= many));
+}
 
 // Objects that are compiled with and without FSM_CUDA_CUBLAS may be in one program.
 #ifdef FSM_CUDA_CUBLAS
@@ -176,10 +234,7 @@ void matmul(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, T alpha,
     const bool fits = m <= INT32_MAX && n <= INT32_MAX && k <= INT32_MAX && batch <= INT32_MAX && c.column == 1;
     if (large && fits && suits_blas(a, m, k) && suits_blas(b, k, n) && suits_blas(c, m, n)) return matmul_blas(call, m, n, k, batch, alpha, a, b, beta, c);
 #endif
-    const int64_t tiles = ((m - 1) / TILE + 1) * ((n - 1) / TILE + 1);
-    const int64_t blocks = count_of(tiles, batch);
-    FSM_LAUNCH(matmul_tiles<T>, unsigned(blocks < 0 || blocks > INT32_MAX ? INT32_MAX : blocks), BLOCK, 0, call.stream(), m, n, k, batch,
-               alpha, a, b, beta, c);
+    contract(call, m, n, k, batch, Multiply<T>(), alpha, a, b, beta, c);
 }
 
 } // inline namespace
