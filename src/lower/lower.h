@@ -44,6 +44,11 @@ void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt);
 // of a few iterations, for tests. (threads.c)
 void threads_cut(Arena *arena, Tree *tree, const LaneOptions *opt, bool always);
 
+// Makes one loop of nests of a GPU that follow each other where an iteration needs no other iteration of the first. (merge.c)
+void lower_merge_grids(Arena *arena, Tree *tree, bool strict);
+// Values that they compute twice, arrays that are the same, and sums that need no array of their own. (common.c)
+void lower_share(Arena *arena, Tree *tree, bool strict);
+
 // Turns products in loops without lanes whose iterations wait for each other, as --fp=fast allows. (height.c)
 void lower_heights(Arena *arena, Tree *tree);
 

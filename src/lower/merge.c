@@ -4,11 +4,13 @@
 //
 //     for i < n { a[i] = e }; for j < n { b[j] = f(a[j]) }   becomes   for i < n { a[i] = e; b[i] = f(e) }
 //
-// Merged are nests of loops with scalar work inside that may have lanes, if they have an array in common.
+// Merged are nests of loops with scalar work inside that may have lanes, if they have an array in common. Where they are grids of a
+// GPU, each is a launch, and what it leaves for the next goes through memory: then all such nests are merged, also fills and
+// copies.
 #include "lower/effects.h"
 #include "lower/internal.h"
 
-enum { NEAR = 40, LARGEST_LOOP = 150, LARGEST_BLOCK = 1000, DEEPEST = 6, KNOWN = 64, FEW = 8 };
+enum { NEAR = 40, LARGEST_LOOP = 150, LARGEST_BLOCK = 1000, DEEPEST = 6, KNOWN = 64, FEW = 8, LARGEST_GRID = 400 };
 
 typedef struct Merger {
     Arena *arena;
@@ -16,6 +18,7 @@ typedef struct Merger {
     Stmt **def;  // by temp
     int temps;   // so many have one
     bool strict; // sums keep their order
+    bool grids;  // the loops are those of a GPU
     Map *opened; // loops that were fills or copies, and are nothing else
     // Of the block that is looked at:
     Block *block;
@@ -210,8 +213,9 @@ static bool pays(const Merger *z, const Stmt *a, const Effects *ea, const Stmt *
 static bool mergeable(const Merger *z, int first, int second) {
     const Stmt *a = z->block->stmts.data[first], *b = z->block->stmts.data[second];
     const Effects *ea = &z->of.data[first], *eb = &z->of.data[second];
-    if (ea->size + eb->size > LARGEST_LOOP || ea->stops || !have_common(ea, eb) || !alike(z, a, b) || !pays(z, a, ea, b, eb))
+    if (ea->size + eb->size > (z->grids ? LARGEST_GRID : LARGEST_LOOP) || ea->stops || !have_common(ea, eb) || !alike(z, a, b))
         return false;
+    if (!z->grids && !pays(z, a, ea, b, eb)) return false;
     if (!nest_is_parallel(a, ea, z->def, z->strict) || !nest_is_parallel(b, eb, z->def, z->strict)) return false;
     return !effects_share_cells(ea, eb) && effects_apart(ea, a->dst, eb, b->dst);
 }
@@ -318,6 +322,53 @@ static void merge_block(Merger *z, Block *block) {
     }
 }
 
+// ---- fills and copies
+
+// The fill or copy as a nest of loops, which it is noted for.
+static Stmt *as_nest(Merger *z, Stmt *s) {
+    Buf *b = s->buf;
+    Temp *index = ARENA_ARRAY(z->arena, Temp, b->rank + 1), *args = ARENA_ARRAY(z->arena, Temp, b->rank + 1);
+    Stmt *outermost = NULL, *loop = NULL;
+    for (int k = 0; k < b->rank; k++) {
+        vec_push(&z->tree->temps, ((TempInfo){.kind = KIND_INT, .name = "i"}));
+        index[k] = z->tree->temps.len - 1;
+        Stmt *inner = tree_stmt(z->arena, ST_FOR, index[k], 1, &b->extent[k], s->span);
+        inner->body = ARENA_NEW(z->arena, Block);
+        if (loop) vec_push(&loop->body->stmts, inner);
+        else outermost = inner;
+        loop = inner;
+    }
+    args[0] = s->kind == ST_FILL ? s->args[0] : -1;
+    if (s->kind == ST_COPY) {
+        vec_push(&z->tree->temps, ((TempInfo){.kind = b->kind}));
+        Stmt *load = tree_stmt(z->arena, ST_LOAD, args[0] = z->tree->temps.len - 1, b->rank, index, s->span);
+        load->buf = s->src;
+        vec_push(&loop->body->stmts, load);
+    }
+    memcpy(args + 1, index, sizeof *args * (size_t)b->rank);
+    Stmt *store = tree_stmt(z->arena, ST_STORE, -1, b->rank + 1, args, s->span);
+    store->buf = b;
+    vec_push(&loop->body->stmts, store);
+    map_put(z->opened, outermost, s);
+    return outermost;
+}
+
+static bool has_extents(const Merger *z, const Buf *a, const Buf *b) {
+    if (a->rank != b->rank) return false;
+    for (int k = 0; k < a->rank; k++)
+        if (!same(z, a->extent[k], b->extent[k])) return false;
+    return true;
+}
+
+static void open_copies(Merger *z, Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        Stmt *s = block->stmts.data[i];
+        open_copies(z, s->body), open_copies(z, s->other);
+        bool can = s->kind == ST_FILL || (s->kind == ST_COPY && has_extents(z, s->buf, s->src));
+        if (can && s->buf->rank > 0 && s->buf->rank <= DEEPEST) block->stmts.data[i] = as_nest(z, s);
+    }
+}
+
 // Fills and copies that have stayed loops of their own are such again.
 static void close_copies(const Map *opened, Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
@@ -330,12 +381,26 @@ static void close_copies(const Map *opened, Block *block) {
     }
 }
 
+static void merge(Merger *z) {
+    z->temps = z->tree->temps.len;
+    z->def = ARENA_ARRAY(z->arena, Stmt *, z->temps + 1);
+    tree_definitions(z->tree->body, z->def);
+    merge_block(z, z->tree->body);
+    close_copies(z->opened, z->tree->body);
+    vec_free(&z->of);
+    lower_remove_dead(z->arena, z->tree);
+}
+
 void lower_merge(Arena *arena, Tree *tree, bool strict, Map *opened) {
-    Merger z = {.arena = arena, .tree = tree, .temps = tree->temps.len, .strict = strict, .opened = opened};
+    merge(&(Merger){.arena = arena, .tree = tree, .strict = strict, .opened = opened});
+}
+
+void lower_merge_grids(Arena *arena, Tree *tree, bool strict) {
+    Map opened = {0};
+    Merger z = {.arena = arena, .tree = tree, .strict = strict, .grids = true, .opened = &opened, .temps = tree->temps.len};
     z.def = ARENA_ARRAY(arena, Stmt *, z.temps + 1);
     tree_definitions(tree->body, z.def);
-    merge_block(&z, tree->body);
-    close_copies(opened, tree->body);
-    vec_free(&z.of);
-    lower_remove_dead(arena, tree);
+    open_copies(&z, tree->body);
+    merge(&z);
+    map_free(&opened);
 }
