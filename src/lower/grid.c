@@ -157,6 +157,7 @@ static void choose(Chooser *z, Block *block) {
 void grid_choose(Arena *arena, Tree *tree, bool precise, bool atomics) {
     Chooser z = {.arena = arena, .tree = tree, .atomics = atomics};
     iter_init(&z.it, arena, tree, precise);
+    z.it.places = true;
     choose(&z, tree->body);
     iter_free(&z.it);
 }

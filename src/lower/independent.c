@@ -305,6 +305,13 @@ static bool check_outside(const Iterations *p) {
     return true;
 }
 
+// Does each iteration add to elements of its own, for a reason that indices do not show?
+static bool adds_apart(const Iterations *p, const Stmt *s) {
+    for (int k = 0; k < s->nown && p->places; k++)
+        if (s->own[k] == p->loop->dst) return true;
+    return false;
+}
+
 bool iter_shares(const Iterations *p, const Buf *b) {
     bool shares = false;
     int n = 0;
@@ -312,7 +319,7 @@ bool iter_shares(const Iterations *p, const Buf *b) {
         const Stmt *s = p->outside.data[i];
         if (s->buf != b) continue;
         n++;
-        shares |= s->kind == ST_ADDTO && !keeps_apart(p, b, s->args + 1);
+        shares |= s->kind == ST_ADDTO && !keeps_apart(p, b, s->args + 1) && !adds_apart(p, s);
     }
     return (shares || n > 1) && !at_own_places(p, b) && !stores_once(p, b);
 }

@@ -11,6 +11,7 @@ typedef struct Iterations {
     Tree *tree;
     bool precise;   // sums keep their order
     bool fast;      // recurrences need not
+    bool places;    // what Stmt.own says of places counts
     int known;      // so many temps there were at first
     Stmt **def;     // by temp, of these: the statement that makes it
     int *uses;      // by temp

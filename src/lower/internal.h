@@ -31,6 +31,9 @@ typedef struct Task {
     bool first, stored;    // such a task; it has been done
     Node *place; // TASK_SCATTER: e is a sum, each term of which is stored here, in terms of its variable (cover.c); or NULL
     bool once;   // nothing else writes to these elements
+    const Var *sum[2]; // TASK_SCATTER, TASK_ADD: of the sums that loops have been opened for, the last; their number
+    int nsums;
+    bool apart; // each of their terms is added to an element of its own
 } Task;
 
 // A value in a branch, and what the branch is known by: the value itself, or the condition under which several tasks are done.

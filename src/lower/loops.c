@@ -147,6 +147,7 @@ static Task inside(Lower *l, const Task *t) {
     }
     Task u = t->place ? with_index(l, t, t->place, t->e) : *t;
     if (t->place) u.kind = TASK_STORE, u.place = NULL;
+    if (t->kind == TASK_SCATTER && u.nsums++ < 2) u.sum[u.nsums - 1] = t->e->u.var;
     u.e = t->e->args[0];
     return u;
 }
@@ -169,6 +170,10 @@ static void emit_scalar_task(Lower *l, Task *t) {
     }
     Stmt *s = lower_stmt(l, t->kind == TASK_ADD ? ST_ADDTO : ST_STORE, -1, t->nidx + 1, args);
     s->buf = t->buf, s->once = t->once;
+    if (!t->apart || t->kind != TASK_ADD) return;
+    Temp *own = ARENA_ARRAY(l->arena, Temp, t->nsums + 1);
+    for (int k = 0; k < t->nsums; k++) own[k] = lower_value(l, ir_var((Var *)t->sum[k]));
+    s->own = own, s->nown = t->nsums;
 }
 
 // A whole array that is in memory already.

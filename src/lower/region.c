@@ -1,6 +1,8 @@
 // The indices of an array for which a condition holds, as loops.
 #include "ir/internal.h"
 #include "lower/internal.h"
+
+#include <string.h>
 #include "pass/pass.h"
 
 static void replace_var(Ir *m, Region *r, Node **c, int nc, Var *v, Node *by) {
@@ -97,7 +99,9 @@ static bool same_region(Ir *m, const Region *a, const Region *b) {
 
 static Task in_region(Lower *l, const Region *r, const Task *t) {
     Node *from[RANK_MAX], *to[RANK_MAX];
-    Task u = {.kind = t->kind, .buf = t->buf, .nidx = t->nidx, .idx = ARENA_ARRAY(l->arena, Node *, t->nidx)};
+    Task u = {.kind = t->kind, .buf = t->buf, .nidx = t->nidx, .nsums = t->nsums, .apart = t->apart};
+    memcpy(u.sum, t->sum, sizeof u.sum);
+    u.idx = ARENA_ARRAY(l->arena, Node *, t->nidx);
     for (int k = 0; k < r->nloops; k++) from[k] = ir_var(t->region->loop[k]), to[k] = ir_var(r->loop[k]);
     for (int k = 0; k < t->nidx; k++) u.idx[k] = ir_subst(l->ir, t->idx[k], r->nloops, from, to);
     u.e = ir_subst(l->ir, t->e, r->nloops, from, to);

@@ -86,6 +86,58 @@ static bool opens_sums(Ir *m, Task *t, const Region *r) {
     return true;
 }
 
+// ---- terms that do not meet
+
+static Node *at(Ir *m, Node *e, Var *x, Node *a, Var *y, Node *b) {
+    Node *from[] = {ir_var(x), ir_var(y)}, *to[] = {a, b};
+    return ir_subst(m, e, 2, from, to);
+}
+
+// Is a less than b, whatever indices and sizes are?
+static bool below(Ir *m, Node *a, Node *b) {
+    Poly d = poly_add(m, poly_of(m, b), poly_scale(m, poly_of(m, a), -1));
+    return !poly_huge(d) && poly_nonneg(m, poly_add(m, d, poly_of(m, ir_int(m, -1))));
+}
+
+static Node *plus(Ir *m, Node *a, int64_t k) { return ir_add(m, a, ir_int(m, k)); }
+
+// Does e grow with x < n, and y < its extent, in which there may be x, so that any two pairs give different values? It does if it
+// grows from one element of a row to the next, and from the last of a row to the first of the next. Rows are those of one x, or, if
+// the extent of y is x + c, columns, of one y.
+static bool grows(Ir *m, Node *e, Var *x, Var *y) {
+    Node *i = ir_var(x), *j = ir_var(y), *n = x->extent, *length = y->extent, *zero = ir_int(m, 0);
+    if (node_has_var(n, y)) return false;
+    bool by_y = below(m, e, at(m, e, x, i, y, plus(m, j, 1))), by_x = below(m, e, at(m, e, x, plus(m, i, 1), y, j));
+    if (by_y && below(m, at(m, e, x, i, y, plus(m, length, -1)), at(m, e, x, plus(m, i, 1), y, zero))) return true;
+    if (!by_x) return false;
+    int64_t c = 0;
+    if (!node_has_var(length, x)) return below(m, at(m, e, x, plus(m, n, -1), y, j), at(m, e, x, zero, y, plus(m, j, 1)));
+    if (!poly_const(poly_add(m, poly_of(m, length), poly_scale(m, poly_of(m, i), -1)), &c)) return false;
+    if (c > 1) return false; // else the first of column j is in row j - c + 1
+    return below(m, at(m, e, x, plus(m, n, -1), y, j), at(m, e, x, plus(m, j, 2 - c), y, plus(m, j, 1)));
+}
+
+// Do the terms of the sums around, and of the region's loops, go to elements of their own?
+static bool goes_apart(Ir *m, const Task *t, const Region *r) {
+    bool apart = false;
+    if (t->nsums < 1 || t->nsums > 2) return false;
+    for (int k = 0; k < t->nv && !apart; k++) {
+        Node *e = r->idx[k];
+        bool free = e->kind == KIND_INT && !e->partial;
+        for (int q = 0; q < r->nloops; q++) free &= !node_has_var(e, r->loop[q]);
+        if (!free) continue;
+        Var *x = (Var *)t->sum[0];
+        if (t->nsums == 1) apart = below(m, e, ir_subst1(m, e, ir_var(x), plus(m, ir_var(x), 1)));
+        else apart = grows(m, e, x, (Var *)t->sum[1]);
+    }
+    for (int q = 0; q < r->nloops; q++) {
+        bool is_index = false;
+        for (int k = 0; k < t->nv; k++) is_index |= r->idx[k] == ir_var(r->loop[q]);
+        apart &= is_index;
+    }
+    return apart;
+}
+
 bool lower_open_scatter(Lower *l, Task *t) {
     Ir *m = l->ir;
     for (; t->e->op == OP_neg; t->e = t->e->args[0]) t->negative = !t->negative;
@@ -99,6 +151,7 @@ bool lower_open_scatter(Lower *l, Task *t) {
     if (ir_is_zero(value)) return false;
     if (t->nidx) memcpy(idx, t->idx, sizeof *idx * (size_t)t->nidx);
     memcpy(idx + t->nidx, r->idx, sizeof *idx * (size_t)t->nv);
+    t->apart = goes_apart(m, t, r);
     t->kind = TASK_ADD, t->idx = idx, t->nidx += t->nv;
     t->e = t->negative ? ir_neg(m, value) : value;
     t->negative = false;

@@ -94,6 +94,9 @@ struct Stmt {
     bool kept;       // ST_OP: a product that is not to be taken in another order with what it is a factor of (lower/height.c)
     bool
         once; // ST_STORE: each time that its loops run, no other statement or iteration writes to the same elements (lower/cover.c)
+    const Temp
+        *own; // ST_ADDTO: the indices of loops around it, any two iterations of which add to different elements; NULL: not known
+    int nown;
     bool rows;     // ST_FOR in one with lanes: copies neighbouring elements of each lane's row (lower/stage.c)
     // ST_FOR, not 0: such a loop stores elements from the given one on of rows that are stored whole, of so many elements. If rows
     // lie side by side, those of the lanes go past the caches together where `streams` says so, and wait in `src`, which has room
