@@ -261,6 +261,55 @@ inline int64_t places_in_list(cuda::Call &call, int64_t n, unsigned long long *c
     return int64_t(call.read(count + n));
 }
 
+// ---- rows
+
+// Iterations in the order of the rows that they add to, in parts of so many; those of `places` add nothing.
+#ifndef FSM_ROWS_PART
+#define FSM_ROWS_PART 8
+#endif
+struct Rows {
+    const unsigned *row, *item;
+    int64_t n, size;
+    __host__ __device__ int64_t parts() const { return (n + size - 1) / size; }
+    __device__ int64_t first(int64_t part) const { return part * size; }
+    __device__ int64_t end(int64_t part) const { return (part + 1) * size < n ? (part + 1) * size : n; }
+    __device__ bool begun(int64_t part, int64_t r) const { return part > 0 && row[part * size - 1] == r; } // by the part before
+    __device__ bool goes_on(int64_t part, int64_t r) const { return part < parts() && row[part * size] == r && begun(part, r); }
+};
+
+// Should n iterations, each of which adds to one of so many rows, be sorted by it? Not where copies for blocks are small.
+#ifndef FSM_LEAST_ROWS
+#define FSM_LEAST_ROWS 32
+#endif
+inline bool by_rows(int64_t n, int64_t inner, int64_t places, int64_t bytes) {
+    return inner >= FSM_LEAST_INNER && n > 0 && n < INT32_MAX && places >= FSM_LEAST_ROWS && places < INT32_MAX &&
+           (bytes > 16 * FSM_MOST_COPY || bytes < 0);
+}
+template <class Item> __global__ void number_items(int64_t n, Item *item) {
+    for (int64_t i = thread_number(); i < n; i += thread_count()) item[i] = Item(i);
+}
+inline Rows sort_rows(cuda::Call &call, int64_t n, int64_t places, unsigned *key) {
+    unsigned *const keys[] = {key, call.alloc<unsigned>(n)}, *const items[] = {call.alloc<unsigned>(n), call.alloc<unsigned>(n)};
+    const int64_t most = 1 << 13, size = n / most > FSM_ROWS_PART ? n / most : FSM_ROWS_PART;
+    if (!call.code()) FSM_LAUNCH(number_items<unsigned>, shape(n).blocks, BLOCK, 0, call.stream(), n, items[0]);
+    const int at = cuda::sort_by_key<unsigned>(call, n, uint64_t(places) + 1, keys, items);
+    return {keys[at], items[at], n, size};
+}
+
+// What parts have added up of rows that others have begun: the first of them adds that of all.
+template <class T> __global__ void add_beside(cuda::Errors errors, Rows rows, int64_t places, T *to, const T *beside, int64_t length) {
+    if (errors.record && cuda::stopped(errors)) return;
+    for (int64_t part = blockIdx.x; part < rows.parts(); part += gridDim.x) {
+        const int64_t r = rows.row[rows.first(part)];
+        if (r >= places || !rows.goes_on(part, r) || rows.goes_on(part - 1, r)) continue;
+        for (int64_t e = threadIdx.x; e < length; e += blockDim.x) {
+            T x = beside[part * length + e];
+            for (int64_t k = part + 1; rows.goes_on(k, r); k++) x = Add<T>::join(x, beside[k * length + e]);
+            to[r * length + e] = Add<T>::join(to[r * length + e], x);
+        }
+    }
+}
+
 // ---- arrays
 
 template <class T> __global__ void fill_array(cuda::Errors errors, T *to, int64_t n, T value) {

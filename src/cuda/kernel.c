@@ -268,7 +268,7 @@ static void begin_threads(Region *r, Code *c) {
     bool stepped = false;
     const char *first = r->blocks ? "threadIdx.x" : "0", *step = r->blocks ? "blockDim.x" : "1";
     for (int i = 0; i < r->own.len; i++) own_array(r, c, r->own.data[i], &stepped);
-    for (int i = 0; i < g->ncopies && !r->shares; i++) {
+    for (int i = 0; i < g->ncopies && !r->shares && !r->rows; i++) {
         Buf *b = g->copy[i];
         own_array(r, c, b, &stepped);
         code_line(c, "for (int64_t fsm_e = %s, fsm_all = %s; fsm_e < fsm_all; fsm_e += %s) %s[fsm_e%s] = 0;", first,
@@ -490,6 +490,78 @@ static void print_counts(Code *host, Stmt *loop, const Shares *shares) {
     region_end(&r);
 }
 
+// Sorts iterations by the row that they add to, and does them in that order.
+static void print_rows(Code *host, Stmt *loop, const char *inner, const Rows *rows) {
+    Unit *u = host->u;
+    const Grid *g = loop->grid;
+    const char *places = expr_temp(u, rows->places), *row = expr_temp(u, rows->row);
+    Region r = {.host = host, .u = u, .n = 1, .stmts = &loop, .grid = loop};
+    Str body = {0}, text = {0};
+    Code c = {.u = u, .out = &body, .indent = 4, .where = CODE_KERNEL, .only = rows->needed};
+    region_begin(&r);
+    for (int i = 0; i < r.bufs.len; i++)
+        for (int k = 0; k < r.bufs.data[i]->rank; k++) use_temp(&r, r.bufs.data[i]->extent[k]);
+    param(&r, "int64_t ", "fsm_n", "fsm_n"), param(&r, "unsigned *__restrict__ ", "fsm_key", "fsm_key");
+    plain_params(&r);
+    extent_params(&r);
+    code_line(host, "unsigned *const fsm_key = call.alloc<unsigned>(fsm_n);");
+    code_line(host, "if (!fsm_key) return call.code();");
+    code_line(&c, "for (int64_t fsm_i = fsm::thread_number(); fsm_i < fsm_n; fsm_i += fsm::thread_count()) {");
+    c.indent += 4;
+    kernel_iteration(&c, loop, "fsm_i");
+    for (int i = 0; i < loop->body->stmts.len; i++) code_stmt(&c, loop->body->stmts.data[i], loop->body);
+    code_line(&c, "fsm_key[fsm_i] = unsigned(fsm::is_index(%s, %s) ? %s : %s);", row, places, row, places);
+    c.indent -= 4;
+    code_line(&c, "}");
+    const char *name = next_name(u);
+    host_launch(host, name, "fsm::shape(fsm_n).blocks, fsm::BLOCK", print_kernel(&r, name, &c));
+    region_end(&r);
+
+    r = (Region){.host = host, .u = u, .n = 1, .stmts = &loop, .grid = loop, .blocks = true, .rows = true};
+    c = (Code){.u = u, .out = &text, .indent = 4, .where = CODE_KERNEL, .fail = "return;", .order = "0"};
+    region_begin(&r);
+    code_line(host, "const fsm::Rows fsm_rows = fsm::sort_rows(call, fsm_n, %s, fsm_key);", places);
+    code_line(host, "const fsm::Shape fsm_shape = fsm::block_shape(fsm_rows.parts(), %s);", inner);
+    param(&r, "fsm::Rows ", "fsm_rows", "fsm_rows");
+    plain_params(&r);
+    extent_params(&r);
+    begin_threads(&r, &c);
+    code_line(&c, "for (int64_t fsm_part = blockIdx.x; fsm_part < fsm_rows.parts(); fsm_part += gridDim.x) {");
+    code_line(&c, "    for (int64_t fsm_k = fsm_rows.first(fsm_part); fsm_k < fsm_rows.end(fsm_part); fsm_k++) {");
+    c.indent += 8;
+    code_line(&c, "__syncthreads();");
+    code_line(&c, "const int64_t fsm_i = fsm_rows.item[fsm_k], fsm_row = fsm_rows.row[fsm_k];");
+    for (int k = 0; k < g->ncopies; k++) {
+        const Buf *b = g->copy[k];
+        const char *type = cuda_element(b->kind), *array = expr_buf(u, b), *length = rows_length(u, b);
+        const char *to = expr_text(u->arena, "%s_to", array), *beside = expr_text(u->arena, "%s_beside", array);
+        code_line(host, "%s *const %s = call.alloc<%s>(fsm::count_of(fsm_rows.parts(), %s));", type, beside, type, length);
+        code_line(
+            host,
+            "if (call.code() || call.check(cudaMemsetAsync(%s, 0, size_t(fsm_rows.parts() * %s) * sizeof *%s, call.stream()))) return call.code();",
+            beside, length, beside);
+        param(&r, expr_text(u->arena, "%s *", type), to, array), param(&r, expr_text(u->arena, "%s *", type), beside, beside);
+        code_line(&c, "%s *const %s = fsm_rows.begun(fsm_part, fsm_row) ? %s + (fsm_part - fsm_row) * %s : %s;", type, array,
+                  beside, length, to);
+    }
+    kernel_iteration(&c, loop, "fsm_i");
+    block_code(&c, loop, loop->body);
+    c.indent -= 8;
+    code_line(&c, "    }");
+    code_line(&c, "}");
+    name = next_name(u);
+    host_launch(host, name, "fsm_shape.blocks, fsm_shape.block", print_kernel(&r, name, &c));
+    for (int k = 0; k < g->ncopies; k++) {
+        const Buf *b = g->copy[k];
+        const char *array = expr_buf(u, b);
+        host_launch(
+            host, expr_text(u->arena, "fsm::add_beside<%s>", cuda_element(b->kind)), "fsm_shape.blocks, fsm_shape.block",
+            expr_text(u->arena, "%s, fsm_rows, %s, %s, %s_beside, %s", kernel_errors(u), places, array, array, rows_length(u, b)));
+    }
+    str_free(&body), str_free(&text);
+    region_end(&r);
+}
+
 // Reads of the device what the host has to know of it; notes how large the arrays of a thread are.
 static const char *prepare_grid(Code *host, Stmt *loop) {
     Unit *u = host->u;
@@ -532,6 +604,7 @@ void kernel_grid(Code *host, Stmt *loop) {
     Unit *u = host->u;
     const char *bytes = prepare_grid(host, loop), *n = NULL, *inner = NULL, *otherwise = "";
     Shares shares;
+    Rows of_rows;
     for (int k = 0; k < loop->grid->depth; k++) {
         const char *trips = kernel_trips(u, grid_loop(loop, k));
         n = n ? expr_text(u->arena, "%s, %s", n, trips) : trips;
@@ -540,9 +613,16 @@ void kernel_grid(Code *host, Stmt *loop) {
     host->indent += 4;
     code_line(host, "const auto fsm_mark = call.mark();");
     code_line(host, "const int64_t fsm_n = fsm::count_of(%s);", n);
-    bool lists = shares_find(u, loop, &shares), blocks = block_can(u, loop, &inner);
+    bool lists = shares_find(u, loop, &shares), blocks = block_can(u, loop, &inner), rows = blocks && rows_find(u, loop, &of_rows);
     if (lists && shares.nrows) print_counts(host, loop, &shares);
     if (product_print(host, loop)) otherwise = "} else ";
+    if (rows) {
+        code_line(host, "%sif (%s) {", otherwise, rows_test(u, loop, &of_rows, inner));
+        host->indent += 4;
+        print_rows(host, loop, inner, &of_rows);
+        host->indent -= 4;
+        otherwise = "} else ";
+    }
     if (lists) {
         code_line(host, "%sif (%s) {", otherwise, shares.nrows ? "fsm_lists" : shares_test(u, &shares));
         host->indent += 4;

@@ -35,6 +35,12 @@ typedef struct Shares {
     bool asks;    // which what is known on the device alone decides
 } Shares;
 
+// Additions in a grid to one row for each iteration.
+typedef struct Rows {
+    Temp row, places; // which, and how many there are
+    bool *needed;     // by temp: for the row's number
+} Rows;
+
 // A function that is being printed.
 typedef struct Code {
     struct Unit *u;
@@ -137,6 +143,7 @@ typedef struct Region {
     bool blocks;          // of a grid: each block does iterations, whose inner grids its threads do
     bool fold;            // the grid is none: one block does the iterations, one after the other
     const Shares *shares; // of a grid: what it lists in the place of copies, or NULL
+    bool rows;            // of a grid: a block does iterations of one row after the other
     VEC(Temp) temps;      // from outside, and cells
     VEC(Temp) set;        // cells from outside that it sets
     VEC(int) outs;        // scalar outputs that it sets
@@ -198,6 +205,13 @@ const char *shares_value(Unit *u, int site);
 void shares_begin(Code *host, const Shares *p);
 void shares_end(Code *host, const Shares *p);
 void shares_note(Code *c, int site, const ShareSite *of, const char *place, const char *value); // what a thread adds
+
+// ---- additions row by row (rows.c)
+
+// Can the iterations of a grid be sorted by the row that they add to?
+bool rows_find(Unit *u, Stmt *loop, Rows *out);
+const char *rows_test(Unit *u, const Stmt *loop, const Rows *p, const char *inner); // should they, in a call?
+const char *rows_length(Unit *u, const Buf *b);                                     // the number of elements of one
 
 // ---- the host's part (host.c)
 
