@@ -39,8 +39,9 @@ inline Shape shape(int64_t n, int64_t bytes = 0) {
 
 // The same where each block does iterations, whose inner loops have `inner` iterations, and has arrays of so many bytes.
 inline Shape block_shape(int64_t n, int64_t inner, int64_t bytes = 0) {
-    const bool short_rows = n >= ENOUGH && inner < 4 * BLOCK; // a warp for each
-    const int64_t room = int64_t(1) << 30, warps = short_rows ? 1 : inner < BLOCK ? (inner + 31) / 32 : BLOCK / 32;
+    const int64_t room = int64_t(1) << 30;
+    const bool alone = n >= ENOUGH && inner < 4 * BLOCK && bytes >= 0 && bytes <= room / (MOST_BLOCKS * 4); // a warp for each
+    const int64_t warps = alone ? 1 : inner < BLOCK ? (inner + 31) / 32 : BLOCK / 32;
     const int64_t most = MOST_BLOCKS * 4 / (warps < 1 ? 1 : warps);
     int64_t blocks = n < most ? n : most;
     if (bytes > 0 && blocks > room / bytes) blocks = room / bytes;
