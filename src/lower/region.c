@@ -1,9 +1,9 @@
 // The indices of an array for which a condition holds, as loops.
 #include "ir/internal.h"
 #include "lower/internal.h"
+#include "pass/pass.h"
 
 #include <string.h>
-#include "pass/pass.h"
 
 static void replace_var(Ir *m, Region *r, Node **c, int nc, Var *v, Node *by) {
     for (int k = 0; k < r->n; k++) r->idx[k] = ir_subst1(m, r->idx[k], ir_var(v), by);
