@@ -202,6 +202,7 @@ struct Ir {
     Node *slack[12];   // auxiliary unknowns of poly.c
     bool keep_customs; // elaboration leaves customs in entries, which family_derive differentiates
     bool whole_loops;  // while derivatives are built: loops keep states that a result does not need (see pass/prune.c)
+    bool ahead;        // products with a matrix are computed for strips of iterations (pass/ahead.c)
     bool stored;       // traces have become arrays that loops fill (store.c)
     Bounds bounds;
     bool fast;                // any rule of the reals, even one that loses digits where terms cancel (--fp=fast)

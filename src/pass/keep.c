@@ -2,9 +2,7 @@
 // loop: calls, sums, and what loops inside leave, among it their traces, so that loops that do nothing but nest are not run
 // again ([NP] sections 4 and 4.2: recompute what is cheap). What is kept takes no more memory in an iteration than
 // something of the rank of a state.
-#include "pass/trace.h"
-
-#include "pass/occurs.h"
+#include "pass/ahead.h"
 #include "pass/pass.h"
 
 #include <string.h>
@@ -235,9 +233,22 @@ static bool plan(Keeper *k, Iteration *x, Node *e, const Kept *like, Kept *kept)
     return true;
 }
 
+// Is e a product with a matrix that is computed for many iterations at once before it is read?
+static bool is_ahead(const Keeper *k, const Iteration *x, const Node *e) {
+    if (!k->f->ir->ahead || !ahead_product(e, x->t, map_get(&k->facts, e))) return false;
+    bool any = false;
+    for (int i = 0; i < k->nodes.all.len; i++) {
+        const Node *loop = k->nodes.all.data[i];
+        if (loop->op != OP_fold || ir_loop(loop)->index != x->t) continue;
+        if (!ahead_goes_in_strips(&k->nodes, loop)) return false;
+        any = true;
+    }
+    return any;
+}
+
 // Is e dear, and computed by x's loop?
 static bool is_wanted(Keeper *k, Iteration *x, Node *e, Kept *kept) {
-    return !is_limited(k->f->ir, e) && plan(k, x, e, NULL, kept) && kept->computed;
+    return !is_limited(k->f->ir, e) && plan(k, x, e, NULL, kept) && kept->computed && !is_ahead(k, x, e);
 }
 
 // The one operation that reads e, itself or as an element of an array.

@@ -44,6 +44,8 @@ void pass_unify(Func *f);
 void pass_interchange(Func *f);
 // Replaces the elements of an array by their values where each is read once: (gen i e)[a] becomes e[i := a].
 void pass_fuse(Func *f);
+// Lets loops go in strips, before each of which products of matrices are computed for it (Ir.ahead).
+void pass_ahead(Func *f);
 // Makes an array of a dear value that separate loops would compute again ([TL] section 5.1, let-lifting).
 void pass_share(Func *f);
 // Part of pass_share: dear values that are needed at several indices (shifted.c).

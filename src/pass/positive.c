@@ -5,7 +5,7 @@
 Func *pass_assume_positive(const Func *f) {
     Ir *m = ir_new(f->ir->arena);
     m->raw = f->ir->raw, m->strict = f->ir->strict, m->fast = f->ir->fast, m->positive = true;
-    m->tape_limit = f->ir->tape_limit, m->tape_whole = f->ir->tape_whole, m->debug_nan = f->ir->debug_nan,
+    m->tape_limit = f->ir->tape_limit, m->tape_whole = f->ir->tape_whole, m->ahead = f->ir->ahead, m->debug_nan = f->ir->debug_nan,
     m->bounds = f->ir->bounds;
     m->explain = f->ir->explain, m->rules = f->ir->rules;
     Func *g = ARENA_NEW(m->arena, Func);
