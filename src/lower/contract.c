@@ -21,7 +21,7 @@
 
 enum { BUDGET = 64, MOST_OPS = 6, CHEAP = 2, MOST_INSIDE = 120 };
 // What is worth it: the least extent, and their product.
-enum { LEAST = 24, LEAST_WORK = 1 << 17 };
+enum { LEAST = 12, LEAST_WORK = 1 << 12 };
 
 typedef struct Contractor {
     Builder b;

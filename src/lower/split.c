@@ -274,12 +274,29 @@ static bool may_split(Splitter *z, Stmt *loop) {
     return apart;
 }
 
-// Loops that have no lanes themselves, those inside first.
+// Do loops inside go over rows, once, that may be long? Then the loop has lanes only where they are short (stage.c), and its
+// scalar work should have them in any case.
+static bool has_rows(const Splitter *z, const Stmt *loop) {
+    for (int i = 0; i < loop->body->stmts.len; i++) {
+        Stmt *over = loop->body->stmts.data[i];
+        for (int k = 0; over->kind == ST_FOR && k < over->body->stmts.len; k++) {
+            const Stmt *load = over->body->stmts.data[k];
+            bool again;
+            int64_t n;
+            if (load->kind != ST_LOAD || lanes_row(loop, 1, &over, load, &again) < 0 || again || block_has_for(over->body)) continue;
+            if (!iter_literal(&z->m->it, over->args[0], &n) || n > (int64_t)z->m->machine->long_row) return true;
+        }
+    }
+    return false;
+}
+
+// Loops that have no lanes themselves, or not always, those inside first.
 static void find(Splitter *z, Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
         bool lanes = false, loop = s->kind == ST_FOR || s->kind == ST_LOOP;
         if (s->kind == ST_FOR) model_best(z->m, s, &lanes);
+        if (lanes && z->m->depth && may_split(z, s) && has_rows(z, s)) vec_push(&z->found, ((Place){block, s}));
         if (lanes) continue;
         z->m->depth += loop;
         find(z, s->body);

@@ -19,7 +19,7 @@
 #include "pass/pass.h"
 
 // How many iterations are a strip; sums, rows and loops that are known to be shorter than LEAST are left as they are.
-enum { STRIP = 64, LEAST = 16, CHEAP = 2, BUDGET = 32, DEPTH = 4, MOST_PARTS = 16 };
+enum { STRIP = 128, LEAST = 16, CHEAP = 2, BUDGET = 32, DEPTH = 4, MOST_PARTS = 16 };
 
 // ---- what can be computed ahead
 
@@ -210,26 +210,28 @@ static bool find_loops(Ahead *a) {
 // As those for the gates of a cell, which have other parts of the same arrays as factors. They are one array, over the parts.
 
 typedef struct Number { // as an index
+    Ir *m;
     int64_t from;
     Node *to;
 } Number;
 
 // The index by number `from` of what has several becomes `to`.
-static Node *put_number(Ir *m, Node *e, void *data) {
+static Node *put_number(Node *e, void *data) {
     const Number *x = data;
     Node *at[PART_RANK];
     int64_t n;
     bool any = false;
-    if (e->op != OP_at || e->nargs < 3 || e->nargs > PART_RANK) return e;
+    if (e->op != OP_at) return ir_map(x->m, e, put_number, data);
+    if (e->nargs < 3 || e->nargs > PART_RANK) return e;
     for (int i = 1; i < e->nargs; i++) {
         bool is = ir_is_int_lit(e->args[i], &n) && n == x->from;
         at[i - 1] = is ? x->to : e->args[i];
         any |= is;
     }
-    return any ? ir_at(m, e->args[0], e->nargs - 1, at) : e;
+    return any ? ir_at(x->m, e->args[0], e->nargs - 1, at) : e;
 }
 
-static Node *with_number(Ir *m, Node *e, int64_t from, Node *to) { return ir_change(m, e, put_number, &(Number){from, to}); }
+static Node *with_number(Ir *m, Node *e, int64_t from, Node *to) { return put_number(e, &(Number){m, from, to}); }
 
 // The product that is e but for that number; NULL: there is none.
 static Node *find_like(const Ahead *a, Node *e, int64_t from, int64_t to) {
