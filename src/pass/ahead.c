@@ -40,16 +40,21 @@ static bool is_read(const Node *e, const Var *t, const Var *v, int *budget) {
 
 typedef struct Factors {
     const Var *t, *v;
-    bool matrix, row;
+    int n;
+    Var *const *w;
+    bool matrix, row, rows; // are there factors of the matrix, and of a row; are these of several rows?
 } Factors;
 
 static void find_factors(const Node *e, Factors *f) {
     if (e->op == OP_mul || e->op == OP_neg) {
         for (int i = 0; i < e->nargs; i++) find_factors(e->args[i], f);
-    } else if (node_has_var(e, f->v)) {
-        f->row |= node_has_var(e, f->t);
-        f->matrix |= !node_has_var(e, f->t) && e->fv->n > 1;
+        return;
     }
+    bool row = node_has_var(e, f->t), any = false;
+    for (int i = 0; i < f->n; i++) any |= node_has_var(e, f->w[i]);
+    f->rows |= row && any;
+    f->row |= row && node_has_var(e, f->v);
+    f->matrix |= !row && any && node_has_var(e, f->v);
 }
 
 static bool holds_always(const Facts *facts, const Var *t) {
@@ -58,13 +63,15 @@ static bool holds_always(const Facts *facts, const Var *t) {
     return true;
 }
 
-bool ahead_product(const Node *e, const Var *t, const Facts *facts) {
+bool ahead_product(const Node *e, const Var *t, int n, Var *const *w, const Facts *facts) {
     int budget = BUDGET;
     if (e->op != OP_sum || e->rank || !kind_is_float(e->kind) || e->partial || !holds_always(facts, t)) return false;
     if (e->u.var->extent->fv->n || !is_long(e->u.var->extent)) return false;
-    Factors f = {t, e->u.var, false, false};
+    Factors f = {.t = t, .v = e->u.var, .n = n, .w = w};
+    int rows = 0;
+    for (int i = 0; i < n; i++) rows += is_long(w[i]->extent);
     find_factors(e->args[0], &f);
-    return f.matrix && f.row && is_read(e->args[0], t, e->u.var, &budget);
+    return rows == 1 && f.matrix && f.row && !f.rows && is_read(e->args[0], t, e->u.var, &budget);
 }
 
 static const Node *binding(const Nodes *all, const Var *s) {
@@ -125,7 +132,7 @@ static int inner(const Node *loop, const Node *e, Var **w) {
     for (int i = 0; i < e->fv->n; i++) {
         Var *v = e->fv->v[i];
         if (v == ir_loop(loop)->index || node_has_var(loop, v)) continue;
-        if (v->is_state || n == PART_RANK - 2 || !is_long(v->extent)) return -1;
+        if (v->is_state || n == PART_RANK - 2) return -1;
         for (int k = 0; k < v->extent->fv->n; k++)
             if (!node_has_var(loop, v->extent->fv->v[k])) return -1;
         w[n++] = v;
@@ -136,7 +143,9 @@ static int inner(const Node *loop, const Node *e, Var **w) {
 static bool is_wanted(Ahead *a, Node *loop, Node *e) {
     Var *w[PART_RANK];
     const Loop *l = ir_loop(loop);
-    return node_has_var(e, l->index) && ahead_product(e, l->index, map_get(&a->facts, e)) && inner(loop, e, w) > 0;
+    if (e->op != OP_sum || !node_has_var(e, l->index)) return false;
+    int n = inner(loop, e, w);
+    return n > 0 && ahead_product(e, l->index, n, w, map_get(&a->facts, e));
 }
 
 // The sum of two products has one array, if nothing else reads them.
@@ -270,14 +279,18 @@ static void put_array(Ahead *a, const Product *p, int64_t number, int64_t first,
     const Strips *s = strips_of(a, ir_loop(a->loops.data[0])->index);
     Var *part = count > 1 ? part_variable(a, count) : NULL;
     Node *e = part ? with_number(m, p->e, number, ir_add(m, ir_var(part), ir_int(m, first))) : p->e;
-    Node *at[PART_RANK], *array = ir_subst1(m, e, ir_var(s->t), s->at_r);
+    Node *array = ir_subst1(m, e, ir_var(s->t), s->at_r);
     Span before = ir_from(m, p->e);
-    int n = 0;
-    for (int k = p->n; k-- > 0;) array = ir_binder_plain(m, OP_gen, p->w[k], array);
-    array = ir_binder_plain(m, OP_gen, s->r, array);
-    if (part) array = ir_binder_plain(m, OP_gen, part, array), n = 1;
-    at[n++] = ir_var(s->s);
-    for (int k = 0; k < p->n; k++) at[n++] = ir_var(p->w[k]);
+    // a product of matrices for each part, and each of the indices with few values
+    Var *outer[PART_RANK] = {part};
+    Node *at[PART_RANK] = {NULL};
+    int n = part != NULL;
+    for (int k = 0; k < p->n; k++)
+        if (!is_long(p->w[k]->extent)) at[n] = ir_var(p->w[k]), outer[n++] = p->w[k];
+    at[n] = ir_var(s->s), outer[n++] = s->r;
+    for (int k = 0; k < p->n; k++)
+        if (is_long(p->w[k]->extent)) at[n] = ir_var(p->w[k]), outer[n++] = p->w[k];
+    for (int k = n; k-- > 0;) array = ir_binder_plain(m, OP_gen, outer[k], array);
     for (int64_t k = 0; k < count; k++) {
         Node *of = part && first + k != number ? find_like(a, p->e, number, first + k) : p->e;
         if (part) at[0] = ir_int(m, k);

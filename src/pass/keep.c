@@ -234,8 +234,8 @@ static bool plan(Keeper *k, Iteration *x, Node *e, const Kept *like, Kept *kept)
 }
 
 // Is e a product with a matrix that is computed for many iterations at once before it is read?
-static bool is_ahead(const Keeper *k, const Iteration *x, const Node *e) {
-    if (!k->f->ir->ahead || !ahead_product(e, x->t, map_get(&k->facts, e))) return false;
+static bool is_ahead(const Keeper *k, const Iteration *x, const Node *e, const Kept *kept) {
+    if (!k->f->ir->ahead || !ahead_product(e, x->t, kept->nw, kept->w, map_get(&k->facts, e))) return false;
     bool any = false;
     for (int i = 0; i < k->nodes.all.len; i++) {
         const Node *loop = k->nodes.all.data[i];
@@ -248,7 +248,7 @@ static bool is_ahead(const Keeper *k, const Iteration *x, const Node *e) {
 
 // Is e dear, and computed by x's loop?
 static bool is_wanted(Keeper *k, Iteration *x, Node *e, Kept *kept) {
-    return !is_limited(k->f->ir, e) && plan(k, x, e, NULL, kept) && kept->computed && !is_ahead(k, x, e);
+    return !is_limited(k->f->ir, e) && plan(k, x, e, NULL, kept) && kept->computed && !is_ahead(k, x, e, kept);
 }
 
 // The one operation that reads e, itself or as an element of an array.
