@@ -20,8 +20,8 @@
 #include "lower/product.h"
 
 enum { BUDGET = 64, MOST_OPS = 6, CHEAP = 2, MOST_INSIDE = 120 };
-// What is worth it: the least extent, and their product.
-enum { LEAST = 12, LEAST_WORK = 1 << 12 };
+// What is worth it: the least extent, and their product; less where the loops would have no lanes otherwise.
+enum { LEAST = 24, LEAST_WORK = 1 << 17, LEAST_PLAIN = 12, LEAST_PLAIN_WORK = 1 << 12 };
 
 typedef struct Contractor {
     Builder b;
@@ -33,6 +33,7 @@ typedef struct Contractor {
     Map made, written; // temps, by number + 1, and arrays
     Map moved;         // statements before it that are of the other alternative
     int budget;
+    bool plain; // else it would have no lanes
 } Contractor;
 
 static bool is_made(const Contractor *z, Temp t) { return map_get(&z->made, contraction_key(t)); }
@@ -229,17 +230,17 @@ static int count_statements(const Block *b) {
 static Temp put_worth(Contractor *z, Block *to, const Contraction *c) {
     Builder *b = &z->b;
     Temp least = c->loop[ROW]->args[0], work = least;
-    int64_t n;
+    int64_t n, small = z->opt->always ? 1 : z->plain ? LEAST_PLAIN : LEAST;
     for (int v = 0; v < VARS; v++)
-        if (iter_literal(&z->m.it, c->loop[v]->args[0], &n) && n < (z->opt->always ? 1 : LEAST)) return -1;
+        if (iter_literal(&z->m.it, c->loop[v]->args[0], &n) && n < small) return -1;
     for (int v = ROW + 1; v < VARS; v++) {
         least = build_int(b, to, OP_min, least, c->loop[v]->args[0]);
         work = build_int(b, to, OP_mul, work, c->loop[v]->args[0]);
     }
-    Temp all = build_op(b, to, KIND_BOOL, OP_le, build_literal(b, to, KIND_INT, z->opt->always ? 1 : LEAST), least);
+    Temp all = build_op(b, to, KIND_BOOL, OP_le, build_literal(b, to, KIND_INT, small), least);
     if (z->opt->always) return all;
-    return build_op(b, to, KIND_BOOL, OP_and, all,
-                    build_op(b, to, KIND_BOOL, OP_le, build_literal(b, to, KIND_INT, LEAST_WORK), work));
+    Temp most = build_literal(b, to, KIND_INT, z->plain ? LEAST_PLAIN_WORK : LEAST_WORK);
+    return build_op(b, to, KIND_BOOL, OP_and, all, build_op(b, to, KIND_BOOL, OP_le, most, work));
 }
 
 static void explain_contraction(const Contractor *z, const Contraction *c) {
@@ -487,6 +488,19 @@ static bool has_new(const Block *body, int first_buf) {
     return false;
 }
 
+// Would the loop have lanes, or one in it around others?
+static bool has_lanes(Contractor *z, Stmt *loop) {
+    bool lanes = false;
+    model_best(&z->m, loop, &lanes);
+    z->m.depth++;
+    for (int i = 0; i < loop->body->stmts.len && !lanes; i++) {
+        Stmt *s = loop->body->stmts.data[i];
+        lanes = s->kind == ST_FOR && block_has_for(s->body) && has_lanes(z, s);
+    }
+    z->m.depth--;
+    return lanes;
+}
+
 static bool contract(Contractor *z, Block *block, int at) {
     Stmt *s = block->stmts.data[at];
     if (map_get(&z->seen, s) || !nest_is_plain(s) || s->outer || s->few) return false;
@@ -494,6 +508,7 @@ static bool contract(Contractor *z, Block *block, int at) {
     bool apart = iter_look(&z->m.it, s, false);
     iter_forget(&z->m.it);
     if (!apart) return false;
+    z->plain = !has_lanes(z, s);
     Block condition = {0};
     Temp worth = -1, later = 0;
     int bufs = z->b.tree->bufs.len, temps = z->b.tree->temps.len;
