@@ -283,7 +283,8 @@ static bool has_rows(const Splitter *z, const Stmt *loop) {
             const Stmt *load = over->body->stmts.data[k];
             bool again;
             int64_t n;
-            if (load->kind != ST_LOAD || lanes_row(loop, 1, &over, load, &again) < 0 || again || block_has_for(over->body)) continue;
+            if (load->kind != ST_LOAD || lanes_row(loop, 1, &over, load, &again) < 0 || again || block_has_for(over->body))
+                continue;
             if (!iter_literal(&z->m->it, over->args[0], &n) || n > (int64_t)z->m->machine->long_row) return true;
         }
     }

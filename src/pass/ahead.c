@@ -1,25 +1,27 @@
-// Products ahead. What a sequential loop adds up in each iteration, of a matrix and of a row that none of its iterations makes, as
-// the product with an input, or all that a reverse computes again from a trace, can be computed for many iterations at once: as a
-// product of matrices. The loop goes in strips, before each of which this is done (lower/postpone.c is the same for what an
-// iteration adds to a matrix):
+// Products ahead. What a sequential loop adds up in each iteration, of a matrix and of a row that no iteration makes, can be
+// computed for many iterations at once: as a product of matrices, which reads the matrix once for all of them. So is the product
+// with an input of each step, and so are all those that a reverse computes again from the trace of the states. The loop goes in
+// strips, before each of which this is done (lower/postpone.c does the same for what iterations add to a matrix):
 //
-//   fold t < n, s = s0 { S(s, t, sum j (w[k,j] * x[t,j])) }
+//     fold t < n, s = s0 { S(s, t, sum j (w[k,j] * x[t,j])) }
 //
 // becomes
 //
-//   fold c < (n + K - 1) / K, s = s0 {
-//     A = gen r < m { gen k { sum j (w[k,j] * x[f + r,j]) } }           f = c * K, m = min(K, n - f)
-//     final of fold r < m, s = s { S(s, f + r, A[r,k]) }
-//   }
+//     fold c < (n + K - 1) / K, s = s0 {
+//         A = gen r < m { gen k { sum j (w[k,j] * x[f + r,j]) } }                  f = c * K, m = min(K, n - f)
+//         final of fold r < m, s = s { S(s, f + r, A[r,k]) }
+//     }
 //
-// So `keep` need not keep what can be computed like this (ahead_products): of a recurrent network the gates.
+// `keep` leaves such values to this: of a recurrent network, the trace is the states, and gates are there for a strip only.
+// K is 128, or fewer if rows are long.
 #include "pass/ahead.h"
 
 #include "pass/occurs.h"
 #include "pass/pass.h"
 
-// How many iterations are a strip; sums, rows and loops that are known to be shorter than LEAST are left as they are.
-enum { STRIP = 128, LEAST = 16, CHEAP = 2, BUDGET = 32, DEPTH = 4, MOST_PARTS = 16 };
+// How many iterations are a strip at most, and how many numbers are computed for it; sums, rows and loops that are known to be
+// shorter than LEAST are left as they are; how much an element of a row may need to be computed.
+enum { STRIP = 128, MOST_NUMBERS = 1 << 18, LEAST = 16, CHEAP = 2, BUDGET = 32, DEPTH = 4, MOST_PARTS = 16 };
 
 // ---- what can be computed ahead
 
@@ -57,19 +59,26 @@ static void find_factors(const Node *e, Factors *f) {
     f->matrix |= !row && any && node_has_var(e, f->v);
 }
 
-static bool holds_always(const Facts *facts, const Var *t) {
-    for (int i = 0; facts && i < facts->n; i++)
-        if (node_has_var(facts->p[i], t)) return false;
-    return true;
+// Is it evaluated in some iterations only?
+static bool is_guarded(const Facts *facts, const Var *t) {
+    bool any = false;
+    for (int i = 0; facts && i < facts->n; i++) {
+        const VarSet *fv = facts->p[i]->fv;
+        for (int k = 0; k < fv->n; k++) any |= fv->v[k] == t || fv->v[k]->is_state;
+    }
+    return any;
 }
 
 bool ahead_product(const Node *e, const Var *t, int n, Var *const *w, const Facts *facts) {
     int budget = BUDGET;
-    if (e->op != OP_sum || e->rank || !kind_is_float(e->kind) || e->partial || !holds_always(facts, t)) return false;
+    if (e->op != OP_sum || e->rank || !kind_is_float(e->kind) || e->partial || is_guarded(facts, t)) return false;
     if (e->u.var->extent->fv->n || !is_long(e->u.var->extent)) return false;
     Factors f = {.t = t, .v = e->u.var, .n = n, .w = w};
     int rows = 0;
-    for (int i = 0; i < n; i++) rows += is_long(w[i]->extent);
+    for (int i = 0; i < n; i++) {
+        if (w[i]->extent->fv->n) return false;
+        rows += is_long(w[i]->extent);
+    }
     find_factors(e->args[0], &f);
     return rows == 1 && f.matrix && f.row && !f.rows && is_read(e->args[0], t, e->u.var, &budget);
 }
@@ -117,6 +126,7 @@ typedef struct Ahead {
     Nodes nodes;
     Users users;
     Map facts;
+    VEC(Node *) sums; // that may be products
     VEC(Strips) strips;
     VEC(Var *) parts;
     Map outer;         // states -> those of the loops over strips
@@ -126,15 +136,13 @@ typedef struct Ahead {
     VEC(Product) products;
 } Ahead;
 
-// The variables of e that are bound in the loop, but its own; -1: there are none, or the array would not be rectangular.
+// The variables of e that are bound in the loop, but its index; -1: there are none, or states.
 static int inner(const Node *loop, const Node *e, Var **w) {
     int n = 0;
     for (int i = 0; i < e->fv->n; i++) {
         Var *v = e->fv->v[i];
         if (v == ir_loop(loop)->index || node_has_var(loop, v)) continue;
         if (v->is_state || n == PART_RANK - 2) return -1;
-        for (int k = 0; k < v->extent->fv->n; k++)
-            if (!node_has_var(loop, v->extent->fv->v[k])) return -1;
         w[n++] = v;
     }
     return n ? n : -1;
@@ -166,10 +174,17 @@ static void add_product(Ahead *a, Node *loop, Node *e) {
     vec_push(&a->products, p);
 }
 
+static bool may_have_products(const Ahead *a, const Node *loop) {
+    for (int i = 0; i < a->sums.len; i++)
+        if (node_has_var(a->sums.data[i], ir_loop(loop)->index)) return true;
+    return false;
+}
+
 // Adds the loop's products; were there any?
 static bool add_products(Ahead *a, Node *loop) {
     Nodes steps;
     bool any = false;
+    if (!may_have_products(a, loop)) return false;
     nodes_of(ir_loop(loop)->n, loop->args + loop_steps(loop), &steps);
     for (int i = 0; i < steps.all.len; i++) {
         Node *e = steps.all.data[i];
@@ -205,7 +220,7 @@ static bool find_loops(Ahead *a) {
         for (int i = 0; i < a->nodes.all.len; i++) {
             Node *e = a->nodes.all.data[i];
             if (e->op != OP_fold || ir_loop(e)->nout || has_loop(a, e) || map_get(&a->done, ir_loop(e)->index)) continue;
-            if (a->loops.len ? !shares_state(a, e) : !ahead_goes_in_strips(&a->nodes, e)) continue;
+            if (a->loops.len ? !shares_state(a, e) : !may_have_products(a, e) || !ahead_goes_in_strips(&a->nodes, e)) continue;
             if (!add_products(a, e) && !a->loops.len) continue;
             vec_push(&a->loops, e);
             grown = true;
@@ -258,12 +273,26 @@ static Var *part_variable(Ahead *a, int64_t n) {
     return vec_last(&a->parts);
 }
 
+// How many a strip has.
+static Node *iterations(const Ahead *a) {
+    Ir *m = a->f->ir;
+    Node *one = ir_int(m, 1), *numbers = ir_int(m, 0);
+    for (int i = 0; i < a->products.len; i++) {
+        const Product *p = &a->products.data[i];
+        Node *of = one;
+        for (int k = 0; k < p->n; k++) of = ir_mul(m, of, ir_trips(m, p->w[k]->extent));
+        numbers = ir_add(m, numbers, of);
+    }
+    Node *room = ir_idiv(m, ir_int(m, MOST_NUMBERS), ir_max(m, one, numbers));
+    return ir_max(m, one, ir_min(m, ir_int(m, STRIP), room));
+}
+
 static const Strips *strips_of(Ahead *a, Var *t) {
     Ir *m = a->f->ir;
     for (int i = 0; i < a->strips.len; i++)
         if (a->strips.data[i].t == t) return &a->strips.data[i];
-    Node *n = ir_trips(m, t->extent), *zero = ir_int(m, 0), *all = ir_int(m, STRIP);
-    Strips s = {.t = t, .c = ir_index(m, "strip", ir_idiv(m, ir_add(m, n, ir_int(m, STRIP - 1)), all))};
+    Node *n = ir_trips(m, t->extent), *zero = ir_int(m, 0), *one = ir_int(m, 1), *all = iterations(a);
+    Strips s = {.t = t, .c = ir_index(m, "strip", ir_idiv(m, ir_add(m, n, ir_sub(m, all, one)), all))};
     Node *first = ir_max(m, zero, ir_min(m, ir_mul(m, ir_var(s.c), all), n));
     Node *count = ir_max(m, zero, ir_min(m, all, ir_sub(m, n, first)));
     s.r = ir_index(m, "r", count), s.s = ir_index_like(m, t, count);
@@ -351,14 +380,20 @@ static void replace(Ahead *a) {
     ir_rewriting_end(w);
     for (int i = 0; i < a->products.len; i++)
         explain(m->explain, EXPLAIN_LOOPS, a->products.data[i].e->span,
-                "ahead: %s is computed for strips of %d iterations, as products of matrices", ir_quote(m, a->products.data[i].e), STRIP);
+                "ahead: %s is computed for strips of %d iterations, or %d numbers, as a product of matrices",
+                ir_quote(m, a->products.data[i].e), STRIP, MOST_NUMBERS);
 }
 
 static bool strip_some(Ahead *a) {
     nodes_collect(a->f, &a->nodes);
     users_collect(&a->nodes, &a->users);
     facts_collect(a->f->ir, a->nodes.all.len, a->nodes.all.data, &a->facts);
-    bool any = find_loops(a);
+    a->sums.len = 0;
+    for (int i = 0; i < a->nodes.binders.len; i++) {
+        Node *e = a->nodes.binders.data[i];
+        if (e->op == OP_sum && e->fv->n > 1 && kind_is_float(e->kind)) vec_push(&a->sums, e);
+    }
+    bool any = a->sums.len && find_loops(a);
     if (any) replace(a);
     nodes_free(&a->nodes), users_free(&a->users);
     map_free(&a->facts);
@@ -371,6 +406,6 @@ void pass_ahead(Func *f) {
     Ahead a = {.f = f};
     if (!f->ir->ahead) return;
     for (int limit = LIMIT; limit > 0 && strip_some(&a); limit--) continue;
-    vec_free(&a.strips), vec_free(&a.parts), vec_free(&a.loops), vec_free(&a.products);
+    vec_free(&a.sums), vec_free(&a.strips), vec_free(&a.parts), vec_free(&a.loops), vec_free(&a.products);
     map_free(&a.outer), map_free(&a.done), map_free(&a.read);
 }
