@@ -166,8 +166,8 @@ bool compile_funcs(Compilation *c, bool raw, FuncList *out) {
     m->strict_nan = c->opt->strict_nan;
     m->tape_limit = c->opt->tape_limit;
     m->tape_whole = (int64_t)(c->opt->target == TARGET_CUDA ? c->machine.device_tape : c->machine.tape);
-    for (int i = 0; i < c->opt->npasses && c->opt->target != TARGET_CUDA; i++)
-        m->ahead |= !strcmp(c->opt->passes[i]->name, "ahead");
+    bool blocks = !m->strict && c->opt->target != TARGET_CUDA; // of products of matrices (lower/contract.c)
+    for (int i = 0; i < c->opt->npasses && blocks; i++) m->ahead |= !strcmp(c->opt->passes[i]->name, "ahead");
     if (!raw) m->explain = c->explain, m->rules = c->rules;
     if (c->program) {
         compile_stage(c, "elaborate");

@@ -104,8 +104,24 @@ static bool is_alone(const Nodes *all, const Node *loop, int depth) {
     return true;
 }
 
+// Does an iteration set a row to something dear? What other states need of that would be computed for each again, since the row is
+// at a computed place then.
+static bool fills_dearly(const Node *loop) {
+    const Loop *l = ir_loop(loop);
+    bool any = false;
+    for (int i = 0; i < l->nout; i++) any |= pass_cost(loop_output(loop, i)) > PASS_COST_DEAR;
+    for (int k = 0; k < l->n; k++) {
+        const Node *e = loop_step(loop, k);
+        while (e->op == OP_gen) e = e->args[0];
+        bool row = e->op == OP_select && e->args[2]->op == OP_at && e->args[2]->args[0] == ir_var(l->state[k]);
+        any |= row && pass_cost(e->args[1]) > PASS_COST_DEAR;
+    }
+    return any;
+}
+
 bool ahead_goes_in_strips(const Nodes *all, const Node *loop) {
-    return loop->op == OP_fold && is_long(ir_loop(loop)->index->extent) && is_alone(all, loop, DEPTH);
+    if (loop->op != OP_fold || !is_long(ir_loop(loop)->index->extent) || fills_dearly(loop)) return false;
+    return is_alone(all, loop, DEPTH);
 }
 
 // ---- the loops that go in strips
@@ -132,6 +148,7 @@ typedef struct Ahead {
     Map outer;         // states -> those of the loops over strips
     Map done;          // index variables of loops inside of strips
     Map read;          // products -> elements of arrays
+    Map refused;       // loops that stay as they are
     VEC(Node *) loops; // those that are taken now: they have states in common
     VEC(Product) products;
 } Ahead;
@@ -212,20 +229,29 @@ static bool shares_state(const Ahead *a, const Node *loop) {
     return false;
 }
 
-// Loops that have a state in common stay one: all of them go in strips if one does.
-static bool find_loops(Ahead *a) {
+// Loops that have a state in common stay one: all of them go in strips, or none.
+static bool find_family(Ahead *a) {
+    bool good = true;
     a->loops.len = a->products.len = 0;
     for (bool grown = true; grown;) {
         grown = false;
         for (int i = 0; i < a->nodes.all.len; i++) {
             Node *e = a->nodes.all.data[i];
-            if (e->op != OP_fold || ir_loop(e)->nout || has_loop(a, e) || map_get(&a->done, ir_loop(e)->index)) continue;
-            if (a->loops.len ? !shares_state(a, e) : !may_have_products(a, e) || !ahead_goes_in_strips(&a->nodes, e)) continue;
+            if (e->op != OP_fold || ir_loop(e)->nout || map_get(&a->done, ir_loop(e)->index)) continue;
+            if (has_loop(a, e) || map_get(&a->refused, e)) continue;
+            if (a->loops.len ? !shares_state(a, e) : !may_have_products(a, e)) continue;
             if (!add_products(a, e) && !a->loops.len) continue;
             vec_push(&a->loops, e);
+            good &= ahead_goes_in_strips(&a->nodes, e);
             grown = true;
         }
     }
+    for (int i = 0; i < a->loops.len && !good; i++) map_put(&a->refused, a->loops.data[i], a->loops.data[i]);
+    return good;
+}
+
+static bool find_loops(Ahead *a) {
+    while (!find_family(a)) continue;
     return a->loops.len;
 }
 
@@ -407,5 +433,5 @@ void pass_ahead(Func *f) {
     if (!f->ir->ahead) return;
     for (int limit = LIMIT; limit > 0 && strip_some(&a); limit--) continue;
     vec_free(&a.sums), vec_free(&a.strips), vec_free(&a.parts), vec_free(&a.loops), vec_free(&a.products);
-    map_free(&a.outer), map_free(&a.done), map_free(&a.read);
+    map_free(&a.outer), map_free(&a.done), map_free(&a.read), map_free(&a.refused);
 }

@@ -1,6 +1,6 @@
 # What waits: two parts of one matrix, and another. Two strips and a part of one, and none.
 for e in gradient forwards; do
-    fsmc --emit=loops --fp=fast --entry=$e postponed.fsm | grep -oE '^ *for (strip|part)|[ab][0-9]*\[.*64, n\]' | sed -E 's/b[0-9]+/b/' | sort | uniq -c
+    fsmc --emit=loops --fp=fast --disable-pass=ahead --entry=$e postponed.fsm | grep -oE '^ *for (strip|part)|[ab][0-9]*\[.*64, n\]' | sed -E 's/b[0-9]+/b/' | sort | uniq -c
     fsmc --emit=loops --fp=precise --entry=$e postponed.fsm | grep -c strip
 done
 numbers() { awk -v n="$1" -v c="$2" 'BEGIN { for (i = 0; i < n; i++) { s = s (i ? "," : ""); if (c) { r = "["; for (j = 0; j < c; j++) r = r (j ? "," : "") ((i * 7 + j * 13) % 11 - 5) / 16; s = s r "]" } else s = s (i % 5 - 2) / 4 } print "[" s "]" }'; }
