@@ -298,7 +298,8 @@ inline Rows sort_rows(cuda::Call &call, int64_t n, int64_t places, unsigned *key
 }
 
 // What parts have added up of rows that others have begun: the first of them adds that of all.
-template <class T> __global__ void add_beside(cuda::Errors errors, Rows rows, int64_t places, T *to, const T *beside, int64_t length) {
+template <class T>
+__global__ void add_beside(cuda::Errors errors, Rows rows, int64_t places, T *to, const T *beside, int64_t length) {
     if (errors.record && cuda::stopped(errors)) return;
     for (int64_t part = blockIdx.x; part < rows.parts(); part += gridDim.x) {
         const int64_t r = rows.row[rows.first(part)];

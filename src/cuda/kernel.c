@@ -538,7 +538,8 @@ static void print_rows(Code *host, Stmt *loop, const char *inner, const Rows *ro
         code_line(host, "%s *const %s = call.alloc<%s>(fsm::count_of(fsm_rows.parts(), %s));", type, beside, type, length);
         code_line(
             host,
-            "if (call.code() || call.check(cudaMemsetAsync(%s, 0, size_t(fsm_rows.parts() * %s) * sizeof *%s, call.stream()))) return call.code();",
+            "if (call.code() || call.check(cudaMemsetAsync(%s, 0, size_t(fsm_rows.parts() * %s) * sizeof *%s, call.stream()))) "
+            "return call.code();",
             beside, length, beside);
         param(&r, expr_text(u->arena, "%s *", type), to, array), param(&r, expr_text(u->arena, "%s *", type), beside, beside);
         code_line(&c, "%s *const %s = fsm_rows.begun(fsm_part, fsm_row) ? %s + (fsm_part - fsm_row) * %s : %s;", type, array,
