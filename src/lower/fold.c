@@ -316,9 +316,11 @@ static void store_init(Lower *l, Buf *buf, Node *init) {
         lower_stmt(l, ST_FILL, -1, 1, &value)->buf = buf;
         return;
     }
+    void *before = map_get(&l->scope->arrays, init);
     Task t = {.kind = TASK_STORE, .buf = buf, .e = init};
     if (ir_has_scatter(l->ir, init)) lower_tasks(l, 1, &t);
     else lower_task(l, &t);
+    map_put(&l->scope->arrays, init, before); // who else reads it does not find it where the loop changes it
     Buf *from = lower_known_array(l, init);
     if (from) map_put(&l->started, from, from);
 }

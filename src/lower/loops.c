@@ -46,6 +46,7 @@ static bool nothing_unless(const Node *e, const Node *guard) {
 // stands in branches, and may not be needed, just what will be computed before them (`inside`), or costs nothing if it is
 // not needed. Of what only the steps of a sequential loop need, just such loops: the reverse of a loop needs the trace of one
 // whose result may be needed, too, and traces of all that it reads, which are one loop, as of the blocks between checkpoints.
+// (Not for each element of an array: second derivatives of loops get dearer by it.)
 static void find_loops(Lower *l, Node *e, LoopSearch in, Map *seen) {
     const void *before = map_get(seen, e);
     if (e->nargs == 0 || before == e || (before && in.branch) || lower_is_outside(l, e)) return;
@@ -62,7 +63,7 @@ static void find_loops(Lower *l, Node *e, LoopSearch in, Map *seen) {
     if (ir_is_binder(e) && lower_active(l, e->u.var)) return; // its body speaks of another variable
     int guards = (e->op == OP_bracket || e->op == OP_select) && !lower_likely(l, e->args[0], s) ? 1 : e->nargs;
     int init = ir_is_loop(e) ? e->u.loop->n : e->nargs;
-    for (int i = 0; i < e->nargs; i++) {
+    for (int i = 0; i < (s == l->root || s->steps ? e->nargs : init); i++) {
         Node *a = e->args[i];
         // an array is a loop of its own only where something indexes it
         bool read = (e->op == OP_at && i == 0) || e->op == OP_extern;
