@@ -153,7 +153,8 @@ bool product_print(Code *host, Stmt *loop) {
         apart[k] = p.batch ? expr_text(u->arena, "fsm_%s.batch", k == 0 ? "left" : k == 1 ? "right" : "to") : "0";
     code_line(
         host,
-        "    fsm::cuda::%s<%s>(call, %s, %s, %s, %s, %s1, {%s + fsm_left.at, fsm_left.i, fsm_left.k, %s}, {%s + fsm_right.at, fsm_right.k, fsm_right.j, %s}, %d, {%s + fsm_to.at, fsm_to.i, fsm_to.j, %s});",
+        "    fsm::cuda::%s<%s>(call, %s, %s, %s, %s, %s1, {%s + fsm_left.at, fsm_left.i, fsm_left.k, %s}, "
+        "{%s + fsm_right.at, fsm_right.k, fsm_right.j, %s}, %d, {%s + fsm_to.at, fsm_to.i, fsm_to.j, %s});",
         p.term < 0 ? "matmul" : "contract", type, n[0], n[1], n[2], batch, p.term < 0 ? "" : expr_text(u->arena, "%s, ", function),
         expr_buf(u, p.left->buf), apart[0], expr_buf(u, p.right->buf), apart[1], p.to->kind == ST_ADDTO, expr_buf(u, p.to->buf),
         apart[2]);

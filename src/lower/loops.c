@@ -45,8 +45,8 @@ static bool nothing_unless(const Node *e, const Node *guard) {
 // Collects the loops that the current scope's tasks need, whatever they loop over, and that live in this scope. Of what
 // stands in branches, and may not be needed, just what will be computed before them (`inside`), or costs nothing if it is
 // not needed. Of what only the steps of a sequential loop need, just such loops: the reverse of a loop needs the trace of one
-// whose result may be needed, too, and traces of all that it reads, which are one loop, as of the blocks between checkpoints.
-// (Not for each element of an array: second derivatives of loops get dearer by it.)
+// whose result may be needed, too, and traces of all that it reads, which are one loop, as of the blocks between checkpoints. (Not
+// where that is done for each element of an array: second derivatives of loops get dearer by it.)
 static void find_loops(Lower *l, Node *e, LoopSearch in, Map *seen) {
     const void *before = map_get(seen, e);
     if (e->nargs == 0 || before == e || (before && in.branch) || lower_is_outside(l, e)) return;

@@ -318,7 +318,8 @@ static void print_block(const Printer *p, const Block *b, int indent) {
             str_puts(p->out, " < ");
             print_temp(p, s->args[0]);
             if (s->streams) str_printf(p->out, ", past caches from %lld,", (long long)s->streams);
-            if (s->whole && !s->from) str_puts(p->out, s->streams ? " else the next ones asked for," : ", the next ones asked for,");
+            if (s->whole && !s->from)
+                str_puts(p->out, s->streams ? " else the next ones asked for," : ", the next ones asked for,");
             print_body(p, s->body, indent);
             break;
         case ST_LOOP:
