@@ -630,7 +630,7 @@ static LLVMValueRef emit_chunk_size(Body *p, const Stmt *s) {
 // Into the second cache: the first may be full of what lanes share. There may be no such elements, so that the address is one
 // beside the buffer: nothing is read there.
 static void emit_fetch(Body *p, const Stmt *s) {
-    enum { LINE = 64, READ = 0, SECOND = 2, DATA = 1 };
+    enum { LINE = CACHE_LINE, READ = 0, SECOND = 2, DATA = 1 };
     Emitter *e = p->e;
     LLVMValueRef at = body_value(p, s->args[1]);
     for (int k = 1; k < s->buf->rank; k++)

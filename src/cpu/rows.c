@@ -261,7 +261,7 @@ static void find_rows(Body *p, RowCopy *z) {
 
 // ---- rows of results
 
-enum { LINE = 64, MOST_LINES = 128 };
+enum { LINE = CACHE_LINE, MOST_LINES = 128 };
 
 // The rows of a block, if they lie side by side and are not too many: how many bytes; else 0.
 static int64_t together(const Body *p, const Stmt *loop, const RowCopy *z) {

@@ -23,12 +23,6 @@ typedef struct Sharer {
     int *writes;      // by buffer: statements that write to it
 } Sharer;
 
-static int count_stmts(const Block *b) {
-    int n = 0;
-    for (int i = 0; b && i < b->stmts.len; i++) n += 1 + count_stmts(b->stmts.data[i]->body) + count_stmts(b->stmts.data[i]->other);
-    return n;
-}
-
 static bool writes_to(const Stmt *s, const Buf *b) {
     if (s->buf == b && s->kind != ST_LOAD && s->kind != ST_FETCH) return true;
     const Block *in[] = {s->body, s->other};
@@ -193,7 +187,7 @@ static void add_directly(Sharer *z, Block *block) {
 static void share_in_nests(Sharer *z, Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_FOR && count_stmts(s->body) <= LARGEST && !block_may_fail(s->body)) {
+        if (s->kind == ST_FOR && block_size(s->body) <= LARGEST && !block_may_fail(s->body)) {
             z->nest = s;
             share_values(z, s->body);
             block_sweep(s->body);

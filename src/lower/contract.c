@@ -219,13 +219,6 @@ static int depth_of(const Block *b) {
     return most;
 }
 
-static int count_statements(const Block *b) {
-    int n = 0;
-    for (int i = 0; b && i < b->stmts.len; i++)
-        n += 1 + count_statements(b->stmts.data[i]->body) + count_statements(b->stmts.data[i]->other);
-    return n;
-}
-
 // Is it large enough? -1: that is known not to be so.
 static Temp put_worth(Contractor *z, Block *to, const Contraction *c) {
     Builder *b = &z->b;
@@ -504,7 +497,7 @@ static bool has_lanes(Contractor *z, Stmt *loop) {
 static bool contract(Contractor *z, Block *block, int at) {
     Stmt *s = block->stmts.data[at];
     if (map_get(&z->seen, s) || !nest_is_plain(s) || s->outer || s->few) return false;
-    if (1 + depth_of(s->body) != VARS || count_statements(s->body) > MOST_INSIDE) return false;
+    if (1 + depth_of(s->body) != VARS || block_size(s->body) > MOST_INSIDE) return false;
     bool apart = iter_look(&z->m.it, s, false);
     iter_forget(&z->m.it);
     if (!apart) return false;

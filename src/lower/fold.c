@@ -134,13 +134,6 @@ static void bind_states(Lower *l, Loop *p, const Temp *cell, Buf *const *buf) {
     }
 }
 
-static int count_stmts(const Block *block) {
-    int n = 0;
-    for (int i = 0; block && i < block->stmts.len; i++)
-        n += 1 + count_stmts(block->stmts.data[i]->body) + count_stmts(block->stmts.data[i]->other);
-    return n;
-}
-
 static Block *copies(Lower *l, int n, Buf *const *buf, Buf *const *other) {
     Block *b = ARENA_NEW(l->arena, Block);
     for (int k = 0; k < n; k++)
@@ -178,7 +171,7 @@ static void take_turns(Lower *l, Node *loop, Stmt *s, Buf *const *buf, Buf *cons
     Node *extent = ir_loop(loop)->index->extent;
     Block *body = s->body, *rest = copies(l, ir_loop(loop)->n, buf, other);
     if (!rest->stmts.len) return;
-    if (count_stmts(body) > MAX_TWICE) {
+    if (block_size(body) > MAX_TWICE) {
         for (int i = 0; i < rest->stmts.len; i++) vec_push(&body->stmts, rest->stmts.data[i]);
         return;
     }

@@ -370,18 +370,16 @@ static Buf *run_buffer(Stager *z, const Run *run, int n) {
     return row;
 }
 
-enum { LINE = 64 };
-
 static int64_t bytes_of(const Run *run) { return run->length * (int64_t)kind_size(run->move->buf->kind); }
 
 // Results go through the caches once: those whose rows are long are worth a thought.
-static bool is_long_result(const Run *run) { return run->move->buf->where == BUF_OUTPUT && bytes_of(run) > LINE; }
+static bool is_long_result(const Run *run) { return run->move->buf->where == BUF_OUTPUT && bytes_of(run) > CACHE_LINE; }
 
 static void stage_run(Stager *z, const Run *run) {
     int n = period(run), all = run->length;
     Buf *row = run_buffer(z, run, n), *wait = NULL;
     // Rows begin there where they do within a line in memory: there is room for a line more, of at least so many lanes.
-    if (z->streams && is_long_result(run)) wait = run_buffer(z, run, all + LINE / LANES_MASKED / (int)kind_size(row->kind));
+    if (z->streams && is_long_result(run)) wait = run_buffer(z, run, all + CACHE_LINE / LANES_MASKED / (int)kind_size(row->kind));
     for (int k = 0; k < all; k += n) {
         Stmt *copy = copy_run(z, run + k, row);
         if (is_long_result(run)) copy->whole = all, copy->from = k;

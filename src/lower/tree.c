@@ -48,6 +48,13 @@ void tree_uses(const Block *block, int *uses) {
     }
 }
 
+int block_size(const Block *block) {
+    int n = 0;
+    for (int i = 0; block && i < block->stmts.len; i++)
+        n += 1 + block_size(block->stmts.data[i]->body) + block_size(block->stmts.data[i]->other);
+    return n;
+}
+
 int block_uses(const Block *block, Temp t) {
     int n = 0;
     for (int i = 0; block && i < block->stmts.len; i++) {

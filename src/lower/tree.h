@@ -46,21 +46,23 @@ typedef enum StmtKind {
     ST_NEW,    // buffer comes into being (uninitialised); lives until the end of the block
     ST_FILL,   // every element of buf = args[0]
     ST_COPY,   // every element of buf = the same element of src (same extents)
-    ST_MOVE,   // what is from args[0] on in dimension u.num of buf = the first args[1] of src: all else is the same, and buf is large
-    ST_LOAD,   // dst = buf[args…]
-    ST_STORE,  // buf[args[1…]] = args[0]
-    ST_ADDTO,  // buf[args[1…]] += args[0]
-    ST_FETCH,  // args[0] elements from buf[args[1…]] on will be accessed soon: they should come nearer; there may be no such
-               // elements
-    ST_OUT,    // scalar output number u.num = args[0]
-    ST_CHUNK,  // dst = how many of args[0] iterations a thread takes at a time, where one is args[1] additions' worth of work,
-               // and taking some copies args[2] elements: a multiple of u.num, if that is small (fsm_chunk)
-    ST_FOR,    // for dst = args[1] (0 if there is none) … args[0]-1: body
-    ST_LOOP,   // repeat body until an ST_BREAK
-    ST_BREAK,  // leave the innermost ST_LOOP unless args[0]
-    ST_IF,     // if args[0]: body, else: other
-    ST_CHECK   // unless args[0]: fail with u.check; args[1…] are the values of its text
+    ST_MOVE, // what is from args[0] on in dimension u.num of buf = the first args[1] of src: all else is the same, and buf is large
+    ST_LOAD, // dst = buf[args…]
+    ST_STORE, // buf[args[1…]] = args[0]
+    ST_ADDTO, // buf[args[1…]] += args[0]
+    ST_FETCH, // args[0] elements from buf[args[1…]] on will be accessed soon: they should come nearer; there may be no such
+              // elements
+    ST_OUT,   // scalar output number u.num = args[0]
+    ST_CHUNK, // dst = how many of args[0] iterations a thread takes at a time, where one is args[1] additions' worth of work,
+              // and taking some copies args[2] elements: a multiple of u.num, if that is small (fsm_chunk)
+    ST_FOR,   // for dst = args[1] (0 if there is none) … args[0]-1: body
+    ST_LOOP,  // repeat body until an ST_BREAK
+    ST_BREAK, // leave the innermost ST_LOOP unless args[0]
+    ST_IF,    // if args[0]: body, else: other
+    ST_CHECK  // unless args[0]: fail with u.check; args[1…] are the values of its text
 } StmtKind;
+
+enum { CACHE_LINE = 64 }; // bytes
 
 typedef struct Stmt Stmt;
 typedef struct Block {
@@ -97,7 +99,7 @@ struct Stmt {
     const Temp
         *own; // ST_ADDTO: the indices of loops around it, any two iterations of which add to different elements; NULL: not known
     int nown;
-    bool rows;     // ST_FOR in one with lanes: copies neighbouring elements of each lane's row (lower/stage.c)
+    bool rows; // ST_FOR in one with lanes: copies neighbouring elements of each lane's row (lower/stage.c)
     // ST_FOR, not 0: such a loop stores elements from the given one on of rows that are stored whole, of so many elements. If rows
     // lie side by side, those of the lanes go past the caches together where `streams` says so, and wait in `src`, which has room
     // for them; otherwise the next ones are asked for. (lower/stage.c)
@@ -141,6 +143,7 @@ static inline Wish *stmt_wish(const Stmt *s, WishKind k) { return s->wishes ? s-
 Stmt *tree_stmt(Arena *arena, StmtKind kind, Temp dst, int n, const Temp *args, Span span);
 void block_insert(Block *block, int at, Stmt *s);
 void block_rename(Block *block, Temp from, Temp to); // what needs one temp needs the other
+int block_size(const Block *block);                  // how many statements there are in it, at any depth; NULL: none
 int block_uses(const Block *block, Temp t);          // how many arguments of what is in it, at any depth, are t
 // How often the statement, or what is in the block, at any depth, names the array, but for its coming into being.
 int stmt_accesses(const Stmt *s, const Buf *b);

@@ -1,0 +1,127 @@
+// Is a nest of loops a product of matrices, or the like with another function in the place of the multiplication? It is one of
+// three loops, the innermost of which adds up, with indices that are affine in the three.
+#include "lower/effects.h"
+#include "lower/product.h"
+#include "support/map.h"
+
+enum { VARS = 3, I = 0, J = 1, K = 2, BUDGET = 64 };
+
+typedef struct Finder {
+    Stmt *const *def;
+    Map made;
+    Temp var[VARS + 1]; // the last: of the batch, or -1
+} Finder;
+
+static void note_temps(Map *made, const Block *b) {
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        if (s->dst >= 0 && s->kind != ST_SET) map_put(made, (void *)((intptr_t)s->dst + 1), (void *)1);
+        note_temps(made, s->body), note_temps(made, s->other);
+    }
+}
+
+// The indices in which t is affine, as bits; -1 if it is not.
+static int affine(const Finder *z, Temp t) {
+    if (!map_get(&z->made, (void *)((intptr_t)t + 1))) return 0;
+    for (int v = 0; v <= VARS; v++)
+        if (z->var[v] == t) return 1 << v;
+    const Stmt *s = z->def[t];
+    if (s->kind == ST_LIT || s->kind == ST_ARG) return 0;
+    if (s->kind != ST_OP || s->nargs != 2) return -1;
+    int x = affine(z, s->args[0]), y = affine(z, s->args[1]);
+    if (x < 0 || y < 0) return -1;
+    if (s->op == OP_add || s->op == OP_sub || (s->op == OP_mul && (!x || !y))) return x | y;
+    return x | y ? -1 : 0;
+}
+
+// The same of all indices of an element, but for that of the batch.
+static int affine_indices(const Finder *z, const Stmt *s) {
+    int all = 0;
+    for (const Temp *t = stmt_index(s); t < s->args + s->nargs; t++) {
+        int of = affine(z, *t);
+        if (of < 0) return -1;
+        all |= of & ~(1 << VARS);
+    }
+    return all;
+}
+
+// The effects of a block, of which there are n.
+static bool effects(const Block *b, int n, Stmt **out) {
+    int k = 0;
+    for (int i = 0; i < b->stmts.len; i++) {
+        if (stmt_is_plain(b->stmts.data[i])) continue;
+        if (k == n) return false;
+        out[k++] = b->stmts.data[i];
+    }
+    return k == n;
+}
+
+static const Stmt *def_of(const Finder *z, Temp t, StmtKind kind) {
+    return z->def[t] && z->def[t]->kind == kind ? z->def[t] : NULL;
+}
+
+// Finds the elements that the term is a function of.
+static bool find_elements(const Finder *z, Temp t, Product *p, int *budget) {
+    Stmt *s = z->def[t];
+    if (!map_get(&z->made, (void *)((intptr_t)t + 1))) return true;
+    if (!s || --*budget < 0) return false;
+    if (s->kind == ST_LOAD) {
+        int of = affine_indices(z, s);
+        Stmt **at = of == (1 << I | 1 << K) ? &p->left : of == (1 << J | 1 << K) ? &p->right : NULL;
+        if (!at || (*at && *at != s)) return false;
+        *at = s;
+        return true;
+    }
+    if (s->kind != ST_LIT && s->kind != ST_OP && s->kind != ST_SELECT) return false;
+    for (int k = 0; k < s->nargs; k++)
+        if (!find_elements(z, s->args[k], p, budget)) return false;
+    return true;
+}
+
+static bool find(Finder *z, Product *p) {
+    Stmt *e[3], *set;
+    p->term = -1;
+    if (!effects(p->loop[I]->body, 1, &p->loop[J]) || p->loop[J]->kind != ST_FOR || p->loop[J]->nargs > 1 || p->loop[I]->nargs > 1)
+        return false;
+    if (!effects(p->loop[J]->body, 3, e) || e[0]->kind != ST_CELL || e[1]->kind != ST_FOR || e[1]->nargs > 1) return false;
+    p->loop[K] = e[1], p->to = e[2];
+    if ((e[2]->kind != ST_STORE && e[2]->kind != ST_ADDTO) || !effects(e[1]->body, 1, &set) || set->kind != ST_SET ||
+        set->dst != e[0]->dst)
+        return false;
+    const Stmt *zero = def_of(z, e[0]->args[0], ST_LIT), *value = def_of(z, e[2]->args[0], ST_GET),
+               *sum = def_of(z, set->args[0], ST_OP);
+    if (!zero || zero->u.real != 0 || !value || value->args[0] != e[0]->dst || !sum || sum->op != OP_add) return false;
+    for (int k = 0; k < VARS; k++) z->var[k] = p->loop[k]->dst;
+    z->var[VARS] = p->batch ? p->batch->dst : -1;
+    for (int k = 0; k < VARS; k++)
+        if (affine(z, p->loop[k]->args[0])) return false;
+    for (int k = 0; k < 2; k++) {
+        const Stmt *get = def_of(z, sum->args[k], ST_GET), *mul = def_of(z, sum->args[1 - k], ST_OP);
+        if (!get || get->args[0] != e[0]->dst || !mul) continue;
+        bool product = mul->op == OP_mul && def_of(z, mul->args[0], ST_LOAD) && def_of(z, mul->args[1], ST_LOAD) &&
+                       mul->args[0] != mul->args[1];
+        if (product) p->left = z->def[mul->args[0]], p->right = z->def[mul->args[1]];
+        else if (find_elements(z, p->term = sum->args[1 - k], p, &(int){BUDGET}) && p->left && p->right) product = true;
+        if (!product) return false;
+        if (affine_indices(z, p->left) == (1 << J | 1 << K)) p->left = z->def[mul->args[1]], p->right = z->def[mul->args[0]];
+        const Kind kind = p->to->buf->kind;
+        return affine_indices(z, p->left) == (1 << I | 1 << K) && affine_indices(z, p->right) == (1 << J | 1 << K) &&
+               affine_indices(z, p->to) == (1 << I | 1 << J) && kind_is_float(kind) && p->left->buf->kind == kind &&
+               p->right->buf->kind == kind && p->to->buf != p->left->buf && p->to->buf != p->right->buf;
+    }
+    return false;
+}
+
+bool product_find(Stmt *const *def, Stmt *loop, Product *out) {
+    Finder z = {.def = def};
+    *out = (Product){.loop = {loop}};
+    map_put(&z.made, (void *)((intptr_t)loop->dst + 1), (void *)1);
+    note_temps(&z.made, loop->body);
+    bool found = find(&z, out);
+    if (!found && loop->nargs == 1) {
+        *out = (Product){.batch = loop};
+        found = effects(loop->body, 1, &out->loop[0]) && out->loop[0]->kind == ST_FOR && find(&z, out);
+    }
+    map_free(&z.made);
+    return found;
+}
