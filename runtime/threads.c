@@ -20,7 +20,8 @@ enum { MOST_CHUNKS = 64, COPIES = 8 << 20, SPINS = 2000, MOST_THREADS = 1024 };
 int64_t fsm_chunk(int64_t n, double work, double copied, int64_t block) {
     double least = FSM_COPY_WORK * copied > FSM_CHUNK_WORK ? FSM_COPY_WORK * copied : FSM_CHUNK_WORK;
     int64_t chunks = 1;
-    if (n <= 1) return 1;
+    if (n <= 0) return n <= -INT64_MAX ? INT64_MAX : 1 - n; // of which (n + size - 1) / size are none
+    if (n == 1) return 1;
     while (chunks < MOST_CHUNKS && (double)n * work >= 2 * (double)chunks * least && 2 * (double)chunks * copied <= COPIES) chunks *= 2;
     int64_t size = (n - 1) / chunks + 1;
     int64_t over = size % block;

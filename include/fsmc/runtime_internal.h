@@ -80,7 +80,8 @@ fsm_part *fsm_device_part(fsm_context *ctx); // never NULL; of zeros at first
 enum { FSM_CHUNK_WORK = 128 * 1024, FSM_COPY_WORK = 16 };
 // How many of n iterations a thread takes at a time: all of them unless there is work for more. It depends on nothing but its
 // arguments, so that results do not depend on the number of threads. work: of an iteration, in additions; copied: elements
-// that are copied or added up for each chunk; block: of how many iterations a chunk is best a multiple.
+// that are copied or added up for each chunk; block: of how many iterations a chunk is best a multiple. If n is negative,
+// (n + size - 1) / size is 0.
 int64_t fsm_chunk(int64_t n, double work, double copied, int64_t block);
 // Does chunk number c. ctx has the thread's scratch memory and error text; call is the context of the call, which says
 // whether that has been cancelled.

@@ -626,7 +626,7 @@ static void put_turned(Threads *z, const Cut *c, Temp n, Temp size) {
     Cut *in = c->turned;
     Stmt *threads, loop = *in->loop, lanes = *c->loop;
     Temp chunks = op(z, OP_idiv, op(z, OP_sub, op(z, OP_add, n, size), int_of(z, 1)), size), chunk = new_temp(z, KIND_INT, "c");
-    const Buf row = {.rank = 1, .extent = c->loop->args};
+    const Buf row = {.rank = 1, .extent = (Temp[]){op(z, OP_max, c->loop->args[0], int_of(z, 0))}};
     for (int i = 0; i < in->sums.len; i++)
         in->sums.data[i].all = new_buf(z, z->tree->temps.data[in->sums.data[i].cell].kind, chunks, &row);
     Block *outer = begin_for(z, chunk, 1, &chunks, &threads), *each = z->into;

@@ -220,6 +220,20 @@ static int check_joined(bool fails) {
     return !(ok && same && !h.live);
 }
 
+// However many iterations there are, chunks of so many are neither more than these nor, if there are none, any.
+static int check_chunks(void) {
+    static const int64_t n[] = {INT64_MIN, -INT64_MAX, -5000, -1, 0, 1, 2, 33, 5000};
+    static const double work[] = {-1e9, 0, 1, 1e9};
+    int failures = 0;
+    for (int i = 0; i < 9; i++)
+        for (int k = 0; k < 4; k++) {
+            int64_t size = fsm_chunk(n[i], work[k], 1, 32), chunks = size > 0 ? (n[i] + (size - 1)) / size : -1;
+            failures += chunks < 0 || chunks > (n[i] < 0 ? 0 : n[i]) || (n[i] > 0 && !chunks);
+        }
+    printf(failures ? "not ok abi memory chunks: %d numbers of them\n" : "ok abi memory chunks\n", failures);
+    return failures;
+}
+
 // ---- the whole
 
 static int run(void *data) {
@@ -250,7 +264,7 @@ static int run(void *data) {
         failures += check_failures(&entry[i]);
     }
     if (jit && n == funcs.n) failures += check_flat(entry, n);
-    failures += check_joined(false) + check_joined(true);
+    failures += check_joined(false) + check_joined(true) + check_chunks();
     cpu_jit_delete(jit);
     cpu_delete(m);
     compile_delete(c);
