@@ -14,8 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-// COPIES: the most elements that are copied for chunks. SPINS: how long a thread looks for work before it sleeps, some ten microseconds.
-enum { MOST_CHUNKS = 64, COPIES = 8 << 20, SPINS = 2000, MOST_THREADS = 1024 };
+// COPIES: the most elements that are copied for chunks; a gradient by some millions of numbers is still shared out. SPINS: how
+// long a thread looks for work before it sleeps, some ten microseconds.
+enum { MOST_CHUNKS = 64, COPIES = 32 << 20, SPINS = 2000, MOST_THREADS = 1024 };
 
 int64_t fsm_chunk(int64_t n, double work, double copied, int64_t block) {
     double least = FSM_COPY_WORK * copied > FSM_CHUNK_WORK ? FSM_COPY_WORK * copied : FSM_CHUNK_WORK;
