@@ -438,10 +438,10 @@ static Exp conversion_of(Printer *p, Node *e, Region *r) {
 }
 
 // Text that elaboration accepts, as it stands under a condition.
-static Exp accepted(Printer *p, const Node *e, Exp text_of) {
+static Exp accepted(Printer *p, Node *e, const Region *r, Exp text_of) {
     if (!is_refused(e)) return text_of;
-    bool truth = e->kind == KIND_BOOL;
-    const Doc *d = CAT(text(p, truth ? "true && " : "[true] * "), at_least(p, text_of, PREC_PRODUCT + is_remainder(e)));
+    bool truth = e->kind == KIND_BOOL, remainder = is_remainder(e) || (e->op == OP_idiv && holds_remainder(p, e->args[0], r));
+    const Doc *d = CAT(text(p, truth ? "true && " : "[true] * "), at_least(p, text_of, PREC_PRODUCT + remainder));
     return (Exp){d, truth ? 2 * op_info[OP_and].prec : PREC_BRACKET, false};
 }
 
@@ -484,7 +484,7 @@ static Exp expr(Printer *p, Node *e, Region *r) {
     }
     Place *pl = plan_find(&p->plan, e, r);
     if (pl && pl->let) return atom(p, pl->name);
-    return accepted(p, e, inline_text(p, e, r, pl));
+    return accepted(p, e, r, inline_text(p, e, r, pl));
 }
 
 // ---- blocks
