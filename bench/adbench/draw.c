@@ -84,14 +84,17 @@ static const char *size_title(Kind kind) {
     }
 }
 
-// Colours that are told apart also by those who do not see all colours alike (Okabe and Ito), and other marks.
+// Colours that are told apart also by those who do not see all colours alike (Okabe and Ito), and other marks. The first tool's
+// is its own; where there are more tools than colours, the others' come again, dashed.
 static void put_styles(FILE *f) {
     static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d31"};
     enum { COLOURS = sizeof colours / sizeof *colours };
-    static const int marks[] = {7, 5, 9, 11, 13, 6, 4, 8};
-    for (int k = 0; k < COLOURS; k++)
-        fprintf(f, "set linetype %d lc rgb '%s' lw %s pt %d ps 0.8\n", k + 1, colours[k], k ? "1.5" : "2.5", marks[k]);
-    fprintf(f, "set linetype cycle %d\n", COLOURS);
+    static const int marks[COLOURS] = {7, 5, 9, 11, 13, 6, 4, 8};
+    for (int k = 0; k < TOOLS; k++) {
+        int look = k ? 1 + (k - 1) % (COLOURS - 1) : 0;
+        fprintf(f, "set linetype %d lc rgb '%s' lw %s pt %d ps 0.8 dt %d\n", k + 1, colours[look], k ? "1.5" : "2.5", marks[look],
+                k < COLOURS ? 1 : 2);
+    }
 }
 
 // False if there is nothing to draw.
