@@ -537,10 +537,15 @@ static Temp trips(Threads *z, const Stmt *loop) {
 
 static Temp iteration_at(Threads *z, const Stmt *loop, Temp k) { return loop->nargs > 1 ? op(z, OP_add, loop->args[1], k) : k; }
 
+// Of so many iterations each there are that many.
+static Temp chunks_of(Threads *z, Temp n, Temp size) {
+    return op(z, OP_idiv, op(z, OP_sub, op(z, OP_add, n, size), int_of(z, 1)), size);
+}
+
 // n: how many iterations there are.
 static void put_chunks(Threads *z, Cut *c, Temp n, Temp size) {
     Stmt *threads;
-    Temp chunks = op(z, OP_idiv, op(z, OP_sub, op(z, OP_add, n, size), int_of(z, 1)), size), chunk = new_temp(z, KIND_INT, "c");
+    Temp chunks = chunks_of(z, n, size), chunk = new_temp(z, KIND_INT, "c");
     for (int i = 0; i < c->sums.len; i++)
         c->sums.data[i].all = new_buf(z, z->tree->temps.data[c->sums.data[i].cell].kind, chunks, NULL);
     for (int i = 0; i < c->copies.len; i++)
@@ -625,7 +630,7 @@ static void put_rest(Threads *z, const Cut *c, bool after) {
 static void put_turned(Threads *z, const Cut *c, Temp n, Temp size) {
     Cut *in = c->turned;
     Stmt *threads, loop = *in->loop, lanes = *c->loop;
-    Temp chunks = op(z, OP_idiv, op(z, OP_sub, op(z, OP_add, n, size), int_of(z, 1)), size), chunk = new_temp(z, KIND_INT, "c");
+    Temp chunks = chunks_of(z, n, size), chunk = new_temp(z, KIND_INT, "c");
     const Buf row = {.rank = 1, .extent = (Temp[]){op(z, OP_max, c->loop->args[0], int_of(z, 0))}};
     for (int i = 0; i < in->sums.len; i++)
         in->sums.data[i].all = new_buf(z, z->tree->temps.data[in->sums.data[i].cell].kind, chunks, &row);

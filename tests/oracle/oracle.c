@@ -112,8 +112,10 @@ static bool close(double a, double b, double allowed) {
     return a == b || fabs(a - b) <= allowed;
 }
 
-// The first element of got that is not near to that of want, or NULL. With `finite`, only where both are.
-static const char *difference(Arena *a, const Tensor *got, const Tensor *want, double tolerance, bool finite) {
+typedef enum Where { EVERYWHERE, WANT_FINITE, BOTH_FINITE } Where; // at which elements
+
+// The first element of got that is not near to that of want, or NULL.
+static const char *difference(Arena *a, const Tensor *got, const Tensor *want, double tolerance, Where where) {
     if (got->kind != want->kind || got->rank != want->rank) return "the type differs";
     for (int d = 0; d < got->rank; d++)
         if (got->shape[d] != want->shape[d])
@@ -122,7 +124,8 @@ static const char *difference(Arena *a, const Tensor *got, const Tensor *want, d
     if (got->kind == KIND_FLOAT) tolerance = tolerance < 2e-4 ? 2e-4 : tolerance;
     double allowed = tolerance * (1 + largest(want));
     for (int64_t i = 0; i < tensor_count(got); i++) {
-        if (finite && !(isfinite(tensor_get(got, i)) && isfinite(tensor_get(want, i)))) continue;
+        if (where >= WANT_FINITE && !isfinite(tensor_get(want, i))) continue;
+        if (where == BOTH_FINITE && !isfinite(tensor_get(got, i))) continue;
         if (!close(tensor_get(got, i), tensor_get(want, i), allowed))
             return arena_printf(a, "element %lld is %.17g, not %.17g", (long long)i, tensor_get(got, i), tensor_get(want, i));
     }
@@ -167,9 +170,9 @@ static void compare(Oracle *x, Entry *e, Form form, const Func *f, const char *s
               want->code ? want->error : "no error", describe(x, f, in));
         return;
     }
-    bool finite = x->o->precise && (form != FORM_VALUE || has_bracket(f));
+    Where where = !x->o->precise ? EVERYWHERE : form != FORM_VALUE ? BOTH_FINITE : has_bracket(f) ? WANT_FINITE : EVERYWHERE;
     for (int i = 0; !got->code && i < f->noutputs; i++) {
-        const char *d = difference(x->arena, &got->out[i], &want->out[i], x->o->tolerance, finite);
+        const char *d = difference(x->arena, &got->out[i], &want->out[i], x->o->tolerance, where);
         if (d) wrong(x, e, form, "%s: result %d, %s, for %s", stage, i, d, describe(x, f, in));
     }
 }
@@ -255,7 +258,7 @@ static void check_second(Oracle *x, Entry *e, int t) {
         if (!f || !e->raw.form[k] || a->code || b->code) continue;
         for (int i = 0; i < f->noutputs; i++) {
             double tolerance = single(f) ? 1e-3 : x->o->identity;
-            const char *d = difference(x->arena, &b->out[i], &a->out[i], tolerance, x->o->precise);
+            const char *d = difference(x->arena, &b->out[i], &a->out[i], tolerance, x->o->precise ? BOTH_FINITE : EVERYWHERE);
             if (d) wrong(x, e, k, "unlike forward over reverse, result %d, %s, for %s", i, d, describe(x, f, e->in[t]));
         }
     }
