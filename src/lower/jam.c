@@ -405,40 +405,51 @@ static bool goes_along(const Jammer *z, const Stmt *s) {
 }
 
 // Of rows of a large array the inner loop takes a part that grows or shrinks. Processors fetch what follows in memory, and not
-// what is needed next: the rows of the next group, a little farther than those of this one are needed, are asked for.
-static void emit_fetches(Jammer *z, Block *to, Temp length) {
-    const Buf *seen = NULL;
+// what is needed next: the rows of the next group are asked for. Each iteration asks for one line, of the rows in turn, since
+// many lines at once would wait for each other.
+static void emit_fetch(Jammer *z, Block *to, const Stmt *s, Temp at) {
+    Temp copies = emit_literal(z, to, z->copies), next = emit_int_op(z, to, OP_add, mapped(z, 0, z->loop->dst), copies),
+         row = emit_int_op(z, to, OP_add, next, emit_int_op(z, to, OP_irem, at, copies)), args[17] = {emit_literal(z, to, 1)};
+    for (int k = 0; k < s->buf->rank; k++) {
+        Temp index = stmt_index(s)[k];
+        args[k + 1] = k == s->buf->rank - 1 ? at : index == z->loop->dst ? row : index;
+    }
+    emit(z, to, s, ST_FETCH, -1, s->buf->rank + 1, args)->buf = s->buf;
+}
+
+// An access of the inner loop whose rows may have to be asked for, or NULL; *large: whether they have to, or -1 if so.
+static const Stmt *far_rows(Jammer *z, Block *to, Temp *large) {
     for (int i = 0; i < z->inner->body->stmts.len; i++) {
         const Stmt *s = z->inner->body->stmts.data[i];
-        if (!goes_along(z, s) || s->buf == seen) continue;
+        if (!goes_along(z, s)) continue;
         int64_t known, most = (int64_t)(z->machine->cache / (double)kind_size(s->buf->kind));
         Temp count = emit_count(z, to, s->buf, &known);
-        seen = s->buf;
         if (known >= 0 && known <= most) continue;
-        Temp large = emit_op(z, to, OP_lt, emit_literal(z, to, most), count, (TempInfo){.kind = KIND_BOOL});
-        Stmt *branch = emit(z, to, s, ST_IF, -1, 1, &large);
-        branch->body = ARENA_NEW(z->arena, Block);
-        for (int copy = 0; copy < z->copies; copy++) {
-            Temp more = emit_literal(z, branch->body, 2 * z->copies), none = emit_literal(z, branch->body, 0);
-            Temp args[17] = {emit_int_op(z, branch->body, OP_add, length, more)};
-            Temp row =
-                emit_int_op(z, branch->body, OP_add, mapped(z, copy, z->loop->dst), emit_literal(z, branch->body, z->copies));
-            for (int k = 0; k < s->buf->rank; k++)
-                args[k + 1] = k == s->buf->rank - 1 ? none : stmt_index(s)[k] == z->loop->dst ? row : stmt_index(s)[k];
-            emit(z, branch->body, s, ST_FETCH, -1, s->buf->rank + 1, args)->buf = s->buf;
-        }
+        *large = known >= 0 ? -1 : emit_op(z, to, OP_lt, emit_literal(z, to, most), count, (TempInfo){.kind = KIND_BOOL});
+        return s;
     }
+    return NULL;
+}
+
+static void copy_shared(Jammer *z, Block *to, Temp length, const Stmt *far) {
+    Stmt *shared = emit_for(z, to, z->inner, length);
+    shared->lanes = z->inner->lanes, shared->nin = z->inner->nin, shared->in = z->inner->in; // where an attribute says so
+    for (int copy = 0; copy < z->copies; copy++) *place(z, copy, z->inner->dst) = shared->dst;
+    if (far) emit_fetch(z, shared->body, far, shared->dst);
+    for (int i = 0; i < z->inner->body->stmts.len; i++) copy_all(z, shared->body, z->inner->body->stmts.data[i]);
 }
 
 // Copies whose inner loops are longer than the shortest do the last iterations alone, each as many as it has more.
 static void copy_loop(Jammer *z, Block *to) {
     int shortest = z->grows < 0 ? z->copies - 1 : 0;
-    Temp least = mapped(z, shortest, z->inner->args[0]);
-    if (z->grows) emit_fetches(z, to, least);
-    Stmt *shared = emit_for(z, to, z->inner, least);
-    shared->lanes = z->inner->lanes, shared->nin = z->inner->nin, shared->in = z->inner->in; // where an attribute says so
-    for (int copy = 0; copy < z->copies; copy++) *place(z, copy, z->inner->dst) = shared->dst;
-    for (int i = 0; i < z->inner->body->stmts.len; i++) copy_all(z, shared->body, z->inner->body->stmts.data[i]);
+    Temp least = mapped(z, shortest, z->inner->args[0]), large = -1;
+    const Stmt *far = z->grows ? far_rows(z, to, &large) : NULL;
+    if (far && large >= 0) {
+        Stmt *branch = emit(z, to, z->inner, ST_IF, -1, 1, &large);
+        branch->body = ARENA_NEW(z->arena, Block), branch->other = ARENA_NEW(z->arena, Block);
+        copy_shared(z, branch->body, least, far);
+        copy_shared(z, branch->other, least, NULL);
+    } else copy_shared(z, to, least, far);
     for (int copy = 0; z->grows && copy < z->copies; copy++)
         for (int k = 0; k < abs(copy - shortest); k++)
             copy_one(z, to, copy, emit_int_op(z, to, OP_add, least, emit_literal(z, to, k)));
