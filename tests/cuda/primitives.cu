@@ -308,7 +308,14 @@ static void test_matmul() {
         matmul_once<float>(64, 3, 100, 3, t & 1, t & 2, 1);
         matmul_once<double>(5, 130, 0, 1, t & 1, t & 2, 1);
         matmul_once<float>(0, 5, 5, 1, t & 1, t & 2, 0);
+        matmul_once<double>(35, 3, 2 * FSM_LEAST_PART + 1, 1, t & 1, t & 2, 0); // sums in parts
+        matmul_once<float>(2, 67, 7 * FSM_LEAST_PART - 5, 3, t & 1, t & 2, 1);
+        if (!QUICK) matmul_once<double>(65, 70, 3000, 2, t & 1, t & 2, 0.5);
     }
+    const Cut whole = cut_of(1, 511), two = cut_of(300, 494019), many = cut_of(1, 494019), few = cut_of(1, 513), wide = cut_of(-1, 5000);
+    CHECK(whole.parts == 1 && two.parts == 1 && wide.parts == 1 && wide.size == 5000);
+    CHECK(few.parts == 2 && few.size == 272 && many.parts <= 512 && many.parts * many.size >= 494019 && many.size % DEPTH == 0);
+    CHECK((many.parts - 1) * many.size < 494019 && cut_of(1, 0).parts == 1);
     passed("matmul");
 }
 

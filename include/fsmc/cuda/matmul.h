@@ -61,39 +61,80 @@ __device__ inline void load_tile(T (&tile)[DEPTH][SIZE + PAD<T>], const T *data,
     }
 }
 
+// How a sum over k is cut: into parts of `size`, each of which is a result of its own. A few results with a long sum would
+// occupy few blocks. The rule knows extents alone, so that results are the same on every device.
+struct Cut {
+    int64_t parts, size;
+};
+#ifndef FSM_LEAST_PART
+#define FSM_LEAST_PART 256
+#endif
+inline Cut cut_of(int64_t tiles, int64_t depth) { // tiles: of the result; negative if they are too many to count
+    const int64_t enough = 512, most = depth / FSM_LEAST_PART, wanted = tiles <= 0 ? 1 : enough / tiles;
+    const int64_t parts = wanted < most ? wanted : most;
+    if (parts <= 1) return {1, depth};
+    const int64_t size = ((depth - 1) / parts / DEPTH + 1) * DEPTH;
+    return {(depth - 1) / size + 1, size};
+}
+
+// Part number p of the sums, times alpha, goes to c + p*apart, where it is added to beta times what is there.
 template <class T, class F, class By>
 __global__ void __launch_bounds__(BLOCK, sizeof(T) > 4 ? 3 : 4)
     contract_tiles(int64_t m, int64_t n, int64_t depth, int64_t batch, F f, T alpha, Matrix<const T> a, Matrix<const T> b, T beta,
-                   Matrix<T> c) {
+                   Matrix<T> c, Cut cut, int64_t apart) {
     FSM_SHARED(left, T[DEPTH][By::ROWS + PAD<T>]);
     FSM_SHARED(right, T[DEPTH][By::COLUMNS + PAD<T>]);
-    const int64_t across = (n - 1) / By::COLUMNS + 1, down = (m - 1) / By::ROWS + 1;
-    for (int64_t block = blockIdx.x; block < across * down * batch; block += gridDim.x) {
-        const int64_t number = block / (across * down), i0 = block / across % down * By::ROWS, j0 = block % across * By::COLUMNS;
+    const int64_t across = (n - 1) / By::COLUMNS + 1, down = (m - 1) / By::ROWS + 1, tiles = across * down * batch;
+    for (int64_t block = blockIdx.x; block < tiles * cut.parts; block += gridDim.x) {
+        const int64_t part = block / tiles, tile = block % tiles;
+        const int64_t number = tile / (across * down), i0 = tile / across % down * By::ROWS, j0 = tile % across * By::COLUMNS;
+        const int64_t first = part * cut.size, end = first + cut.size < depth ? first + cut.size : depth;
         const T *a0 = a.data + number * a.batch, *b0 = b.data + number * b.batch;
         const int i1 = thread_number() / By::ACROSS * By::DOWN, j1 = thread_number() % By::ACROSS;
         T sum[By::DOWN][By::PART] = {};
-        for (int64_t k = 0; k < depth; k += DEPTH) {
-            load_tile<By::ROWS>(left, a0, a.row, a.column, m, depth, i0, k);
-            load_tile<By::COLUMNS>(right, b0, b.column, b.row, n, depth, j0, k);
+        for (int64_t k = first; k < end; k += DEPTH) {
+            load_tile<By::ROWS>(left, a0, a.row, a.column, m, end, i0, k);
+            load_tile<By::COLUMNS>(right, b0, b.column, b.row, n, end, j0, k);
             __syncthreads();
             const auto step = [&](int l) {
                 for (int i = 0; i < By::DOWN; i++)
                     for (int j = 0; j < By::PART; j++) sum[i][j] += f(left[l][i1 + i], right[l][j1 + j * By::ACROSS]);
             };
-            if (depth - k >= DEPTH)
+            if (end - k >= DEPTH)
                 for (int l = 0; l < DEPTH; l++) step(l);
             else
-                for (int l = 0; l < depth - k; l++) step(l); // what f is of zeros does not count
+                for (int l = 0; l < end - k; l++) step(l); // what f is of zeros does not count
             __syncthreads();
         }
         for (int i = 0; i < By::DOWN; i++)
             for (int j = 0; j < By::PART; j++) {
                 const int64_t y = i0 + i1 + i, x = j0 + j1 + j * By::ACROSS;
                 if (y >= m || x >= n) continue;
-                T *p = c.data + number * c.batch + y * c.row + x * c.column;
+                T *p = c.data + part * apart + number * c.batch + y * c.row + x * c.column;
                 *p = beta == T(0) ? alpha * sum[i][j] : alpha * sum[i][j] + beta * *p;
             }
+    }
+}
+
+// c = beta c + alpha times the sum of the parts, one after the other in memory, in their order: a lane for each element, of whose
+// parts each warp adds up some that follow each other.
+template <class T>
+__global__ void add_parts(int64_t m, int64_t n, int64_t batch, T alpha, const T *part, int64_t parts, T beta, Matrix<T> c) {
+    FSM_SHARED(sums, T[BLOCK / 32][32]);
+    const int64_t all = m * n * batch, size = (parts - 1) / (BLOCK / 32) + 1;
+    const int64_t first = warp_number() * size, end = first + size < parts ? first + size : parts;
+    for (int64_t from = int64_t(blockIdx.x) * 32; from < all; from += int64_t(gridDim.x) * 32) {
+        const int64_t e = from + lane_number();
+        T sum = T(0);
+        for (int64_t k = first; e < all && k < end; k++) sum += part[k * all + e];
+        sums[warp_number()][lane_number()] = sum;
+        __syncthreads();
+        if (warp_number() == 0 && e < all) {
+            for (int k = 1; k < BLOCK / 32; k++) sum += sums[k][lane_number()];
+            T *p = c.data + e / (m * n) * c.batch + e / n % m * c.row + e % n * c.column;
+            *p = beta == T(0) ? alpha * sum : alpha * sum + beta * *p;
+        }
+        __syncthreads(); // the last use of `sums`
     }
 }
 
@@ -101,8 +142,21 @@ template <class By, class T, class F>
 void contract_by(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, F f, T alpha, Matrix<const T> a, Matrix<const T> b,
                  T beta, Matrix<T> c) {
     const int64_t tiles = count_of((m - 1) / By::ROWS + 1, (n - 1) / By::COLUMNS + 1, batch);
-    FSM_LAUNCH((contract_tiles<T, F, By>), unsigned(tiles < 0 || tiles > INT32_MAX ? INT32_MAX : tiles), BLOCK, 0, call.stream(), m,
-               n, k, batch, f, alpha, a, b, beta, c);
+    const Cut cut = cut_of(tiles, k);
+    const int64_t blocks = tiles < 0 || tiles > INT32_MAX ? INT32_MAX : tiles * cut.parts;
+    if (cut.parts == 1) {
+        FSM_LAUNCH((contract_tiles<T, F, By>), unsigned(blocks), BLOCK, 0, call.stream(), m, n, k, batch, f, alpha, a, b, beta, c,
+                   cut, int64_t(0));
+        return;
+    }
+    const Pool::Mark mark = call.mark();
+    T *part = call.alloc<T>(count_of(cut.parts, m, n, batch));
+    if (!call.code()) {
+        FSM_LAUNCH((contract_tiles<T, F, By>), unsigned(blocks), BLOCK, 0, call.stream(), m, n, k, batch, f, T(1), a, b, T(0),
+                   row_major(part, n, m * n), cut, m * n * batch);
+        FSM_LAUNCH(add_parts<T>, blocks_for(m * n * batch, 32), BLOCK, 0, call.stream(), m, n, batch, alpha, part, cut.parts, beta, c);
+    }
+    call.release(mark);
 }
 
 // Element [i, j] of c becomes beta times what it is, unless that is 0, plus alpha times the sum over l of f(a[i, l], b[l, j]); for
@@ -205,12 +259,13 @@ template <class F> Places places_of_batch(F f) {
 }
 
 // Is a sum over k, for i < m and j < n, better done as a product than by a thread or a block for each i and j? A few columns, or
-// rows, are one of many.
+// rows, are one of many, or of a long sum; of a long sum also what is so small that blocks for i and j would be few.
 #ifndef FSM_LEAST_PRODUCT
 #define FSM_LEAST_PRODUCT 16
 #endif
 inline bool is_product(int64_t m, int64_t n, int64_t k) {
     const int64_t few = FSM_LEAST_PRODUCT < 4 ? FSM_LEAST_PRODUCT : 4, many = 1 << 12, less = m < n ? m : n, more = m < n ? n : m;
+    if (k >= many) return less >= few || (less > 0 && more < 512 / less);
     return k >= FSM_LEAST_PRODUCT && (less >= FSM_LEAST_PRODUCT || (less >= few && more >= many));
 }
 
