@@ -1,10 +1,12 @@
 // Loops with recurrences, as a prefix sum, are taken apart (lower/recurrence.h), so that all but the recurrence itself is a grid,
-// and a GPU does that by a scan, of maps s -> a * s + b.
+// and a GPU does that by a scan, of maps s -> a * s + b or s -> min(max(s, a), b): two of these one after the other are one.
 #include "lower/recurrence.h"
 
 #include "lower/independent.h"
 #include "lower/effects.h"
 #include "lower/internal.h"
+
+#include <math.h>
 
 enum { LEAST = 32 }; // a loop known to have fewer iterations is left as it is
 
@@ -18,7 +20,7 @@ typedef struct Splitter {
     Block before;  // what comes before it
     // Of a recurrence:
     Temp get;    // what its cell is at the beginning of an iteration
-    Block *into; // where its factor and its term are computed
+    Block *into; // where its a and b are computed
     Temp index;  // the index there
     Map known;   // Temp + 1 -> what has been computed there + 1
 } Splitter;
@@ -72,24 +74,33 @@ static bool has_check(const Block *b) {
     return false;
 }
 
-// ---- the factor and the term
+// ---- a and b
 
-// A value where the factor and the term are computed.
+// A value where a and b are computed.
 typedef struct Value {
-    enum { VALUE_ZERO, VALUE_ONE, VALUE_TEMP } is;
+    enum { VALUE_ZERO, VALUE_ONE, VALUE_LEAST, VALUE_MOST, VALUE_TEMP } is; // least, most: of all values of the kind
     Temp t;
 } Value;
-typedef struct Affine {
+typedef struct Form {
     bool ok;
-    Value factor, term;
-} Affine;
+    Value a, b;
+    bool mask; // a is 0 or 1
+} Form;
+
+static bool makes(const Block *b, Temp t) { // at any depth
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        if ((s->dst == t && s->kind != ST_SET) || makes(s->body, t) || makes(s->other, t)) return true;
+    }
+    return false;
+}
 
 // Can t be computed before the loop, in another one? Not if it depends on a cell, or on what iterations store.
 static bool is_early(const Splitter *z, Temp t) {
     const Stmt *s = z->def[t];
     int at = s ? place_of(z->loop->body, s) : -1;
     if (t == z->loop->dst || !s) return true;
-    if (at < 0) return !count_uses(z->loop->body, t, true) && s->kind != ST_CELL && place_of(z->around, s) >= 0;
+    if (at < 0) return s->kind != ST_CELL && !makes(z->loop->body, t);
     if (s->kind != ST_LIT && s->kind != ST_ARG && s->kind != ST_OP && s->kind != ST_CONV && s->kind != ST_SELECT &&
         (s->kind != ST_LOAD || writes(z->loop->body, s->buf)))
         return false;
@@ -115,9 +126,10 @@ static Temp value_of(Splitter *z, Temp t) {
 
 static Temp temp_of(Splitter *z, Value v, Kind kind) {
     if (v.is == VALUE_TEMP) return v.t;
+    const bool edge = v.is == VALUE_LEAST || v.is == VALUE_MOST;
     Stmt *s = add(z, z->into, ST_LIT, new_temp(z, kind), 0, NULL);
-    if (kind_is_float(kind)) s->u.real = v.is == VALUE_ONE;
-    else s->u.num = v.is == VALUE_ONE;
+    if (kind_is_float(kind)) s->u.real = v.is == VALUE_LEAST ? -INFINITY : v.is == VALUE_MOST ? INFINITY : v.is == VALUE_ONE;
+    else s->u.num = !edge ? v.is == VALUE_ONE : v.is == VALUE_LEAST ? INT64_MIN : INT64_MAX;
     return s->dst;
 }
 
@@ -126,34 +138,75 @@ static Value apply(Splitter *z, Op op, Value x, Value y, Kind kind) {
     if (op == OP_add && x.is == VALUE_ZERO) return y;
     if ((op == OP_mul || op == OP_div) && x.is == VALUE_ZERO) return x;
     if (op == OP_mul && x.is == VALUE_ONE) return y;
+    if (op == OP_max && x.is == VALUE_LEAST) return y;
+    if (op == OP_min && x.is == VALUE_MOST) return y;
+    if ((op == OP_max && x.is == VALUE_MOST) || (op == OP_min && x.is == VALUE_LEAST)) return x;
     Temp args[] = {temp_of(z, x, kind), temp_of(z, y, kind)};
     Stmt *s = add(z, z->into, ST_OP, new_temp(z, kind), 2, args);
     s->op = op;
     return (Value){VALUE_TEMP, s->dst};
 }
 
-// t as factor * get + term.
-static Affine affine(Splitter *z, Temp t) {
+static Value choose(Splitter *z, Temp cond, Value x, Value y, Kind kind) {
+    if (x.is == y.is && (x.is != VALUE_TEMP || x.t == y.t)) return x;
+    Temp args[] = {value_of(z, cond), temp_of(z, x, kind), temp_of(z, y, kind)};
+    return (Value){VALUE_TEMP, add(z, z->into, ST_SELECT, new_temp(z, kind), 3, args)->dst};
+}
+
+typedef Form FormOf(Splitter *z, Temp t);
+
+static Form form_of_select(Splitter *z, const Stmt *s, FormOf *of) {
+    Kind kind = z->tree->temps.data[s->dst].kind;
+    if (!is_early(z, s->args[0])) return (Form){0};
+    Form x = of(z, s->args[1]), y = of(z, s->args[2]);
+    if (!x.ok || !y.ok) return (Form){0};
+    return (Form){true, choose(z, s->args[0], x.a, y.a, kind), choose(z, s->args[0], x.b, y.b, kind), x.mask && y.mask};
+}
+
+// t as a * get + b.
+static Form affine(Splitter *z, Temp t) {
     const Stmt *s = z->def[t];
     Kind kind = z->tree->temps.data[t].kind;
-    if (t == z->get) return (Affine){true, {VALUE_ONE, -1}, {VALUE_ZERO, -1}};
-    if (is_early(z, t)) return (Affine){true, {VALUE_ZERO, -1}, {VALUE_TEMP, value_of(z, t)}};
-    if (!s || s->kind != ST_OP || s->nargs != 2 || place_of(z->loop->body, s) < 0) return (Affine){0};
-    Affine x = affine(z, s->args[0]), y = affine(z, s->args[1]);
-    if (!x.ok || !y.ok) return (Affine){0};
+    if (t == z->get) return (Form){true, {VALUE_ONE, -1}, {VALUE_ZERO, -1}, true};
+    if (is_early(z, t)) return (Form){true, {VALUE_ZERO, -1}, {VALUE_TEMP, value_of(z, t)}, true};
+    if (!s || place_of(z->loop->body, s) < 0) return (Form){0};
+    if (s->kind == ST_SELECT) return form_of_select(z, s, affine);
+    if (s->kind != ST_OP || s->nargs != 2) return (Form){0};
+    Form x = affine(z, s->args[0]), y = affine(z, s->args[1]);
+    if (!x.ok || !y.ok) return (Form){0};
+    const bool mask = x.mask && y.mask && (y.a.is == VALUE_ZERO || (s->op == OP_add && x.a.is == VALUE_ZERO));
     switch (s->op) {
     case OP_add:
-    case OP_sub: return (Affine){true, apply(z, s->op, x.factor, y.factor, kind), apply(z, s->op, x.term, y.term, kind)};
+    case OP_sub: return (Form){true, apply(z, s->op, x.a, y.a, kind), apply(z, s->op, x.b, y.b, kind), mask};
     case OP_mul:
-        if (x.factor.is == VALUE_ZERO)
-            return (Affine){true, apply(z, OP_mul, y.factor, x.term, kind), apply(z, OP_mul, y.term, x.term, kind)};
-        if (y.factor.is != VALUE_ZERO) return (Affine){0};
-        return (Affine){true, apply(z, OP_mul, x.factor, y.term, kind), apply(z, OP_mul, x.term, y.term, kind)};
+        if (x.a.is == VALUE_ZERO) return (Form){true, apply(z, OP_mul, y.a, x.b, kind), apply(z, OP_mul, y.b, x.b, kind), false};
+        if (y.a.is != VALUE_ZERO) return (Form){0};
+        return (Form){true, apply(z, OP_mul, x.a, y.b, kind), apply(z, OP_mul, x.b, y.b, kind), false};
     case OP_div:
-        if (y.factor.is != VALUE_ZERO || !kind_is_float(kind)) return (Affine){0};
-        return (Affine){true, apply(z, OP_div, x.factor, y.term, kind), apply(z, OP_div, x.term, y.term, kind)};
-    default: return (Affine){0};
+        if (y.a.is != VALUE_ZERO || !kind_is_float(kind)) return (Form){0};
+        return (Form){true, apply(z, OP_div, x.a, y.b, kind), apply(z, OP_div, x.b, y.b, kind), false};
+    default: return (Form){0};
     }
+}
+
+// t as min(max(get, a), b).
+static Form between(Splitter *z, Temp t) {
+    const Stmt *s = z->def[t];
+    Kind kind = z->tree->temps.data[t].kind;
+    if (t == z->get) return (Form){true, {VALUE_LEAST, -1}, {VALUE_MOST, -1}, false};
+    if (is_early(z, t)) {
+        Value v = {VALUE_TEMP, value_of(z, t)};
+        return (Form){true, v, v, false};
+    }
+    if (!s || place_of(z->loop->body, s) < 0) return (Form){0};
+    if (s->kind == ST_SELECT) return form_of_select(z, s, between);
+    if (!iter_is_extreme(s)) return (Form){0};
+    const int early = is_early(z, s->args[1]) ? 1 : 0;
+    if (!is_early(z, s->args[early])) return (Form){0};
+    Form x = between(z, s->args[1 - early]);
+    if (!x.ok) return x;
+    Value v = {VALUE_TEMP, value_of(z, s->args[early])};
+    return (Form){true, apply(z, s->op, x.a, v, kind), apply(z, s->op, x.b, v, kind), false};
 }
 
 // ---- loops of their own
@@ -196,8 +249,8 @@ static void add_recurrence(Splitter *z, Recurrence r) {
     Block *b = loop->body;
     Temp s = add(z, b, ST_GET, new_temp(z, z->tree->temps.data[r.cell].kind), 1, &r.cell)->dst, next = s;
     if (r.before) store(z, b, r.before, s, loop->dst);
-    if (r.factor) next = operation(z, b, OP_mul, load(z, b, r.factor, loop->dst), s);
-    if (r.term) next = operation(z, b, OP_add, next, load(z, b, r.term, loop->dst));
+    if (r.first) next = operation(z, b, r.between ? OP_max : OP_mul, next, load(z, b, r.first, loop->dst));
+    if (r.second) next = operation(z, b, r.between ? OP_min : OP_add, next, load(z, b, r.second, loop->dst));
     add(z, b, ST_SET, r.cell, 1, &next);
     loop->recurrence = arena_copy(z->arena, &r, sizeof r);
 }
@@ -239,32 +292,48 @@ static void drop_unused(Splitter *z, Block *b) {
     }
 }
 
+// Is all that is done with the cell to add to it, or to take the lesser or the greater of it and something?
+static bool is_mere_sum(const Splitter *z, const Stmt *get, const Stmt *set, const Form *f, bool extreme) {
+    bool plain = extreme ? f->a.is == VALUE_LEAST || f->b.is == VALUE_MOST : f->a.is == VALUE_ONE;
+    return plain && count_uses(z->loop->body, get->dst, false) == 1 && count_uses(z->loop->body, set->args[0], false) == 1 &&
+           z->def[set->args[0]]->kind == ST_OP;
+}
+
+// What the cell becomes, in which form; a and b are computed in a new loop.
+static Form find_form(Splitter *z, const Stmt *get, const Stmt *set, Stmt *loop, bool extreme) {
+    Kind kind = z->tree->temps.data[set->dst].kind;
+    z->get = get->dst, z->into = loop->body, z->index = loop->dst;
+    Form f = extreme ? between(z, set->args[0]) : affine(z, set->args[0]);
+    if (f.ok && is_mere_sum(z, get, set, &f, extreme)) f.ok = false;
+    if (f.ok && !extreme)
+        f.ok = f.a.is != VALUE_ZERO && !(z->precise && kind_is_float(kind)) && (f.mask || z->fast || !kind_is_float(kind));
+    return f;
+}
+
 // The cell's recurrence becomes a loop before this one.
 static bool split_cell(Splitter *z, Stmt *set) {
     Kind kind = z->tree->temps.data[set->dst].kind;
-    Stmt *get = only_get(z, set);
-    if (!get || kind == KIND_BOOL || (z->precise && kind_is_float(kind))) return false;
-    int before = z->before.stmts.len;
-    Stmt *first = add_loop(z, &z->before);
-    z->get = get->dst, z->into = first->body, z->index = first->dst, z->known = (Map){0};
-    Affine f = affine(z, set->args[0]);
-    bool plain = f.factor.is == VALUE_ONE, ok = f.ok && f.factor.is != VALUE_ZERO && (plain || z->fast || !kind_is_float(kind));
-    int reads = count_uses(z->loop->body, get->dst, false);
-    if (ok && plain && reads == 1 && count_uses(z->loop->body, set->args[0], false) == 1) ok = false; // a mere sum
-    if (!ok) {
-        z->before.stmts.len = before;
+    Stmt *get = only_get(z, set), *first = NULL;
+    Form f = {0};
+    if (!get || (kind != KIND_INT && !kind_is_float(kind))) return false;
+    const int before = z->before.stmts.len;
+    Recurrence r = {.cell = set->dst};
+    for (int k = 0; k < 2 && !f.ok; k++) {
         map_free(&z->known);
-        return false;
+        z->before.stmts.len = before, z->known = (Map){0}, r.between = k;
+        first = add_loop(z, &z->before);
+        f = find_form(z, get, set, first, r.between);
     }
     z->before.stmts.len = before; // arrays come first
-    Recurrence r = {.cell = set->dst};
-    if (f.term.is != VALUE_ZERO) r.term = array_of(z, first, f.term, kind);
-    if (!plain) r.factor = array_of(z, first, f.factor, kind);
+    if (f.ok && f.a.is != (r.between ? VALUE_LEAST : VALUE_ONE)) r.first = array_of(z, first, f.a, kind);
+    if (f.ok && f.b.is != (r.between ? VALUE_MOST : VALUE_ZERO)) r.second = array_of(z, first, f.b, kind);
+    map_free(&z->known);
+    z->known = (Map){0};
+    if (!f.ok) return false;
     take_out(z->loop->body, set);
     drop_unused(z, z->loop->body);
     if (place_of(z->loop->body, get) >= 0) r.before = add_array(z, kind);
     if (block_has_effect(first->body)) vec_push(&z->before.stmts, first);
-    map_free(&z->known);
     add_recurrence(z, r);
     if (r.before) get->kind = ST_LOAD, get->buf = r.before, get->args = arena_copy(z->arena, &z->loop->dst, sizeof z->loop->dst);
     return true;

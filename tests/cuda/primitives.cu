@@ -137,14 +137,14 @@ static void test_rows() {
 
 // ---- scans
 
-struct Affine { // x -> a x + b, modulo 2^64: composition is associative and not commutative
+struct Map { // x -> a x + b, modulo 2^64: composition is associative and not commutative
     unsigned long long a, b;
 };
-struct Then {
-    __host__ __device__ Affine operator()(Affine f, Affine g) const { return {g.a * f.a, g.a * f.b + g.b}; }
+struct ThenMap {
+    __host__ __device__ Map operator()(Map f, Map g) const { return {g.a * f.a, g.a * f.b + g.b}; }
 };
-struct AffineAt {
-    __host__ __device__ Affine operator()(int64_t i) const { return {(unsigned long long)(2 * i + 1), (unsigned long long)(i * i + 3)}; }
+struct MapAt {
+    __host__ __device__ Map operator()(int64_t i) const { return {(unsigned long long)(2 * i + 1), (unsigned long long)(i * i + 3)}; }
 };
 
 static void test_scan() {
@@ -152,21 +152,21 @@ static void test_scan() {
         Call call(ctx, &info, nullptr, nullptr);
         std::vector<double> x = values<double>(n);
         double *d = call.upload(x.data(), n), *out = call.alloc<double>(n);
-        Affine *maps = call.alloc<Affine>(n), *before = call.alloc<Affine>(n);
+        Map *maps = call.alloc<Map>(n), *before = call.alloc<Map>(n);
         scan<true>(call, n, Elements<double>{d}, Sum(), 0.0, out);
         scan<false>(call, n, Elements<double>{d}, Sum(), 0.0, d); // in place
-        scan<true>(call, n, AffineAt(), Then(), Affine{1, 0}, maps);
-        scan<false>(call, n, AffineAt(), Then(), Affine{1, 0}, before);
+        scan<true>(call, n, MapAt(), ThenMap(), Map{1, 0}, maps);
+        scan<false>(call, n, MapAt(), ThenMap(), Map{1, 0}, before);
         std::vector<double> got = fetch(call, out, n), shifted = fetch(call, d, n);
-        std::vector<Affine> got_maps = fetch(call, maps, n), got_before = fetch(call, before, n);
+        std::vector<Map> got_maps = fetch(call, maps, n), got_before = fetch(call, before, n);
         double sum = 0, size = 0;
-        Affine f = {1, 0};
+        Map f = {1, 0};
         for (int64_t i = 0; i < n; i++) {
             const size_t k = size_t(i);
             CHECK(near(shifted[k], sum, size));
             CHECK(got_before[k].a == f.a && got_before[k].b == f.b);
             sum += x[k], size += std::fabs(x[k]);
-            f = Then()(f, AffineAt()(i));
+            f = ThenMap()(f, MapAt()(i));
             CHECK(near(got[k], sum, size));
             CHECK(got_maps[k].a == f.a && got_maps[k].b == f.b);
         }
@@ -174,6 +174,43 @@ static void test_scan() {
         CHECK(call.finish() == FSM_OK);
     }
     passed("scan");
+}
+
+// Recurrences in rows, with steps of each row or the same for all, some of which forget what was.
+template <class T> static void recurrences_once(int64_t rows, int64_t n) {
+    Call call(ctx, &info, nullptr, nullptr);
+    const T big = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : T(1e12);
+    std::vector<T> x(static_cast<size_t>(rows * n)), y(static_cast<size_t>(rows * n)), s = values<T>(rows), t = s;
+    for (size_t i = 0; i < x.size(); i++)
+        x[i] = i % 7 == 3 ? T(0) : T(i % 3 ? 1 : -1), y[i] = i % 7 == 1 && i % 2 ? big : T(value(int64_t(i)) * 4);
+    T *before = call.alloc<T>(rows * n), *between = call.alloc<T>(rows * n), *ds = call.upload(s.data(), rows), *dt = call.upload(t.data(), rows);
+    const T *dx = call.upload(x.data(), rows * n), *dy = call.upload(y.data(), rows * n);
+    recurrence<T>(call, rows, n, {dx, n}, {dy, 0}, ds, before);
+    recurrence_between<T>(call, rows, n, {dx, 0}, {dy, n}, dt, between);
+    const std::vector<T> got = fetch(call, before, rows * n), gots = fetch(call, ds, rows), gotb = fetch(call, between, rows * n), gott = fetch(call, dt, rows);
+    const auto same = [](T p, T q, double by) {
+        return p == q || (p != p && q != q) || std::fabs(double(p) - double(q)) <= by * (std::fabs(double(p)) + 1e3);
+    };
+    for (int64_t r = 0; r < rows; r++) {
+        T a = s[size_t(r)], b = t[size_t(r)];
+        for (int64_t i = 0; i < n; i++) {
+            const size_t k = size_t(r * n + i);
+            CHECK(same(got[k], a, 1e-12) && same(gotb[k], b, 0));
+            a = x[k] == T(0) ? y[size_t(i)] : T(x[k] * a + y[size_t(i)]);
+            b = b >= x[size_t(i)] ? b : x[size_t(i)], b = b <= y[k] ? b : y[k];
+        }
+        CHECK(same(gots[size_t(r)], a, 1e-12) && same(gott[size_t(r)], b, 0));
+    }
+    note_bits(gotb);
+    CHECK(call.finish() == FSM_OK);
+}
+static void test_recurrences() {
+    for (int64_t n : {0, 1, 31, 256, 257, SCAN_TILE, SCAN_TILE + 1, 5000})
+        for (int64_t rows : {0, 1, 3, 40}) {
+            if (n > 3000 && rows > 3) continue;
+            recurrences_once<double>(rows, n), recurrences_once<int64_t>(rows, n);
+        }
+    passed("recurrences");
 }
 
 // A million, in the ordinary order alone: it takes seconds.
@@ -325,6 +362,7 @@ int main() {
     test_reduce();
     test_rows();
     test_scan();
+    test_recurrences();
     test_large();
     test_scatter();
     test_scatter_ways();

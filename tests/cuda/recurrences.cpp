@@ -39,6 +39,18 @@ int main() {
         std::printf("smoothed_grad: %d %.3f %.3f\n", code, code ? 0 : size_of(ds), code ? 0 : double(w));
         code = twice(ctx, n, a.data(), &r);
         std::printf("twice: %d %.4f\n", code, r);
+        code = maxes(ctx, n, a.data(), y.data());
+        std::printf("maxes: %d %.9f\n", code, size_of(y));
+        code = maxes_grad(ctx, n, a.data(), dy.data(), y.data());
+        std::printf("maxes_grad: %d %.7f\n", code, size_of(y));
+        code = maxes_second(ctx, n, a.data(), dy.data(), y.data());
+        std::printf("maxes_second: %d %.7f\n", code, size_of(y));
+        code = within(ctx, n, k.data(), c.data());
+        std::printf("within: %d %.0f\n", code, size_of(c));
+        code = resets(ctx, n, b.data(), k.data(), y.data());
+        std::printf("resets: %d %.9f\n", code, size_of(y));
+        code = resets_grad(ctx, n, b.data(), k.data(), dy.data(), y.data());
+        std::printf("resets_grad: %d %.9f\n", code, size_of(y));
         code = nonlinear(ctx, n, a.data(), &r);
         std::printf("nonlinear: %d %.9f\n", code, r);
     }
