@@ -296,7 +296,7 @@ Tree **compile_trees(Compilation *c, FuncList funcs) {
         vec_push(&c->trees, trees[i]);
         if (cuda) products_split(c->arena, trees[i], how.precise, how.always, how.fast);
         if (cuda) lower_merge_grids(c->arena, trees[i], how.precise), lower_share(c->arena, trees[i], how.precise);
-        if (cuda) recurrences_split(c->arena, trees[i], how.precise, o->fp == CPU_FP_FAST);
+        if (cuda) recurrences_split(c->arena, trees[i], how.precise, how.always, how.fast);
         if (cuda) grid_choose(c->arena, trees[i], how.precise, o->fast_atomics);
         else if (o->level >= 2) schedule(c, trees[i], &how);
         if (verifying(c)) tree_verify(trees[i]);

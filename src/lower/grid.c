@@ -145,6 +145,7 @@ static void choose_inner(Chooser *z, Block *block) {
 static void choose(Chooser *z, Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
+        if (s->recurrence) continue;
         if (s->kind == ST_FOR && !s->outer && !stmt_wish(s, WISH_sequential) && make_grid(z, s)) {
             choose_inner(z, grid_loop(s, s->grid->depth - 1)->body);
             continue;

@@ -19,6 +19,7 @@
 #include "lower/groups.h"
 
 #include "lower/groups_internal.h"
+#include "lower/recurrence.h"
 
 #include <string.h>
 
@@ -348,6 +349,7 @@ static bool open_loop(Grouper *z, Stmt *s, int depth) {
     z->loop[depth] = s;
     bool good = collect(z, s->body, depth + 1);
     for (int i = before; i < z->parts.len; i++) pays |= z->parts.data[i].kind != PART_LIGHT;
+    if (z->rows) pays = depth == 1 && is_long(z, s->args[0]);
     z->loop[depth] = z->nest; // no other loop's body
     if (good && pays) return true;
     for (int i = before; i < z->parts.len; i++) vec_free(&z->parts.data[i].stmts);
@@ -382,6 +384,47 @@ static void add_light(Grouper *z, Stmt *s, int depth, const Block *b) {
     if (s->dst >= 0 && s->kind != ST_SET && s->kind != ST_FOR) z->part[s->dst] = z->parts.len, z->level[s->dst] = depth;
 }
 
+// The only read of a cell, after statement number `at` of the block, which alone sets it.
+static Stmt *only_read(const Block *b, int at, Temp cell) {
+    Stmt *get = NULL;
+    for (int i = 0; i < b->stmts.len; i++) {
+        Stmt *s = b->stmts.data[i];
+        if (i == at || !mentions(s, cell)) continue;
+        if (get || i < at || s->kind != ST_GET) return NULL;
+        get = s;
+    }
+    return get;
+}
+
+// A loop with a recurrence along a row, or with nothing else than sums and extremes of cells of the row that joins its iterations.
+static bool find_row_part(Grouper *z, const Block *b, int at) {
+    Stmt *s = b->stmts.data[at];
+    Piece p = {.kind = s->recurrence ? PART_SCAN : PART_REDUCE, .get = -1};
+    Buf **shared;
+    if (!is_counted(s) || !is_long(z, s->args[0])) return false;
+    bool apart = s->recurrence || (iter_look(&z->it, s, false) && z->it.sums.len && !iter_shared(&z->it, &shared));
+    if (!s->recurrence) iter_forget(&z->it);
+    if (!apart) return false;
+    const int n = s->recurrence ? 1 : z->it.sums.len;
+    vec_push(&p.stmts, s);
+    p.by = ARENA_ARRAY(z->arena, Op, n);
+    for (int k = 0; k < n && apart; k++) {
+        Temp cell = s->recurrence ? s->recurrence->cell : z->it.sums.data[k];
+        Stmt *get = is_made(z, cell) && makes(b, cell) ? only_read(b, at, cell) : NULL;
+        apart = get && (kind_of(z, cell) == KIND_INT || kind_is_float(kind_of(z, cell)));
+        if (apart) vec_push(&p.stmts, get);
+        if (!s->recurrence) p.by[k] = z->it.joins[cell];
+    }
+    if (!apart) return vec_free(&p.stmts), false;
+    for (int k = 1; k < p.stmts.len; k++) {
+        Stmt *get = p.stmts.data[k];
+        map_put(&z->skipped, get, (void *)1);
+        z->part[get->dst] = z->parts.len + 1, z->level[get->dst] = 1;
+    }
+    add_part(z, p, 1, 1, b);
+    return true;
+}
+
 static bool collect(Grouper *z, const Block *b, int depth) {
     for (int i = 0; i < b->stmts.len; i++) {
         Stmt *s = b->stmts.data[i];
@@ -393,21 +436,22 @@ static bool collect(Grouper *z, const Block *b, int depth) {
             continue;
         }
         if (s->kind == ST_CELL) continue; // others are made where they are needed first
-        if (s->kind == ST_FOR && find_sum(z, b, i, depth, &p)) {
+        if (z->rows && depth == 1 && s->kind == ST_FOR && find_row_part(z, b, i)) continue;
+        if (s->kind == ST_FOR && !z->rows && find_sum(z, b, i, depth, &p)) {
             p.kind = PART_SUM;
             Piece *added = add_part(z, p, depth, depth, b);
             z->part[p.get] = z->parts.len, z->level[p.get] = depth;
             find_store(z, b, i, added);
-        } else if (s->kind == ST_FOR && find_row(z, b, i, depth, &p)) {
+        } else if (s->kind == ST_FOR && !z->rows && find_row(z, b, i, depth, &p)) {
             p.kind = PART_SUM, z->loop[depth] = block_only_effect(s->body);
             add_part(z, p, depth + 1, depth, b);
             z->loop[depth] = z->nest;
-        } else if (s->kind == ST_FOR && find_product(z, s, depth, &p)) {
+        } else if (s->kind == ST_FOR && !z->rows && find_product(z, s, depth, &p)) {
             p.kind = PART_PRODUCT, add_part(z, p, depth, depth, b);
-        } else if (find_addition(z, s, depth)) {
+        } else if (!z->rows && find_addition(z, s, depth)) {
             p.kind = PART_ADD, p.to = s, add_part(z, p, depth, depth, b);
         } else if (!open_loop(z, s, depth)) {
-            if (s->kind == ST_FOR) z->since = z->at[s->dst], find_sums(z, s, depth, depth);
+            if (s->kind == ST_FOR && !z->rows) z->since = z->at[s->dst], find_sums(z, s, depth, depth);
             z->since = 0;
             for (int k = 0; k < i; k++) {
                 Stmt *cell = b->stmts.data[k];
@@ -497,6 +541,11 @@ static bool find_needs(Grouper *z, int part) {
     for (int k = p->kind == PART_SUM; p->to && k < p->to->nargs; k++) good &= need(z, part, p->to->args[k]);
     if (p->k) good &= need(z, part, p->f[0]) && need(z, part, p->f[1]) && need(z, part, bound_of(p));
     if (p->kind == PART_SUM && !p->to) z->kept[p->get] = true;
+    for (int k = 1; k < p->stmts.len && (p->kind == PART_SCAN || p->kind == PART_REDUCE); k++) {
+        const Stmt *get = p->stmts.data[k];
+        good &= need(z, part, def_of(z, get->args[0])->args[0]);
+        z->kept[get->dst] = true;
+    }
     return good;
 }
 
@@ -522,39 +571,46 @@ static bool find_parts(Grouper *z) {
     bool any = false;
     z->loop[0] = z->nest;
     for (int k = 1; k < DEEPEST; k++) z->loop[k] = z->nest;
-    if (z->nest->nargs > 1 || z->nest->wishes || !is_long(z, z->nest->args[0]) || has_barred(z->nest->body) ||
+    if (z->nest->nargs > 1 || z->nest->wishes || (!z->rows && !is_long(z, z->nest->args[0])) || has_barred(z->nest->body) ||
         !collect(z, z->nest->body, 1))
         return false;
-    for (int i = 0; i < z->parts.len; i++) any |= z->parts.data[i].k != NULL;
+    for (int i = 0; i < z->parts.len; i++)
+        any |= z->parts.data[i].k || z->parts.data[i].kind == PART_SCAN || z->parts.data[i].kind == PART_REDUCE;
     if (!any || !keeps_cells(z) || !find_arrays(z)) return false;
     for (int i = 0; i < z->parts.len; i++)
         if (!find_needs(z, i)) return false;
     return true;
 }
 
-bool groups_split(Arena *arena, Tree *tree, Block *around, int at, bool always, bool fast) {
-    int n = tree->temps.len;
-    Grouper z = {.arena = arena,
-                 .tree = tree,
-                 .always = always,
-                 .fast = fast,
-                 .nest = around->stmts.data[at],
-                 .around = around,
-                 .known = n,
-                 .inner = -1};
-    z.made = ARENA_ARRAY(arena, bool, n + 1), z.kept = ARENA_ARRAY(arena, bool, n + 1);
-    z.at = ARENA_ARRAY(arena, int, n + 1), z.level = ARENA_ARRAY(arena, int, n + 1), z.part = ARENA_ARRAY(arena, int, n + 1);
-    z.array = ARENA_ARRAY(arena, Buf *, n + 1);
-    z.build = (Builder){arena, tree, z.nest->span};
-    iter_init(&z.it, arena, tree, false);
-    z.made[z.nest->dst] = true;
-    survey(&z, z.nest->body);
-    bool found = find_parts(&z);
-    if (found) groups_build(&z, at);
-    for (int i = z.lengths.stmts.len; i-- > 0;) block_insert(around, at, z.lengths.stmts.data[i]);
-    for (int i = 0; i < z.parts.len; i++) vec_free(&z.parts.data[i].stmts);
-    vec_free(&z.parts), vec_free(&z.wide), vec_free(&z.grouped), vec_free(&z.lengths.stmts);
-    map_free(&z.changed), map_free(&z.skipped);
-    iter_free(&z.it);
+static bool split(Grouper *z, int at, bool precise) {
+    Arena *arena = z->arena;
+    const int n = z->tree->temps.len;
+    z->nest = z->around->stmts.data[at], z->known = n, z->inner = -1;
+    if (!z->whole) z->whole = z->nest;
+    z->made = ARENA_ARRAY(arena, bool, n + 1), z->kept = ARENA_ARRAY(arena, bool, n + 1);
+    z->at = ARENA_ARRAY(arena, int, n + 1), z->level = ARENA_ARRAY(arena, int, n + 1), z->part = ARENA_ARRAY(arena, int, n + 1);
+    z->array = ARENA_ARRAY(arena, Buf *, n + 1);
+    z->build = (Builder){arena, z->tree, z->nest->span};
+    Block *around = z->around;
+    iter_init(&z->it, arena, z->tree, precise);
+    z->made[z->nest->dst] = true;
+    survey(z, z->nest->body);
+    bool found = find_parts(z);
+    if (found) groups_build(z, at);
+    for (int i = z->lengths.stmts.len; i-- > 0;) block_insert(around, at, z->lengths.stmts.data[i]);
+    for (int i = 0; i < z->parts.len; i++) vec_free(&z->parts.data[i].stmts);
+    vec_free(&z->parts), vec_free(&z->wide), vec_free(&z->grouped), vec_free(&z->lengths.stmts);
+    map_free(&z->changed), map_free(&z->skipped);
+    iter_free(&z->it);
     return found;
+}
+
+bool groups_split(Arena *arena, Tree *tree, Block *around, int at, bool always, bool fast) {
+    Grouper z = {.arena = arena, .tree = tree, .around = around, .always = always, .fast = fast};
+    return split(&z, at, false);
+}
+
+bool groups_split_rows(Arena *arena, Tree *tree, Block *around, int at, Stmt *whole, bool always, bool precise) {
+    Grouper z = {.arena = arena, .tree = tree, .around = around, .always = always, .rows = true, .whole = whole};
+    return split(&z, at, precise);
 }

@@ -9,5 +9,9 @@
 // common. The loop is kept for where these turn out small. always: where they are not, too, and in groups of two, for tests. fast:
 // zero times what may be infinite is zero. False if there are no such products.
 bool groups_split(Arena *arena, Tree *tree, Block *around, int at, bool always, bool fast);
+// The same of a loop over rows, iterations of which have recurrences (lower/recurrence.h), or sums and extremes, along the row: where
+// rows are few and long, these become scans of all rows, and sums over parts of rows, and the other loops inside, loops over rows
+// and places. whole: the loop that is kept. precise: floating-point sums keep their order.
+bool groups_split_rows(Arena *arena, Tree *tree, Block *around, int at, Stmt *whole, bool always, bool precise);
 
 #endif

@@ -1,6 +1,8 @@
 // Groups: the parts of a loop as loops of their own (lower/groups.c).
 #include "lower/groups_internal.h"
 
+#include "lower/recurrence.h"
+
 #include <string.h>
 
 // ---- statements
@@ -455,6 +457,105 @@ static void emit_light(Grouper *z, int part) {
     forget_values(&e);
 }
 
+// ---- along rows
+
+static Temp first_of(const Grouper *z, const Stmt *get) { return def_of(z, get->args[0])->args[0]; } // of its cell
+
+static void know(Map *known, Temp t, Temp is) { map_put(known, (void *)((intptr_t)t + 1), (void *)((intptr_t)is + 1)); }
+
+// A copy of the loop at the end of the block, with cells and arrays of its own.
+static Stmt *copy_loop(Emit *e, const Stmt *loop) {
+    Grouper *z = e->z;
+    Map made = {0}, bufs = {0};
+    groups_note_made(&made, loop);
+    know_all(e, &made, loop);
+    own_arrays(z, loop->body, &bufs);
+    know(&e->known, z->nest->dst, e->i);
+    Stmt *copy = tree_clone_with(z->arena, z->tree, loop, &e->known, &bufs);
+    set_homes(z, loop->body, copy->body, &bufs);
+    widen_all(e, copy->body);
+    vec_push(&e->b->stmts, copy);
+    map_free(&made), map_free(&bufs);
+    return copy;
+}
+
+static Temp put_cell_of(Grouper *z, Block *to, Kind kind, Temp first) {
+    Temp cell = build_temp(&z->build, (TempInfo){.kind = kind, .cell = true});
+    return build_stmt(&z->build, to, ST_CELL, cell, 1, &first)->dst;
+}
+
+static Emit over_rows(Grouper *z, const Piece *p) { return nest_of(z, p, z->group, 1, (int[]){0}); }
+
+static Buf *of_group(const Grouper *z, Buf *b) {
+    const Widened *w = b ? widened(z, b) : NULL;
+    return w ? w->to : b;
+}
+
+// What a row begins with is stored; then all rows are one recurrence.
+static void emit_scan(Grouper *z, const Piece *p) {
+    const Stmt *loop = p->stmts.data[0], *get = p->stmts.data[1];
+    Recurrence *r = arena_copy(z->arena, loop->recurrence, sizeof *r);
+    r->state = z->array[get->dst];
+    r->first = of_group(z, r->first), r->second = of_group(z, r->second), r->before = of_group(z, r->before);
+    Emit e = over_rows(z, p);
+    build_store(&z->build, e.b, ST_STORE, r->state, value(&e, first_of(z, get)), e.is);
+    forget_values(&e);
+    e = over_rows(z, p);
+    vec_last(&z->group->stmts)->recurrence = r;
+    r->cell = put_cell_of(z, e.b, r->state->kind, build_load(&z->build, e.b, r->state, e.is));
+    know(&e.known, get->args[0], r->cell);
+    copy_loop(&e, loop)->recurrence = NULL;
+    build_store(&z->build, e.b, ST_STORE, r->state, put_get(z, e.b, r->cell), e.is);
+    forget_values(&e);
+}
+
+static void put_join(Grouper *z, Block *to, Op by, Temp cell, Temp term) {
+    Temp next = build_op(&z->build, to, kind_of(z, cell), by, put_get(z, to, cell), term);
+    build_stmt(&z->build, to, ST_SET, cell, 1, &next);
+}
+
+// Each part of each row has cells of its own; then they are joined. All parts go over equally many places, not all of which there
+// are, so that it is known how many.
+static void emit_reduction(Grouper *z, const Piece *p) {
+    const Stmt *loop = p->stmts.data[0];
+    const int n = p->stmts.len - 1;
+    Buf **parts = ARENA_ARRAY(z->arena, Buf *, n);
+    Temp *cell = ARENA_ARRAY(z->arena, Temp, n), extent[] = {z->size, p->chunks};
+    Emit e = over_rows(z, p);
+    Stmt *chunk = build_loop_named(&z->build, e.b, NULL, p->chunks);
+    e.b = chunk->body;
+    for (int k = 0; k < n; k++) {
+        const Stmt *get = p->stmts.data[k + 1];
+        const Kind kind = kind_of(z, get->dst);
+        parts[k] = put_array(z, kind, 2, extent);
+        cell[k] = put_cell_of(z, e.b, kind, p->by[k] == OP_add ? build_literal(&z->build, e.b, kind, 0) : value(&e, first_of(z, get)));
+        know(&e.known, get->args[0], cell[k]);
+    }
+    Temp from = build_int(&z->build, e.b, OP_mul, chunk->dst, p->size);
+    Stmt *copy = copy_loop(&e, loop);
+    Block *body = copy->body, *inside = ARENA_NEW(z->arena, Block);
+    copy->args = arena_copy(z->arena, &p->size, sizeof p->size), copy->body = inside;
+    Temp at = build_int(&z->build, inside, OP_add, from, copy->dst);
+    build_if(&z->build, inside, build_op(&z->build, inside, KIND_BOOL, OP_lt, at, loop->args[0]), false)->body = body;
+    block_rename(body, copy->dst, at);
+    Temp index[] = {e.is[0], chunk->dst};
+    for (int k = 0; k < n; k++) build_store(&z->build, e.b, ST_STORE, parts[k], put_get(z, e.b, cell[k]), index);
+    forget_values(&e);
+    e = over_rows(z, p);
+    Block *outer = e.b;
+    for (int k = 0; k < n; k++) {
+        const Stmt *get = p->stmts.data[k + 1];
+        cell[k] = put_cell_of(z, outer, kind_of(z, get->dst), value(&e, first_of(z, get)));
+    }
+    chunk = build_loop_named(&z->build, outer, NULL, p->chunks);
+    index[0] = e.is[0], index[1] = chunk->dst;
+    for (int k = 0; k < n; k++)
+        put_join(z, chunk->body, p->by[k], cell[k], build_load(&z->build, chunk->body, parts[k], index));
+    for (int k = 0; k < n; k++)
+        build_store(&z->build, outer, ST_STORE, z->array[p->stmts.data[k + 1]->dst], put_get(z, outer, cell[k]), e.is);
+    forget_values(&e);
+}
+
 // ---- the groups
 
 static void put_arrays(Grouper *z) {
@@ -506,6 +607,8 @@ static void put_parts(Grouper *z) {
         case PART_SUM: emit_sum(z, p); break;
         case PART_PRODUCT: emit_product(z, p); break;
         case PART_ADD: emit_addition(z, p); break;
+        case PART_SCAN: emit_scan(z, p); break;
+        case PART_REDUCE: emit_reduction(z, p); break;
         }
     }
 }
@@ -535,6 +638,32 @@ static Temp put_lengths(Grouper *z, Block *b) {
     return holds;
 }
 
+// Whether there are few rows, and long ones, and into how many parts these are cut: so that there are some blocks for a large
+// device. Scans take several launches, where iterations of a row, one after the other, take the time of memory.
+static Temp put_row_lengths(Grouper *z, Block *b) {
+    enum { SCAN_ROWS = 1 << 13, SCAN_LENGTH = 1 << 8, ROWS = 1 << 7, LENGTH = 1 << 13, BLOCKS = 512, PART = 1 << 10 };
+    Temp holds = -1, rows = z->nest->args[0], one = build_literal(&z->build, b, KIND_INT, 1);
+    for (int i = 0; i < z->parts.len; i++) {
+        Piece *p = &z->parts.data[i];
+        if (p->kind != PART_SCAN && p->kind != PART_REDUCE) continue;
+        const bool scan = p->kind == PART_SCAN;
+        Temp length = p->stmts.data[0]->args[0];
+        Temp pays = put_least(z, b, put_least(z, b, -1, rows, 1), length, z->always ? 2 : scan ? SCAN_LENGTH : LENGTH);
+        if (!z->always) {
+            Temp most = build_literal(&z->build, b, KIND_INT, scan ? SCAN_ROWS : ROWS);
+            pays = build_op(&z->build, b, KIND_BOOL, OP_and, pays, build_op(&z->build, b, KIND_BOOL, OP_le, rows, most));
+        }
+        holds = holds < 0 ? pays : build_op(&z->build, b, KIND_BOOL, OP_or, holds, pays);
+        if (scan) continue;
+        Temp part = build_literal(&z->build, b, KIND_INT, z->always ? 2 : PART), blocks = build_literal(&z->build, b, KIND_INT, BLOCKS);
+        Temp most = build_int(&z->build, b, OP_idiv, length, part),
+             enough = build_int(&z->build, b, OP_idiv, blocks, build_int(&z->build, b, OP_max, rows, one));
+        p->chunks = build_int(&z->build, b, OP_max, build_int(&z->build, b, OP_min, most, enough), one);
+        p->size = put_quotient_up(z, b, length, p->chunks);
+    }
+    return holds;
+}
+
 static void append(Block *to, Block *what) {
     for (int i = 0; i < what->stmts.len; i++) vec_push(&to->stmts, what->stmts.data[i]);
     vec_free(&what->stmts);
@@ -542,10 +671,10 @@ static void append(Block *to, Block *what) {
 
 void groups_build(Grouper *z, int at) {
     Block condition = {0}, sizes = {0};
-    Temp holds = put_lengths(z, &condition);
+    Temp holds = z->rows ? put_row_lengths(z, &condition) : put_lengths(z, &condition);
     Stmt *branch = build_if(&z->build, &condition, holds, false);
     branch->other = ARENA_NEW(z->arena, Block);
-    vec_push(&branch->other->stmts, z->nest);
+    vec_push(&branch->other->stmts, z->whole);
     z->around->stmts.data[at] = branch;
     z->around = branch->body;
     z->size = build_temp(&z->build, (TempInfo){.kind = KIND_INT});

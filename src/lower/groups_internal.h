@@ -17,7 +17,9 @@ typedef enum PartKind {
     PART_LIGHT,   // statements as they are
     PART_SUM,     // a sum of products over l
     PART_PRODUCT, // additions of a product to elements l
-    PART_ADD      // an addition to an element that iterations share
+    PART_ADD,     // an addition to an element that iterations share
+    PART_SCAN,    // a recurrence along a row
+    PART_REDUCE   // a loop along a row that adds up, or takes extremes of, cells
 } PartKind;
 
 typedef struct Piece {
@@ -25,7 +27,7 @@ typedef struct Piece {
     int depth, open;
     Stmt *loop[DEEPEST]; // around it; so many of them are open
     const Block *block;  // of the innermost of these
-    VEC(Stmt *) stmts;   // PART_LIGHT
+    VEC(Stmt *) stmts;   // PART_LIGHT; of a scan or a reduction the loop, and then what reads each of its cells afterwards
     Stmt *k;             // the loop over l
     bool rows;           // of a sum: that is outside of loop j, which adds to the elements of a row
     Stmt *to;            // the addition; of a sum, the statement that stores it, or adds it to an element, or NULL
@@ -37,6 +39,8 @@ typedef struct Piece {
     int64_t plus;
     Temp most, across; // the largest lengths of loops l and j
     Buf *all;          // PART_PRODUCT: sums
+    Op *by;            // PART_REDUCE, of each cell: how it is joined
+    Temp chunks, size; // PART_REDUCE: so many parts of a row, of so many iterations each, are added up at once
 } Piece;
 
 typedef struct Widened { // an array that is new in each iteration of an open loop
@@ -51,7 +55,8 @@ typedef struct Grouper {
     Builder build;
     Iterations it;
     bool always, fast;
-    Stmt *nest;
+    bool rows;   // recurrences and reductions along rows are looked for, not products
+    Stmt *nest, *whole; // whole: what is kept for where that does not pay
     Block *around;
     int known;           // temps with a definition
     bool *made;          // by temp: in the nest

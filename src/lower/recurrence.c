@@ -2,9 +2,11 @@
 // and a GPU does that by a scan, of maps s -> a * s + b or s -> min(max(s, a), b): two of these one after the other are one.
 #include "lower/recurrence.h"
 
-#include "lower/independent.h"
 #include "lower/effects.h"
+#include "lower/independent.h"
+#include "lower/groups.h"
 #include "lower/internal.h"
+#include "lower/product.h"
 
 #include <math.h>
 
@@ -13,7 +15,7 @@ enum { LEAST = 32 }; // a loop known to have fewer iterations is left as it is
 typedef struct Splitter {
     Arena *arena;
     Tree *tree;
-    bool precise, fast;
+    bool always, precise, fast;
     Block *around; // of the loop
     Stmt *loop;    // a copy of it, of which recurrences are taken out
     Stmt **def;    // by temp: in the tree, and in the loop
@@ -339,7 +341,8 @@ static bool split_cell(Splitter *z, Stmt *set) {
     return true;
 }
 
-static void note_definitions(Splitter *z) { // of temps that there are; those made here come later, and are not asked about
+// Of temps that there are: those made here come later, and are not asked about.
+static void note_definitions(Splitter *z) {
     z->def = ARENA_ARRAY(z->arena, Stmt *, z->tree->temps.len + 1);
     tree_definitions(z->tree->body, z->def);
     tree_definitions(z->loop->body, z->def);
@@ -376,28 +379,72 @@ static bool split_loop(Splitter *z, Block *around, int at) {
     return apart;
 }
 
-static bool may_split(Splitter *z, const Stmt *s) {
-    if (s->kind != ST_FOR || s->nargs > 1 || stmt_wish(s, WISH_sequential) || has_check(s->body)) return false;
+// ---- which loops
+
+// Could the loop be taken apart? apart: are its iterations independent as they are?
+static bool may_split(Splitter *z, const Stmt *s, bool *apart) {
+    if (s->kind != ST_FOR || s->recurrence || s->nargs > 1 || stmt_wish(s, WISH_sequential) || has_check(s->body)) return false;
     Iterations it;
     iter_init(&it, z->arena, z->tree, z->precise);
     const Stmt *n = it.def[s->args[0]];
-    bool few = n && n->kind == ST_LIT && n->u.num < LEAST, apart = few || iter_look(&it, (Stmt *)s, false);
-    if (!few) iter_forget(&it);
+    bool few = n && n->kind == ST_LIT && n->u.num < LEAST;
+    *apart = iter_look(&it, (Stmt *)s, false);
+    iter_forget(&it);
     iter_free(&it);
-    return !apart;
+    return *apart || !few;
+}
+
+// ---- rows
+
+// Each cell of the block is read in it, and be it at the end, for nothing.
+static void read_cells(Splitter *z, Block *b) {
+    for (int i = 0, n = b->stmts.len; i < n; i++) {
+        const Stmt *s = b->stmts.data[i];
+        bool read = s->kind != ST_CELL;
+        for (int k = 0; k < n && !read; k++) read = b->stmts.data[k]->kind == ST_GET && b->stmts.data[k]->args[0] == s->dst;
+        if (!read) add(z, b, ST_GET, new_temp(z, z->tree->temps.data[s->dst].kind), 1, &s->dst);
+    }
+}
+
+// Loops inside of a loop whose iterations are independent, as one over rows: a copy of it, with recurrences taken out of the loops in
+// it, is taken apart, for where rows are few and long (lower/groups.h).
+static bool split_rows(Splitter *z, Block *around, int at) {
+    enum { LARGEST = 300 };
+    Stmt *loop = around->stmts.data[at];
+    const int temps = z->tree->temps.len, bufs = z->tree->bufs.len;
+    Product product;
+    Block arrays = {0};
+    z->loop = loop;
+    note_definitions(z);
+    if (loop->nargs > 1 || loop->outer || block_size(loop->body) > LARGEST || product_find(z->def, loop, &product)) return false;
+    Stmt *copy = tree_clone_apart(z->arena, z->tree, loop, &arrays);
+    vec_free(&arrays.stmts); // all are made again
+    around->stmts.data[at] = copy;
+    read_cells(z, copy->body);
+    for (int i = 0; i < copy->body->stmts.len; i++) {
+        const int after = copy->body->stmts.len - i;
+        bool apart;
+        if (may_split(z, copy->body->stmts.data[i], &apart) && !apart && split_loop(z, copy->body, i))
+            i = copy->body->stmts.len - after;
+    }
+    if (groups_split_rows(z->arena, z->tree, around, at, loop, z->always, z->precise)) return true;
+    around->stmts.data[at] = loop;
+    z->tree->temps.len = temps, z->tree->bufs.len = bufs;
+    return false;
 }
 
 static void split_block(Splitter *z, Block *b) {
     for (int i = 0; b && i < b->stmts.len; i++) {
         Stmt *s = b->stmts.data[i];
+        const int after = b->stmts.len - i;
+        bool apart;
         if (s->kind == ST_IF) split_block(z, s->body), split_block(z, s->other);
-        if (s->recurrence || !may_split(z, s)) continue;
-        int after = b->stmts.len - i;
-        if (split_loop(z, b, i)) i = b->stmts.len - after; // what was made stays as it is
+        if (!may_split(z, s, &apart)) continue;
+        if (apart ? split_rows(z, b, i) : split_loop(z, b, i)) i = b->stmts.len - after; // what was made stays as it is
     }
 }
 
-void recurrences_split(Arena *arena, Tree *tree, bool precise, bool fast) {
-    Splitter z = {.arena = arena, .tree = tree, .precise = precise, .fast = fast};
+void recurrences_split(Arena *arena, Tree *tree, bool precise, bool always, bool fast) {
+    Splitter z = {.arena = arena, .tree = tree, .always = always, .precise = precise, .fast = fast};
     split_block(&z, tree->body);
 }

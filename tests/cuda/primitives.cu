@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 using namespace fsm::cuda;

@@ -4,7 +4,7 @@
 
 #include "fsmc/cuda/reduce.h"
 
-#include <limits>
+#include <cmath>
 #include <type_traits>
 
 namespace fsm::cuda {
@@ -134,7 +134,7 @@ template <class T> struct StepArray {
 // s -> factor * s + term; of integers, modulo 2^64. A factor 0 forgets what s is, also if that is not finite.
 template <class T> struct Affine {
     T factor, term;
-    static __device__ Affine identity() { return {T(1), T(0)}; }
+    static __host__ __device__ Affine identity() { return {T(1), T(0)}; }
     static __device__ Affine state(T s, bool sum) { return {sum ? T(1) : T(0), s}; } // the step to s from anything; of a sum, its term
     __device__ T state() const { return term; }
     __device__ Affine then(Affine g) const {
@@ -146,15 +146,10 @@ template <class T> struct Affine {
 // s -> the lesser of `most` and of the greater of s and `least`.
 template <class T> struct Between {
     T least, most;
-    static __device__ T lowest() {
-        if constexpr (std::is_integral_v<T>) return std::numeric_limits<T>::min();
-        else return -std::numeric_limits<T>::infinity();
+    static __host__ __device__ Between identity() {
+        if constexpr (std::is_integral_v<T>) return {INT64_MIN, INT64_MAX};
+        else return {-T(INFINITY), T(INFINITY)};
     }
-    static __device__ T highest() {
-        if constexpr (std::is_integral_v<T>) return std::numeric_limits<T>::max();
-        else return std::numeric_limits<T>::infinity();
-    }
-    static __device__ Between identity() { return {lowest(), highest()}; }
     static __device__ Between state(T s, bool) { return {s, s}; }
     __device__ T state() const { return most; }
     __device__ T operator()(T s) const { // as min and max of programs, of which NaN is what they give of NaN
