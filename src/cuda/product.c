@@ -18,12 +18,16 @@ static void note_made(Map *made, const Stmt *s) {
     for (int i = 0; s->body && i < s->body->stmts.len; i++) note_made(made, s->body->stmts.data[i]);
 }
 
+// The loop besides the three, of a batch or around the sum; NULL if there is none.
+static const Stmt *fourth(const Product *p) { return p->batch ? p->batch : p->over; }
+
 // Notes what t is computed from in the nest; false if the host does not know it.
 static bool need(Places *z, Temp t) {
     const Stmt *s = z->u->def[t];
     for (int k = 0; k < 3; k++)
         if (z->p->loop[k]->dst == t) return true;
-    if (z->p->batch && z->p->batch->dst == t) return true;
+    const Stmt *outer = fourth(z->p);
+    if (outer && outer->dst == t) return true;
     if (!map_get(&z->made, key(t))) return s->kind == ST_LIT || !z->u->device[t];
     if (s->kind != ST_LIT && s->kind != ST_ARG && s->kind != ST_OP) return false;
     for (int k = 0; k < s->nargs; k++)
@@ -56,12 +60,12 @@ static bool print_places(Code *c, const Product *p, const char *name, const Stmt
     if (known) {
         const char *var[4], *list = "", *unused = "", *comma = "";
         for (int k = 0; k < 4; k++) {
-            if (k == 0 && !p->batch) continue;
-            var[k] = expr_temp(u, k ? p->loop[k - 1]->dst : p->batch->dst);
+            if (k == 0 && !fourth(p)) continue;
+            var[k] = expr_temp(u, k ? p->loop[k - 1]->dst : fourth(p)->dst);
             list = expr_text(u->arena, "%s%sint64_t %s", list, comma, var[k]),
             unused = expr_text(u->arena, "%s%s(void)%s", unused, comma, var[k]), comma = ", ";
         }
-        code_line(c, "const auto %s = fsm::cuda::places_of%s([=](%s) {", name, p->batch ? "_batch" : "", list);
+        code_line(c, "const auto %s = fsm::cuda::places_of%s([=](%s) {", name, fourth(p) ? "_batch" : "", list);
         c->indent += 4;
         code_line(c, "%s;", unused);
         print_needed(c, &z.needed, outer->body);
@@ -127,12 +131,20 @@ static const char *print_function(Unit *u, const Product *p) {
     return object;
 }
 
+// {its data, steps}; which: of the indices, that of rows and that of columns.
+static const char *matrix(Unit *u, const Product *p, const Stmt *s, const char *name, const char *which) {
+    const char *at = expr_text(u->arena, "%s + fsm_%s.at", expr_buf(u, s->buf), name), *apart = "0";
+    if (p->batch) apart = expr_text(u->arena, "fsm_%s.batch", name);
+    if (p->over) at = expr_text(u->arena, "%s + fsm_b * fsm_%s.batch", at, name);
+    return expr_text(u->arena, "{%s, fsm_%s.%c, fsm_%s.%c, %s}", at, name, which[0], name, which[1], apart);
+}
+
 bool product_print(Code *host, Stmt *loop) {
     Unit *u = host->u;
     const Grid *g = loop->grid;
     Product p;
     if (g->nsums || g->ncopies || g->natomics || !product_find(u->def, loop, &p) || g->depth != (p.batch ? 3 : 2)) return false;
-    if (p.batch && u->device[p.batch->args[0]]) return false;
+    if (fourth(&p) && u->device[fourth(&p)->args[0]]) return false;
     for (int k = 0; k < 3; k++)
         if (u->device[p.loop[k]->args[0]]) return false;
     const char *function = p.term < 0 ? "" : print_function(u, &p);
@@ -147,17 +159,17 @@ bool product_print(Code *host, Stmt *loop) {
     if (!known) return false;
     const char *type = cuda_element(p.to->buf->kind), *n[3];
     for (int k = 0; k < 3; k++) n[k] = expr_temp(u, p.loop[k]->args[0]);
+    if (fourth(&p))
+        code_line(host, "const fsm::cuda::Extents fsm_size = fsm::cuda::%s(%s, %s, %s, %s, fsm_left, fsm_right, fsm_to);",
+                  p.batch ? "one_of_batch" : "one_of_sums", n[0], n[1], n[2], expr_temp(u, fourth(&p)->args[0]));
+    const char *batch = p.batch ? "fsm_size.batch" : "1";
+    for (int k = 0; k < 3 && fourth(&p); k++) n[k] = expr_text(u->arena, "fsm_size.%c", "ijk"[k]);
     code_line(host, "if (fsm::cuda::is_product(%s, %s, %s)) {", n[0], n[1], n[2]);
-    const char *batch = p.batch ? expr_temp(u, p.batch->args[0]) : "1", *apart[3];
-    for (int k = 0; k < 3; k++)
-        apart[k] = p.batch ? expr_text(u->arena, "fsm_%s.batch", k == 0 ? "left" : k == 1 ? "right" : "to") : "0";
-    code_line(
-        host,
-        "    fsm::cuda::%s<%s>(call, %s, %s, %s, %s, %s1, {%s + fsm_left.at, fsm_left.i, fsm_left.k, %s}, "
-        "{%s + fsm_right.at, fsm_right.k, fsm_right.j, %s}, %d, {%s + fsm_to.at, fsm_to.i, fsm_to.j, %s});",
-        p.term < 0 ? "matmul" : "contract", type, n[0], n[1], n[2], batch, p.term < 0 ? "" : expr_text(u->arena, "%s, ", function),
-        expr_buf(u, p.left->buf), apart[0], expr_buf(u, p.right->buf), apart[1], p.to->kind == ST_ADDTO, expr_buf(u, p.to->buf),
-        apart[2]);
+    if (p.over) code_line(host, "    for (int64_t fsm_b = 0; fsm_b < fsm_size.batch; fsm_b++)");
+    code_line(host, "%s    fsm::cuda::%s<%s>(call, %s, %s, %s, %s, %s1, %s, %s, %s, %s);", p.over ? "    " : "",
+              p.term < 0 ? "matmul" : "contract", type, n[0], n[1], n[2], batch, p.term < 0 ? "" : expr_text(u->arena, "%s, ", function),
+              matrix(u, &p, p.left, "left", "ik"), matrix(u, &p, p.right, "right", "kj"),
+              p.to->kind == ST_ADDTO ? "1" : p.over ? "fsm_b > 0" : "0", matrix(u, &p, p.to, "to", "ij"));
     u->nlaunches++;
     return true;
 }

@@ -10,6 +10,7 @@
 #include "lower/product.h"
 #include "lower/recurrence.h"
 #include "lower/lower.h"
+#include "lower/steps.h"
 #include "pass/pass.h"
 
 #include <pthread.h>
@@ -296,6 +297,7 @@ Tree **compile_trees(Compilation *c, FuncList funcs) {
         vec_push(&c->trees, trees[i]);
         if (cuda) products_split(c->arena, trees[i], how.precise, how.always, how.fast);
         if (cuda) lower_merge_grids(c->arena, trees[i], how.precise), lower_share(c->arena, trees[i], how.precise);
+        if (cuda && !how.precise) lower_steps(c->arena, trees[i], (int64_t)c->machine.device_steps);
         if (cuda) recurrences_split(c->arena, trees[i], how.precise, how.always, how.fast);
         if (cuda) grid_choose(c->arena, trees[i], how.precise, o->fast_atomics);
         else if (o->level >= 2) schedule(c, trees[i], &how);

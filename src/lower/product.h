@@ -9,6 +9,7 @@
 typedef struct Product {
     Stmt *loop[3];      // over i, j and k
     Stmt *batch;        // the loop around them, or NULL
+    Stmt *over;         // what is added up is so in each iteration of this loop, which stands around that over k, or NULL
     Stmt *left, *right; // ST_LOAD
     Stmt *to;           // ST_STORE or ST_ADDTO
     Temp term;          // what is added up, if it is not the product of left and right, but another function of them; else -1

@@ -9,7 +9,7 @@ enum { VARS = 3, I = 0, J = 1, K = 2, BUDGET = 64 };
 typedef struct Finder {
     Stmt *const *def;
     Map made;
-    Temp var[VARS + 1]; // the last: of the batch, or -1
+    Temp var[VARS + 1]; // the last: of the batch, or of what is added up in each iteration of, or -1
 } Finder;
 
 static void note_temps(Map *made, const Block *b) {
@@ -34,7 +34,7 @@ static int affine(const Finder *z, Temp t) {
     return x | y ? -1 : 0;
 }
 
-// The same of all indices of an element, but for that of the batch.
+// The same of all indices of an element, but for that of the batch, or the like.
 static int affine_indices(const Finder *z, const Stmt *s) {
     int all = 0;
     for (const Temp *t = stmt_index(s); t < s->args + s->nargs; t++) {
@@ -85,16 +85,21 @@ static bool find(Finder *z, Product *p) {
         return false;
     if (!effects(p->loop[J]->body, 3, e) || e[0]->kind != ST_CELL || e[1]->kind != ST_FOR || e[1]->nargs > 1) return false;
     p->loop[K] = e[1], p->to = e[2];
-    if ((e[2]->kind != ST_STORE && e[2]->kind != ST_ADDTO) || !effects(e[1]->body, 1, &set) || set->kind != ST_SET ||
+    if ((e[2]->kind != ST_STORE && e[2]->kind != ST_ADDTO) || !effects(e[1]->body, 1, &set)) return false;
+    if (set->kind == ST_FOR && set->nargs == 1 && !p->batch) {
+        p->over = e[1], p->loop[K] = set;
+        if (!effects(p->loop[K]->body, 1, &set)) return false;
+    }
+    if (set->kind != ST_SET ||
         set->dst != e[0]->dst)
         return false;
     const Stmt *zero = def_of(z, e[0]->args[0], ST_LIT), *value = def_of(z, e[2]->args[0], ST_GET),
                *sum = def_of(z, set->args[0], ST_OP);
     if (!zero || zero->u.real != 0 || !value || value->args[0] != e[0]->dst || !sum || sum->op != OP_add) return false;
     for (int k = 0; k < VARS; k++) z->var[k] = p->loop[k]->dst;
-    z->var[VARS] = p->batch ? p->batch->dst : -1;
+    z->var[VARS] = p->batch ? p->batch->dst : p->over ? p->over->dst : -1;
     for (int k = 0; k < VARS; k++)
-        if (affine(z, p->loop[k]->args[0])) return false;
+        if (affine(z, p->loop[k]->args[0]) || (p->over && affine(z, p->over->args[0]))) return false;
     for (int k = 0; k < 2; k++) {
         const Stmt *get = def_of(z, sum->args[k], ST_GET), *mul = def_of(z, sum->args[1 - k], ST_OP);
         if (!get || get->args[0] != e[0]->dst || !mul) continue;

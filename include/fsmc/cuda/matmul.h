@@ -258,6 +258,22 @@ template <class F> Places places_of_batch(F f) {
     return {at, f(0, 1, 0, 0) - at, f(0, 0, 1, 0) - at, f(0, 0, 0, 1) - at, f(1, 0, 0, 0) - at};
 }
 
+// How many rows, columns, terms and products there are to be made.
+struct Extents {
+    int64_t i, j, k, batch;
+};
+// Of a batch that has one of its factors in common, the rows, or columns, are those of one product, if they lie that way.
+inline Extents one_of_batch(int64_t m, int64_t n, int64_t k, int64_t batch, const Places &left, const Places &right, const Places &to) {
+    if (!right.batch && left.batch == m * left.i && to.batch == m * to.i) return {m * batch, n, k, 1};
+    if (!left.batch && right.batch == n * right.j && to.batch == n * to.j) return {m, n * batch, k, 1};
+    return {m, n, k, batch};
+}
+// So are the terms of products that are added up.
+inline Extents one_of_sums(int64_t m, int64_t n, int64_t k, int64_t batch, const Places &left, const Places &right, const Places &) {
+    const bool one = batch < 1 || (left.batch == k * left.k && right.batch == k * right.k);
+    return one ? Extents{m, n, k * batch, 1} : Extents{m, n, k, batch};
+}
+
 // Is a sum over k, for i < m and j < n, better done as a product than by a thread or a block for each i and j? A few columns, or
 // rows, are one of many, or of a long sum; of a long sum also what is so small that blocks for i and j would be few.
 #ifndef FSM_LEAST_PRODUCT
