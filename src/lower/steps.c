@@ -177,7 +177,7 @@ static bool may_access(Stepper *z, int i, const Stmt *s) {
 }
 
 static bool may_access_all(Stepper *z, int i, const Stmt *s) {
-    if (s->buf && !may_access(z, i, s)) return false;
+    if (s->src || (s->buf && !may_access(z, i, s))) return false;
     const Block *in[] = {s->body, s->other};
     for (int k = 0; k < 2; k++)
         for (int n = 0; in[k] && n < in[k]->stmts.len; n++)
@@ -376,7 +376,7 @@ static void count_slopes(const Stepper *z, const Stmt *s, int *up, int *down) {
 
 // ---- strips
 
-// In the place of t, which statement of s need, what it is in that loop: with all that is computed from it outside of s.
+// What t is in a loop that has left the one where it was made; there: temps by number + 1 of what is known in it.
 static Temp known_there(Stepper *z, Block *to, Map *there, Temp t) {
     if (!is_made(z, t)) return t;
     intptr_t is = (intptr_t)map_get(there, key(t));
@@ -515,6 +515,7 @@ static Temp put_most(Stepper *z, Block *to, const bool *kept, int64_t room) {
     Temp one = build_literal(b, to, KIND_INT, 1), bytes = one;
     for (int k = 0; k < z->own.len; k++)
         if (kept[k]) bytes = build_int(b, to, OP_add, bytes, bytes_of(z, to, z->own.data[k].buf));
+    bytes = build_int(b, to, OP_max, one, bytes);
     Temp most = build_int(b, to, OP_idiv, build_literal(b, to, KIND_INT, room), bytes);
     return build_int(b, to, OP_max, one, build_int(b, to, OP_min, most, z->loop->args[0]));
 }

@@ -31,7 +31,25 @@ static double difference(fsm_context *ctx, int64_t m, int64_t n, int64_t k, Matr
     return most;
 }
 
+static bool is(const Extents &x, int64_t i, int64_t j, int64_t k, int64_t batch) {
+    return x.i == i && x.j == j && x.k == k && x.batch == batch;
+}
+
+// Of 9 products of 4 x 6 and 6 x 5 matrices, when are they one? Places have steps for i, j, k and the batch.
+static void check_batches() {
+    const Places a = {0, 6, 0, 1, 24}, b = {0, 0, 1, 5, 0}, bs = {0, 0, 1, 5, 30}, c = {0, 5, 1, 0, 20}, apart = {0, 5, 1, 0, 21};
+    CHECK(is(one_of_batch(4, 5, 6, 9, a, b, c), 36, 5, 6, 1));
+    CHECK(is(one_of_batch(4, 5, 6, 9, a, bs, c), 4, 5, 6, 9));
+    CHECK(is(one_of_batch(4, 5, 6, 9, a, b, apart), 4, 5, 6, 9));
+    CHECK(is(one_of_batch(5, 4, 6, 9, {0, 1, 0, 5, 0}, {0, 0, 6, 1, 24}, {0, 1, 5, 0, 20}), 5, 36, 6, 1));
+    const Places rows = {0, 1, 0, 4, 24}, backwards = {0, 1, 0, 4, -24};
+    CHECK(is(one_of_sums(4, 5, 6, 9, rows, bs, c), 4, 5, 54, 1));
+    CHECK(is(one_of_sums(4, 5, 6, 9, backwards, bs, c), 4, 5, 6, 9));
+    CHECK(is(one_of_sums(4, 5, 6, 0, backwards, bs, c), 4, 5, 0, 1));
+}
+
 int main() {
+    check_batches();
     fsm_context *ctx = fsm_context_new();
     const int64_t m = 41, n = 37, k = 50;
     const Matrix<const double> as[] = {{nullptr, k, 1, 0}, {nullptr, 1, m, 0}, {nullptr, k + 9, 1, 0}, {nullptr, 1, 1, 0}, {nullptr, -k, -1, 0}, {nullptr, 2 * k, 2, 0}};
