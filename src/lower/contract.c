@@ -50,17 +50,13 @@ static void note_made(Contractor *z, const Block *b) {
     }
 }
 
-static bool is_pure(const Stmt *s) {
-    return s->kind == ST_LIT || s->kind == ST_ARG || s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT;
-}
-
 // The indices on which t depends, as bits; -1: on what may not be computed elsewhere.
 static int depends(Contractor *z, const Contraction *c, Temp t) {
     if (!is_made(z, t)) return 0;
     for (int v = 0; v < VARS; v++)
         if (c->loop[v]->dst == t) return 1 << v;
     const Stmt *s = z->def[t];
-    if (!s || z->budget-- <= 0 || (!is_pure(s) && (s->kind != ST_LOAD || map_get(&z->written, s->buf)))) return -1;
+    if (!s || z->budget-- <= 0 || (!stmt_is_pure(s) && (s->kind != ST_LOAD || map_get(&z->written, s->buf)))) return -1;
     int all = 0;
     for (int k = 0; k < s->nargs; k++) {
         int of = depends(z, c, s->args[k]);
@@ -104,7 +100,7 @@ static bool take_apart(Contractor *z, Contraction *c, Temp t) {
     return true;
 }
 
-static bool is_effect(const Stmt *s) { return !is_pure(s) && s->kind != ST_LOAD && s->kind != ST_GET && s->kind != ST_FETCH; }
+static bool is_effect(const Stmt *s) { return !stmt_is_pure(s) && s->kind != ST_LOAD && s->kind != ST_GET && s->kind != ST_FETCH; }
 
 // The effects of a block, of which there are n.
 static bool effects(const Block *b, int n, Stmt **out) {
@@ -209,7 +205,7 @@ static int depth_of(const Block *b) {
     int most = 0;
     for (int i = 0; b && i < b->stmts.len; i++) {
         const Stmt *s = b->stmts.data[i];
-        bool known = is_pure(s) || s->kind == ST_LOAD || s->kind == ST_STORE || s->kind == ST_ADDTO || s->kind == ST_CELL ||
+        bool known = stmt_is_pure(s) || s->kind == ST_LOAD || s->kind == ST_STORE || s->kind == ST_ADDTO || s->kind == ST_CELL ||
                      s->kind == ST_GET || s->kind == ST_SET || s->kind == ST_FILL || s->kind == ST_NEW;
         if (s->kind != ST_FOR && !known) return VARS + 1;
         if (s->kind == ST_FOR && (!nest_is_plain(s) || s->few || s->outer)) return VARS + 1;

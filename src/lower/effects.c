@@ -138,6 +138,10 @@ Stmt *nest_inner(const Stmt *loop) {
     return last;
 }
 
+bool stmt_is_pure(const Stmt *s) {
+    return s->kind == ST_LIT || s->kind == ST_ARG || s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT;
+}
+
 bool stmt_is_plain(const Stmt *s) {
     switch (s->kind) {
     case ST_LIT:

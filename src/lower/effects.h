@@ -30,7 +30,9 @@ bool effects_conflict(const Stmt *s, const Effects *of_s, const Stmt *t, const E
 // them writes?
 bool effects_apart(const Effects *a, Temp i, const Effects *b, Temp j);
 
-// Does the statement only compute, or read, a scalar?
+// Does the statement only compute a scalar, from others or the function's arguments?
+bool stmt_is_pure(const Stmt *s);
+// Does it only compute, or read, a scalar?
 bool stmt_is_plain(const Stmt *s);
 bool block_has_effect(const Block *block);   // has it others?
 Stmt *block_only_effect(const Block *block); // the only other one; NULL: there are more, or none

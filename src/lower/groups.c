@@ -101,7 +101,7 @@ static bool is_lasting(const Grouper *z, const Stmt *load) {
 static int cost_of(Grouper *z, Temp t) {
     const Stmt *s = def_of(z, t);
     if (!is_made(z, t) || s->kind == ST_FOR) return 0;
-    if (z->budget-- <= 0 || (!is_pure(s) && (s->kind != ST_LOAD || !is_lasting(z, s)))) return CHEAP + 1;
+    if (z->budget-- <= 0 || (!stmt_is_pure(s) && (s->kind != ST_LOAD || !is_lasting(z, s)))) return CHEAP + 1;
     int cost = s->kind == ST_OP ? op_info[s->op].cost : s->kind == ST_LOAD;
     if (cost >= DEAR && kind_is_float(kind_of(z, t))) return CHEAP + 1;
     for (int k = 0; k < s->nargs && cost <= CHEAP; k++) {
@@ -126,7 +126,7 @@ static int find_bits(Grouper *z, Temp t, int n) {
         bool cheap = is_cheap(z, t);
         z->budget = budget;
         if (!cheap) return levels(z->level[t]);
-    } else if (!is_pure(s) && s->kind != ST_LOAD) {
+    } else if (!stmt_is_pure(s) && s->kind != ST_LOAD) {
         return -1;
     }
     int all = 0;
@@ -505,7 +505,7 @@ static bool need(Grouper *z, int part, Temp t) {
         z->kept[t] = kind == KIND_INT || kind_is_float(kind);
         return z->kept[t] && z->part[t] <= part;
     }
-    if (!is_pure(s) && s->kind != ST_LOAD) return false;
+    if (!stmt_is_pure(s) && s->kind != ST_LOAD) return false;
     for (int k = 0; k < s->nargs; k++)
         if (!need(z, part, s->args[k])) return false;
     return true;

@@ -86,10 +86,6 @@ static inline Kind kind_of(const Grouper *z, Temp t) { return z->tree->temps.dat
 // Of two loops of which one may be cut by the other: the length of that, and the other's lengths.
 static inline Temp bound_of(const Piece *p) { return p->rows ? p->loop[p->depth - 1]->args[0] : p->k->args[0]; }
 
-static inline bool is_pure(const Stmt *s) {
-    return s->kind == ST_LIT || s->kind == ST_ARG || s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT;
-}
-
 static inline bool is_in(const Map *made, Temp t) { return map_get(made, (void *)((intptr_t)t + 1)); }
 
 // Notes the temps that the statement makes, at any depth.

@@ -598,10 +598,6 @@ static bool split_nest(Splitter *z, Block *around, Stmt *nest) {
 
 // ---- batches: nests in a loop
 
-static bool is_pure(const Stmt *s) {
-    return s->kind == ST_LIT || s->kind == ST_ARG || s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT;
-}
-
 static bool has_whole(const Block *b, const Buf *buf) { // filling or copying
     for (int i = 0; b && i < b->stmts.len; i++) {
         const Stmt *s = b->stmts.data[i];
@@ -633,7 +629,7 @@ static bool has_own_length(const Stmt *loop, const Block *b) { // a loop in b wh
 static bool may_divide(const Splitter *z, const Stmt *batch) {
     if (batch->nargs > 1 || batch->wishes || block_may_fail(batch->body) || has_own_length(batch, batch->body)) return false;
     for (int i = 0; i < batch->body->stmts.len; i++)
-        if (batch->body->stmts.data[i]->kind != ST_FOR && !is_pure(batch->body->stmts.data[i])) return false;
+        if (batch->body->stmts.data[i]->kind != ST_FOR && !stmt_is_pure(batch->body->stmts.data[i])) return false;
     for (int i = 0; i < z->tree->bufs.len; i++) {
         const Buf *b = z->tree->bufs.data[i];
         if (b->home != batch->body) continue;

@@ -49,10 +49,6 @@ typedef struct Stepper {
 static void *key(Temp t) { return (void *)((intptr_t)t + 1); }
 static bool is_made(const Stepper *z, Temp t) { return map_get(&z->made, key(t)); }
 
-static bool is_pure(const Stmt *s) {
-    return s->kind == ST_LIT || s->kind == ST_ARG || s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT;
-}
-
 static Stmt *statement(const Stepper *z, int i) { return z->loop->body->stmts.data[i]; }
 
 static Own *own_of(const Stepper *z, const Buf *b) {
@@ -123,7 +119,7 @@ static bool may_be_kept(const Own *o) { return !o->whole && o->last_write >= 0 &
 static bool is_known(const Stepper *z, Temp t, int *budget) {
     if (!is_made(z, t) || t == z->loop->dst) return true;
     const Stmt *s = z->def[t];
-    if (!s || --*budget < 0 || (!is_pure(s) && (s->kind != ST_LOAD || map_get(&z->written, s->buf)))) return false;
+    if (!s || --*budget < 0 || (!stmt_is_pure(s) && (s->kind != ST_LOAD || map_get(&z->written, s->buf)))) return false;
     for (int k = 0; k < s->nargs; k++)
         if (!is_known(z, s->args[k], budget)) return false;
     return true;
