@@ -29,8 +29,8 @@ typedef struct Task {
     struct Region *region; // e is added in all of it; NULL: e is in terms of the scope
     int after;             // a task of the scope that comes before it, which fills the array; 0: none, else its number + 1
     bool first, stored;    // such a task; it has been done
-    Node *place; // TASK_SCATTER: e is a sum, each term of which is stored here, in terms of its variable (cover.c); or NULL
-    bool once;   // nothing else writes to these elements
+    Node *place;       // TASK_SCATTER: e is a sum, each term of which is stored here, in terms of its variable (cover.c); or NULL
+    bool once;         // nothing else writes to these elements
     const Var *sum[2]; // TASK_SCATTER, TASK_ADD: of the sums that loops have been opened for, the last; their number
     int nsums;
     bool apart; // each of their terms is added to an element of its own
@@ -296,9 +296,9 @@ void lower_note_arm(Lower *l, Node *e);
 // ---- values
 // The scope in which e is to be emitted; *home is the one that could hold it for good. (place.c)
 Scope *lower_place(Lower *l, Node *e, Scope **home);
-void lower_count_copy(Lower *l, Node *e, const Scope *at, const Scope *home); // e is emitted at `at`
-Node *lower_nonzero(Lower *l, Node *by);                                      // the condition that it is
-bool lower_is_true(const Node *p);                                            // is it known to hold?
+void lower_count_copy(Lower *l, Node *e); // e is emitted further in than its home
+Node *lower_nonzero(Lower *l, Node *by);  // the condition that it is
+bool lower_is_true(const Node *p);        // is it known to hold?
 // The value of a scalar in the current scope, emitted where it belongs unless it is there already. (place.c)
 Temp lower_value(Lower *l, Node *e);
 void lower_values(Lower *l, int n, Node *const *e, Temp *out);
@@ -378,8 +378,8 @@ void lower_region(Ir *m, Var *const *v, int n, Node *pred, Region *r);
 Node *lower_region_value(Ir *m, Var *const *v, const Region *r, Node *e);
 // Does n tasks everywhere in the region.
 void lower_region_tasks(Lower *l, const Region *r, int n, Task *tasks);
-// Does t everywhere in its region, and, in the same loops, the scope's other tasks in such a region if these and t are dear: they may
-// share what they need.
+// Does t everywhere in its region, and, in the same loops, the scope's other tasks in such a region if these and t are dear: they
+// may share what they need.
 void lower_region_shared(Lower *l, const Task *t);
 
 // ---- updates in place (update.c)

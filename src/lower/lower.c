@@ -235,10 +235,10 @@ Buf *lower_array(Lower *l, Node *e) {
     Buf *b = lower_known_array(l, e);
     if (b) return b;
     Scope *here = l->scope, *home, *at = lower_place(l, e, &home);
-    lower_count_copy(l, e, at, home);
     l->scope = at;
     Scope *keeper = array_keeper(l, e, at, home);
     l->scope = at;
+    if (!keeper && at != home) lower_count_copy(l, e);
     b = keeper ? lower_array_by_need(l, e, at, keeper) : lower_fill(l, e);
     l->scope = here;
     map_put(&at->arrays, e, b);
