@@ -266,6 +266,8 @@ static int wanted(const fsm_context *ctx, int64_t n, int32_t threads) {
     return threads < MOST_THREADS ? threads : MOST_THREADS - 1;
 }
 
+int64_t fsm_threads(const fsm_context *ctx, int32_t threads) { return wanted(ctx, INT64_MAX, threads); }
+
 // Room for what a chunk needs, so that it does not depend on who did which whether a later call asks for memory.
 static void reserve(fsm_context *ctx, int64_t bytes) {
     int64_t mark = fsm_mark(ctx);

@@ -90,6 +90,9 @@ typedef int fsm_chunk_function(fsm_context *ctx, fsm_context *call, int64_t c, c
 // FSM_OK, or the code of the first chunk that fails, which leaves its text in ctx.
 int fsm_parallel(fsm_context *ctx, fsm_chunk_function *f, const void *shared, int64_t n, int32_t threads);
 
+// How many threads fsm_parallel would have for many chunks: 1 in one of them.
+int64_t fsm_threads(const fsm_context *ctx, int32_t threads);
+
 // Parts of the run-time library, for itself.
 typedef struct fsm_text { // appends to the error text of ctx, cut off where its room ends
     fsm_context *ctx;

@@ -627,6 +627,12 @@ static LLVMValueRef emit_chunk_size(Body *p, const Stmt *s) {
     return call_runtime(p, "fsm_chunk", attrs, p->e->type_i64, 4, args);
 }
 
+static LLVMValueRef emit_threads(Body *p) {
+    static const char *const attrs[] = {"nounwind", "willreturn", NULL};
+    LLVMValueRef args[] = {p->context, LLVMConstInt(p->e->type_i32, (unsigned)p->e->opt->threads, true)};
+    return call_runtime(p, "fsm_threads", attrs, p->e->type_i64, 2, args);
+}
+
 // Into the second cache: the first may be full of what lanes share. There may be no such elements, so that the address is one
 // beside the buffer: nothing is read there.
 static void emit_fetch(Body *p, const Stmt *s) {
@@ -674,6 +680,7 @@ static void emit_stmt(Body *p, const Stmt *s) {
     case ST_IF: emit_if(p, s); break;
     case ST_CHECK: emit_check(p, s); break;
     case ST_CHUNK: p->temp[s->dst] = emit_chunk_size(p, s), parts_defined(p, s->dst); break;
+    case ST_THREADS: p->temp[s->dst] = emit_threads(p), parts_defined(p, s->dst); break;
     default:
         p->temp[s->dst] = body_definition(p, s);
         if (s->kind != ST_CELL) parts_defined(p, s->dst);

@@ -40,6 +40,7 @@ static const struct RuntimeSymbol {
     SYMBOL(fsm_columns);
     SYMBOL(fsm_chunk);
     SYMBOL(fsm_parallel);
+    SYMBOL(fsm_threads);
     SYMBOL(fsm_lgamma);
     SYMBOL(fsm_digamma);
     SYMBOL(fsm_polygamma);

@@ -140,7 +140,8 @@ static bool look_stmt(Fold *p, Stmt *s, const char *steps, const char *repeats) 
     case ST_OUT:
     case ST_EXTERN:
     case ST_MOVE:
-    case ST_CHUNK: return false;
+    case ST_CHUNK:
+    case ST_THREADS: return false;
     default: return true;
     }
 }

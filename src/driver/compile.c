@@ -275,6 +275,7 @@ static LaneOptions lane_options(const Compilation *c) {
     if (o->level < 2 || !o->lanes || o->target == TARGET_CUDA) return how;
     bool counted = o->command == COMMAND_COST;
     int width = counted ? COUNTED_WIDTH : cpu_width(target_cpu(o));
+    how.threads = o->threads >= 0;
     how.registers = counted ? COUNTED_REGISTERS : cpu_registers(target_cpu(o));
     how.width = o->lanes > 0 ? o->lanes : width;
     how.roots = o->fp == CPU_FP_FAST && how.width >= 4 && width == how.width;

@@ -3,12 +3,23 @@
 // sums. Panels at the ends, which have less rows or columns, repeat the last one, and their sums wait in an array, from which those
 // are taken that are asked for. Where rows and columns may be exchanged, panels of which all columns come after the rows are left
 // out, and elements beyond the diagonal are copies of the others.
+//
+// Threads take panels of rows, or of columns if there are more of these: each one every so many, for all k, and packs what it
+// needs itself, so that none waits for another. This depends on how many threads there are; what an element adds up does not.
+// Where there are few rows and columns and many k, each would pack much for little; then threads take parts of the k, as many
+// as depends on extents alone, with sums of their own, which are added up afterwards in the order of the parts:
+//
+//     for p < parts { for columns, k of part p in blocks { …; s[p,…] += … } }
+//     for i { for j { z[i,j] = sum over p of s[p,i,j] } }
 #include "lower/contract.h"
 #include "lower/internal.h"
 
 // In bytes: of panels of rows and columns, which the nearest cache holds. Of k: at least and at most so many at a time, in steps.
 enum { NEAREST = 28 * 1024, STEP = 32, MOST_OVER = 256, PAD = 8 };
 // Vectors of a panel; rows, and panels at a time, at most; of what is copied beyond a diagonal, columns at a time.
+// So many products are worth sharing out to threads. Parts of the k, few or many, and how many each has at least. Each part has a
+// copy of the result, which has so many elements at most, and for each k.
+enum { SHARED_WORK = 1 << 20, FEW_PARTS = 8, MANY_PARTS = 24, FEW_OVER = 256, MANY_OVER = 1024, MOST_COPIED = 1 << 16, COPIED = 8 };
 enum { VECTORS = 2, MOST_ROWS = 12, MOST_PANELS = 1024, LINE = 8 };
 
 typedef struct Blocks {
@@ -18,6 +29,9 @@ typedef struct Blocks {
     int lanes;                       // of the loop over a panel's columns (Stmt.lanes)
     Temp of_rows, of_columns;        // the same as temps
     Temp n[VARS], last[2];           // extents; the last row and column
+    Temp part, begin, length;        // of a part: its number, -1 if there are none, the first k and how many
+    Buf *sums;                       // of all parts
+    Temp from[2], step[2];           // of the panels of rows and of columns, the first one and every so many; -1: all
     Temp first, count, is_first;     // k of this time: the first, how many, and whether this is the first time
     Temp first_panel, many;          // panels of columns of this time: the first, and how many
     Temp column;                     // the first one of a panel
@@ -135,6 +149,10 @@ static Temp put_term(Blocks *z, Block *to, const Temp value[2][MOST_LEAVES], Tem
 
 static void put_result(Blocks *z, Block *to, StmtKind kind, Temp value, Temp row, Temp column) {
     const Contraction *c = z->c;
+    if (z->part >= 0) {
+        build_store(z->b, to, kind, z->sums, value, (Temp[]){z->part, row, column});
+        return;
+    }
     Temp *index = ARENA_ARRAY(z->b->arena, Temp, c->to->buf->rank + 1);
     for (int k = 0; k < c->to->buf->rank; k++) {
         Temp t = stmt_index(c->to)[k];
@@ -145,7 +163,7 @@ static void put_result(Blocks *z, Block *to, StmtKind kind, Temp value, Temp row
 
 // Sums for rows of a panel: stored the first time, if nothing was there, or added to what is there.
 static void put_results(Blocks *z, Block *to, int n, const Temp *sums, const Temp *rows, Temp column) {
-    bool stores = z->c->to->kind == ST_STORE;
+    bool stores = z->c->to->kind == ST_STORE || z->part >= 0;
     Stmt *branch = stores ? build_if(z->b, to, z->is_first, true) : NULL;
     for (int r = 0; r < n; r++) {
         if (stores) put_result(z, branch->body, ST_STORE, sums[r], rows[r], column);
@@ -210,9 +228,21 @@ static Temp put_part(Blocks *z, Block *to, Temp n, Temp first, int of) {
     return put_int(z, to, OP_min, put_int(z, to, OP_sub, n, first), put_number(z, to, of));
 }
 
+// The number of those panels that are taken, of so many, and which panel is number k of them.
+static Temp put_taken(Blocks *z, Block *to, int side, Temp panels) {
+    if (z->step[side] < 0) return panels;
+    Temp after = put_int(z, to, OP_add, put_int(z, to, OP_sub, panels, z->from[side]), put_plus(z, to, z->step[side], -1));
+    return put_int(z, to, OP_idiv, after, z->step[side]);
+}
+
+static Temp put_panel_number(Blocks *z, Block *to, int side, Temp k) {
+    return z->step[side] < 0 ? k : put_int(z, to, OP_add, z->from[side], put_int(z, to, OP_mul, k, z->step[side]));
+}
+
 // The first column of a panel, and whether it has all.
 static Temp put_column(Blocks *z, Block *to, Temp panel, Temp *whole) {
-    Temp column = put_int(z, to, OP_mul, put_int(z, to, OP_add, z->first_panel, panel), z->of_columns);
+    Temp number = put_panel_number(z, to, COLUMN, put_int(z, to, OP_add, z->first_panel, panel));
+    Temp column = put_int(z, to, OP_mul, number, z->of_columns);
     *whole = put_test(z, to, OP_le, put_int(z, to, OP_add, column, z->of_columns), z->n[COLUMN]);
     return column;
 }
@@ -227,7 +257,7 @@ static Temp put_panels_up_to(Blocks *z, Block *to, Temp row) {
 static void put_rows(Blocks *z, Block *before, Block *to, Temp panels) {
     Contraction *c = z->c;
     Stmt *i = put_outer(z, to, z->b->tree->temps.data[c->loop[ROW]->dst].name, panels);
-    z->row[0] = put_int(z, i->body, OP_mul, i->dst, z->of_rows);
+    z->row[0] = put_int(z, i->body, OP_mul, put_panel_number(z, i->body, ROW, i->dst), z->of_rows);
     for (int r = 1; r < z->rows; r++) z->row[r] = put_plus(z, i->body, z->row[0], r);
     Temp tall = put_test(z, i->body, OP_lt, z->row[z->rows - 1], z->n[ROW]), padded = put_number(z, before, z->over + PAD),
          over = put_number(z, before, z->over);
@@ -277,32 +307,124 @@ static void put_mirror(Blocks *z, Block *to) {
     put_copy(z, row->body, row->dst, all->dst);
 }
 
-void contraction_put(Builder *b, const LaneOptions *opt, Contraction *c, Block *to) {
-    Blocks blocks = {.b = b, .c = c}, *z = &blocks;
-    choose_sizes(z, opt);
-    for (int v = 0; v < VARS; v++) z->n[v] = c->loop[v]->args[0];
-    z->of_rows = put_number(z, to, z->rows), z->of_columns = put_number(z, to, z->columns);
-    for (int side = ROW; side <= COLUMN; side++) z->last[side] = put_plus(z, to, z->n[side], -1);
-    Temp row_panels = put_parts(z, to, z->n[ROW], z->rows), panels = put_parts(z, to, z->n[COLUMN], z->columns), wide;
-    Temp times = put_parts(z, to, z->n[OVER], z->over), blocks_of = put_parts(z, to, panels, z->panels),
-         none = put_number(z, to, 0);
+// All panels that are taken, for all k or those of a part.
+static void put_all(Blocks *z, Block *to) {
+    Contraction *c = z->c;
+    bool part = z->part >= 0;
+    Temp none = put_number(z, to, 0), many = part ? z->length : z->n[OVER], wide;
+    Temp row_panels = put_taken(z, to, ROW, put_parts(z, to, z->n[ROW], z->rows)),
+         panels = put_taken(z, to, COLUMN, put_parts(z, to, z->n[COLUMN], z->columns));
+    Temp times = put_parts(z, to, many, z->over), blocks_of = put_parts(z, to, panels, z->panels);
     Temp held = put_int(z, to, OP_min, panels, put_number(z, to, z->panels)),
-         deep = put_int(z, to, OP_min, z->n[OVER], put_number(z, to, z->over));
+         deep = put_int(z, to, OP_min, many, put_number(z, to, z->over));
     Block loops = {0};
     Stmt *by = put_outer(z, &loops, NULL, blocks_of);
     z->first_panel = put_int(z, by->body, OP_mul, by->dst, put_number(z, by->body, z->panels));
     z->many = put_part(z, by->body, panels, z->first_panel, z->panels);
     Stmt *k = put_outer(z, by->body, NULL, times);
     z->first = put_int(z, k->body, OP_mul, k->dst, put_number(z, k->body, z->over));
-    z->count = put_part(z, k->body, z->n[OVER], z->first, z->over);
+    z->count = put_part(z, k->body, many, z->first, z->over);
+    if (part) z->first = put_int(z, k->body, OP_add, z->first, z->begin);
     z->is_first = put_test(z, k->body, OP_eq, k->dst, none);
     for (int i = 0; i < c->n[COLUMN]; i++)
-        c->leaf[COLUMN][i].buf = build_buf(b, to, k->body, kind_of(z), 3, (Temp[]){held, deep, z->of_columns});
+        c->leaf[COLUMN][i].buf = build_buf(z->b, to, k->body, kind_of(z), 3, (Temp[]){held, deep, z->of_columns});
     Stmt *pack = put_outer(z, k->body, NULL, z->many);
     Temp column = put_column(z, pack->body, pack->dst, &wide);
     put_panels(z, pack->body, COLUMN, column, pack->dst, wide);
     put_rows(z, to, k->body, row_panels);
     vec_push(&to->stmts, by);
     vec_free(&loops.stmts);
+}
+
+// to[i,j] = or += sum over the parts; up to the diagonal if the others are copied.
+static void put_total(Blocks *z, Block *to, Temp parts) {
+    const Contraction *c = z->c;
+    Builder *b = z->b;
+    Kind kind = kind_of(z);
+    Stmt *i = build_loop_named(b, to, b->tree->temps.data[c->loop[ROW]->dst].name, z->n[ROW]);
+    Stmt *j = build_loop_named(b, i->body, b->tree->temps.data[c->loop[COLUMN]->dst].name,
+                               c->symmetric ? put_plus(z, i->body, i->dst, 1) : z->n[COLUMN]);
+    Temp none = build_literal(b, j->body, kind, 0), cell = build_temp(b, (TempInfo){.kind = kind, .cell = true});
+    build_stmt(b, j->body, ST_CELL, cell, 1, &none);
+    Stmt *p = build_loop_named(b, j->body, NULL, parts);
+    p->few = true;
+    Temp v = build_load(b, p->body, z->sums, (Temp[]){p->dst, i->dst, j->dst});
+    Temp old = build_stmt(b, p->body, ST_GET, build_temp(b, (TempInfo){.kind = kind}), 1, &cell)->dst;
+    build_stmt(b, p->body, ST_SET, cell, 1, (Temp[]){build_op(b, p->body, kind, OP_add, old, v)});
+    Temp sum = build_stmt(b, j->body, ST_GET, build_temp(b, (TempInfo){.kind = kind}), 1, &cell)->dst;
+    z->part = -1;
+    put_result(z, j->body, c->to->kind, sum, i->dst, j->dst);
+}
+
+static void put_by_parts(Blocks *z, Block *to, Temp parts) {
+    Block loops = {0};
+    z->sums = build_buf(z->b, to, to, kind_of(z), 3, (Temp[]){parts, z->n[ROW], z->n[COLUMN]});
+    Temp size = put_int(z, to, OP_idiv, put_int(z, to, OP_add, z->n[OVER], put_plus(z, to, parts, -1)), parts);
+    Stmt *p = put_outer(z, &loops, NULL, parts);
+    p->parts = true;
+    z->part = p->dst;
+    z->begin = put_int(z, p->body, OP_mul, p->dst, size);
+    z->length = put_int(z, p->body, OP_min, put_int(z, p->body, OP_sub, z->n[OVER], z->begin), size);
+    put_all(z, p->body);
+    vec_push(&to->stmts, p);
+    vec_free(&loops.stmts);
+    put_total(z, to, parts);
+}
+
+static Temp put_choice(Blocks *z, Block *to, Temp cond, Temp yes, Temp no) {
+    return build_stmt(z->b, to, ST_SELECT, build_temp(z->b, (TempInfo){.kind = KIND_INT}), 3, (Temp[]){cond, yes, no})->dst;
+}
+
+// How many parts of the k threads take, and whether they do.
+static Temp put_parts_wanted(Blocks *z, Block *to, const LaneOptions *opt, Temp *wanted) {
+    Temp over = z->n[OVER], few = put_number(z, to, FEW_PARTS), many = put_number(z, to, MANY_PARTS);
+    Temp long_enough = put_test(z, to, OP_le, put_number(z, to, (int64_t)MANY_PARTS * MANY_OVER), over);
+    Temp parts = put_choice(z, to, long_enough, many, few);
+    *wanted = put_test(z, to, OP_le, put_number(z, to, FEW_PARTS * (opt->always ? FEW_PARTS : FEW_OVER)), over); // none is empty
+    if (opt->always) return parts;
+    Temp most = put_int(z, to, OP_min, put_int(z, to, OP_mul, over, put_number(z, to, COPIED)), put_number(z, to, MOST_COPIED));
+    Temp small = put_test(z, to, OP_le, put_int(z, to, OP_mul, z->n[ROW], z->n[COLUMN]), most);
+    *wanted = put_test(z, to, OP_and, *wanted, small);
+    return parts;
+}
+
+// As many groups of panels as threads; one if there is little to do. Those of columns that are mirrored are in one, as rows are
+// many enough then.
+static void put_by_groups(Blocks *z, Block *to) {
+    Temp one = put_number(z, to, 1), none = put_number(z, to, 0), panels[2], work = one;
+    for (int v = 0; v < VARS; v++) work = put_int(z, to, OP_mul, work, z->n[v]);
+    for (int side = ROW; side <= COLUMN; side++) panels[side] = put_parts(z, to, z->n[side], side == ROW ? z->rows : z->columns);
+    Temp much = put_test(z, to, OP_le, put_number(z, to, SHARED_WORK), work),
+         threads = build_stmt(z->b, to, ST_THREADS, build_temp(z->b, (TempInfo){.kind = KIND_INT}), 0, NULL)->dst;
+    Temp by_rows = put_test(z, to, OP_le, z->n[COLUMN], z->n[ROW]);
+    Temp most = z->c->symmetric ? panels[ROW] : put_choice(z, to, by_rows, panels[ROW], panels[COLUMN]);
+    Temp groups = put_choice(z, to, much, put_int(z, to, OP_min, threads, most), one);
+    Stmt *g = put_outer(z, to, NULL, groups);
+    g->parts = true;
+    for (int side = ROW; side <= (z->c->symmetric ? ROW : COLUMN); side++) {
+        Temp from[] = {g->dst, none}, step[] = {groups, one};
+        bool columns = side == COLUMN;
+        z->from[side] = z->c->symmetric ? g->dst : put_choice(z, g->body, by_rows, from[columns], from[!columns]);
+        z->step[side] = z->c->symmetric ? groups : put_choice(z, g->body, by_rows, step[columns], step[!columns]);
+    }
+    put_all(z, g->body);
+    for (int side = ROW; side <= COLUMN; side++) z->from[side] = z->step[side] = -1;
+}
+
+void contraction_put(Builder *b, const LaneOptions *opt, Contraction *c, Block *to) {
+    Blocks blocks = {.b = b, .c = c, .part = -1, .from = {-1, -1}, .step = {-1, -1}}, *z = &blocks;
+    choose_sizes(z, opt);
+    for (int v = 0; v < VARS; v++) z->n[v] = c->loop[v]->args[0];
+    z->of_rows = put_number(z, to, z->rows), z->of_columns = put_number(z, to, z->columns);
+    for (int side = ROW; side <= COLUMN; side++) z->last[side] = put_plus(z, to, z->n[side], -1);
+    if (opt->threads) {
+        Temp wanted, parts = put_parts_wanted(z, to, opt, &wanted);
+        Stmt *branch = build_if(b, to, wanted, true);
+        put_by_parts(z, branch->body, parts);
+        z->part = -1;
+        put_by_groups(z, branch->other);
+    } else {
+        put_all(z, to);
+    }
     if (c->symmetric) put_mirror(z, to);
 }

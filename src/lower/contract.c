@@ -433,6 +433,11 @@ static bool is_ready(const Block *body, int first, int second) {
     return true;
 }
 
+static void drop_new(Block *body, const Buf *b) {
+    for (int k = 0; k < body->stmts.len; k++)
+        if (body->stmts.data[k]->kind == ST_NEW && body->stmts.data[k]->buf == b) block_delete(body, k--);
+}
+
 // for i { for j { z[i,j] = p[i,j] + q[i,j] } }, where p and q are contractions: these are stored and added to z, or are one.
 static bool join_sum(Contractor *z, Block *body, int at, int first_buf) {
     Stmt *i = body->stmts.data[at], *j, *store;
@@ -458,16 +463,38 @@ static bool join_sum(Contractor *z, Block *body, int at, int first_buf) {
     block_delete(body, at);
     if (is_ready(body, place_of(body, c.nest), place_of(body, o.nest)) && join_factors(z, &c, &o))
         block_delete(body, place_of(body, o.nest));
-    for (int k = 0; k < body->stmts.len; k++) {
-        const Stmt *s = body->stmts.data[k];
-        if (s->kind == ST_NEW && (s->buf == p->buf || s->buf == q->buf)) block_delete(body, k--);
-    }
+    drop_new(body, p->buf), drop_new(body, q->buf);
     return true;
 }
 
-static bool join_sums(Contractor *z, Block *body, int first_buf) {
+// for i { for j { z[i,j] = f(p[i,j]) } }, where p is a contraction: this is stored to z, which takes p's place.
+static bool join_result(Contractor *z, Block *body, int at, int first_buf) {
+    Stmt *i = body->stmts.data[at], *j, *store, *load = NULL;
+    if (!nest_is_plain(i) || !effects(i->body, 1, &j) || !nest_is_plain(j) || !effects(j->body, 1, &store)) return false;
+    if (store->kind != ST_STORE || block_accesses(body, store->buf) != 1) return false;
+    look_at(z, i);
+    int rows = 0, columns = 0;
+    for (int k = 1; k < store->nargs; k++) {
+        rows += store->args[k] == i->dst, columns += store->args[k] == j->dst;
+        if (store->args[k] != i->dst && store->args[k] != j->dst && is_made(z, store->args[k])) return false;
+    }
+    for (int k = 0; k < j->body->stmts.len && !load; k++)
+        if (is_term(z, body, j->body->stmts.data[k], i, j, first_buf)) load = j->body->stmts.data[k];
+    Contraction c;
+    if (rows != 1 || columns != 1 || !load || load->buf->kind != store->buf->kind || !find_maker(z, body, at, load->buf, &c))
+        return false;
+    drop_new(body, load->buf);
+    store_to(z, &c, store, ST_STORE, i, j);
+    load->args = arena_copy(z->b.arena, stmt_index(store), sizeof(Temp) * (size_t)store->buf->rank);
+    load->nargs = store->buf->rank, load->buf = store->buf;
+    return true;
+}
+
+static bool join_some(Contractor *z, Block *body, int first_buf) {
     for (int i = 0; i < body->stmts.len; i++)
         if (body->stmts.data[i]->kind == ST_FOR && join_sum(z, body, i, first_buf)) return true;
+    for (int i = 0; i < body->stmts.len; i++)
+        if (body->stmts.data[i]->kind == ST_FOR && join_result(z, body, i, first_buf)) return true;
     return false;
 }
 
@@ -512,7 +539,7 @@ static bool contract(Contractor *z, Block *block, int at) {
     int before = z->b.tree->bufs.len;
     products_split_nest(z->b.arena, z->b.tree, branch->body, copy);
     map_put(&z->seen, s, s);
-    while (join_sums(z, branch->body, before)) continue;
+    while (join_some(z, branch->body, before)) continue;
     bool good =
         !has_new(branch->body, before) && put_blocks(z, &place, &condition, &worth); // large arrays would cost more than they gain
     if (good) {

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { EXEC_THREADS = 3 }; // as many as loops are taken apart for
+
 typedef enum Flow { FLOW_ON, FLOW_BREAK, FLOW_ERROR } Flow;
 
 // What a value has cost, if it turns out to be needed: its own operation, and what it was made of.
@@ -292,6 +294,7 @@ static Flow exec_stmt(Exec *x, const Stmt *s) {
     case ST_FETCH: break;
     case ST_OUT: tensor_put(&x->outputs[s->u.num], 0, a); break;
     case ST_CHUNK: dst->i = fsm_chunk(a.i, x->temp[s->args[1]].d, x->temp[s->args[2]].d, s->u.num); break;
+    case ST_THREADS: dst->i = EXEC_THREADS; break;
     case ST_FOR: return s->threads ? exec_threads(x, s) : exec_for(x, s);
     case ST_LOOP: return exec_loop(x, s);
     case ST_BREAK: return a.i ? FLOW_ON : FLOW_BREAK;

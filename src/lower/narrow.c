@@ -428,6 +428,7 @@ static bool is_simple(Narrower *z, Sweep *w, const Block *block, bool always) {
         case ST_FETCH:
         case ST_OUT:
         case ST_CHUNK:
+        case ST_THREADS:
         case ST_LOOP:
         case ST_BREAK: return false;
         case ST_FOR:

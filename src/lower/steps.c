@@ -103,10 +103,9 @@ static void note_accesses(Stepper *z) {
     for (int k = 0; k < z->own.len; k++) {
         Own *o = &z->own.data[k];
         o->whole = has_whole(z->loop->body, o->buf);
-        for (int i = 0; i < z->loop->body->stmts.len; i++) {
+        for (int i = 0; i < z->loop->body->stmts.len; i++)
             if (writes(statement(z, i), o->buf)) o->last_write = i;
             else if (stmt_accesses(statement(z, i), o->buf) && i < o->first_read) o->first_read = i;
-        }
     }
 }
 
@@ -127,7 +126,8 @@ static bool is_known(const Stepper *z, Temp t, int *budget) {
 
 // Does s, and what is inside, need no temps from outside but such? inside: temps that it makes.
 static bool needs_known(const Stepper *z, const Stmt *s, Map *inside) {
-    if (s->kind == ST_LOOP || s->kind == ST_BREAK || s->kind == ST_OUT || s->kind == ST_CHUNK || s->wishes) return false;
+    if (s->kind == ST_LOOP || s->kind == ST_BREAK || s->kind == ST_OUT || s->kind == ST_CHUNK || s->kind == ST_THREADS || s->wishes)
+        return false;
     for (int k = 0; k < s->nargs; k++) {
         bool cell = z->b.tree->temps.data[s->args[k]].cell;
         if (!map_get(inside, key(s->args[k])) && (cell || !is_known(z, s->args[k], &(int){BUDGET}))) return false;

@@ -28,7 +28,7 @@
 // What the estimate assumes besides machine.def: what LLVM's own vectors leave of the time, and how many times dearer a copy is if
 // each lane has one, too. A loop of less than LEAST_TRIPS iterations is not worth cutting; one of less than FEW_TRIPS need not
 // share them out evenly. Chunks are SMALL iterations where all loops are cut.
-enum { LEAST_TRIPS = 8, FEW_TRIPS = 32, SMALL = 2, COPIES = 3, BLOCK = 8, DEEP = 8, LARGEST_TREE = 100000 };
+enum { LEAST_TRIPS = 8, FEW_TRIPS = 32, SMALL = 2, COPIES = 3, BLOCK = 8, DEEP = 32, LARGEST_TREE = 100000 };
 static const double BY_ITSELF = 0.25, MOST_INSIDE = 0.8;
 
 typedef struct Sum { // a cell from outside
@@ -65,6 +65,7 @@ typedef struct Threads {
     Map inside;  // a temp's number + 1 -> what makes it in the loop
     Map temp;    // the same -> what takes its place in the chunks, likewise
     Map buf;     // a buffer -> what takes its place
+    Map value;   // a temp's number + 1 -> Cost: what the estimate takes it for
     Block *into; // where statements go
     Span span;
 } Threads;
@@ -73,10 +74,16 @@ static void *key_of(Temp t) { return (void *)((intptr_t)t + 1); }
 
 // ---- which loops
 
+static Cut *new_cut(Threads *z, Block *block, Stmt *loop, Stmt *was) {
+    Cut *c = ARENA_NEW(z->arena, Cut);
+    *c = (Cut){.block = block, .loop = loop, .was = was};
+    return c;
+}
+
+// With what has been found of its iterations.
 static Cut *cut_of(Threads *z, Block *block, Stmt *loop) {
     Iterations *it = &z->it;
-    Cut *c = ARENA_NEW(z->arena, Cut);
-    *c = (Cut){.block = block, .loop = loop, .was = loop};
+    Cut *c = new_cut(z, block, loop, loop);
     for (int i = 0; i < it->sums.len; i++) vec_push(&c->sums, ((Sum){.cell = it->sums.data[i], .by = it->joins[it->sums.data[i]]}));
     Buf **shared;
     for (int i = 0, n = iter_shared(it, &shared); i < n; i++) vec_push(&c->copies, ((Copy){.of = shared[i]}));
@@ -99,6 +106,10 @@ static void forget_cut(Cut *c) {
 
 static Cut *find_cut(Threads *z, Block *block, Stmt *s) {
     int64_t n;
+    if (s->parts) {
+        vec_push(&z->cuts, new_cut(z, block, s, s));
+        return z->cuts.data[z->cuts.len - 1];
+    }
     if (s->few && !z->always) return NULL;
     if (iter_literal(&z->it, s->args[0], &n) && n < (z->always ? 2 : LEAST_TRIPS)) return NULL;
     bool apart = iter_look(&z->it, s, false);
@@ -173,12 +184,8 @@ static void find(Threads *z, Block *block, bool in_loop, Cut *around) {
         Cut *c = s->kind == ST_FOR && !stmt_wish(s, WISH_sequential) ? find_cut(z, block, s) : NULL;
         if (c && around) vec_push(&around->inside, c), c->inner = true;
         if (c && s->lanes) c->turned = find_turned(z, s);
-        if (c && !may_be_short(z, s)) continue;
-        if (!in_loop && (s->kind == ST_FILL || s->kind == ST_COPY) && s->buf->rank) {
-            Cut *filled = ARENA_NEW(z->arena, Cut);
-            *filled = (Cut){.block = block, .was = s};
-            vec_push(&z->cuts, filled);
-        }
+        if (c && (s->parts || !may_be_short(z, s))) continue;
+        if (!in_loop && (s->kind == ST_FILL || s->kind == ST_COPY) && s->buf->rank) vec_push(&z->cuts, new_cut(z, block, NULL, s));
         bool inside = in_loop || s->kind == ST_FOR || s->kind == ST_LOOP;
         if (s->lanes) continue; // what is inside runs in lanes
         find(z, s->body, inside, c ? c : around);
@@ -318,8 +325,16 @@ static double most_of(const Threads *z, Temp t, int depth) {
     }
 }
 
-// An Int: its value, or if it is made in the loop, what it is in the middle of all iterations.
-static Cost value_of(Threads *z, Temp t, int depth) {
+static Cost floor_of(Threads *z, Cost a) {
+    if (a.t < 0) return cost_of(floor(a.lit));
+    Temp t = new_temp(z, KIND_DOUBLE, NULL), arg = temp_of(z, a);
+    put(z, ST_OP, t, 1, &arg)->op = OP_floor;
+    return cost_in(t, a.most);
+}
+
+static Cost value_of(Threads *z, Temp t, int depth);
+
+static Cost new_value_of(Threads *z, Temp t, int depth) {
     const Stmt *s = map_get(&z->inside, key_of(t));
     int64_t value;
     if (s && s->kind == ST_LIT) return cost_of((double)s->u.num);
@@ -330,16 +345,25 @@ static Cost value_of(Threads *z, Temp t, int depth) {
         return cost_in(real, INFINITY);
     }
     if (depth == DEEP) return likely(z);
-    if (s->kind == ST_FOR) return times(z, cost_of(0.5), value_of(z, s->args[0], depth + 1));
+    if (s->kind == ST_FOR) return times(z, cost_of(0.5), plus(z, value_of(z, s->args[0], depth + 1), cost_of(-1)));
     if (s->kind != ST_OP || s->nargs != 2) return likely(z);
     bool known = s->op == OP_add || s->op == OP_sub || s->op == OP_mul || s->op == OP_min || s->op == OP_max || s->op == OP_idiv;
     if (!known) return likely(z);
     Cost a = value_of(z, s->args[0], depth + 1), b = value_of(z, s->args[1], depth + 1);
-    if (s->op == OP_idiv) return b.t < 0 && b.lit > 0 ? times(z, cost_of(1 / b.lit), a) : likely(z);
+    if (s->op == OP_idiv) return b.t < 0 && b.lit > 0 ? floor_of(z, times(z, cost_of(1 / b.lit), a)) : likely(z);
     if (s->op == OP_add) return plus(z, a, b);
     if (s->op == OP_sub) return plus(z, a, times(z, cost_of(-1), b));
     if (s->op == OP_mul) return times(z, a, b);
     return cost_in(op(z, s->op, temp_of(z, a), temp_of(z, b)), INFINITY);
+}
+
+// An Int: its value, or if it is made in the loop, what it is in the middle of all iterations.
+static Cost value_of(Threads *z, Temp t, int depth) {
+    const Cost *known = map_get(&z->value, key_of(t));
+    if (known) return *known;
+    Cost c = new_value_of(z, t, depth);
+    map_put(&z->value, key_of(t), arena_copy(z->arena, &c, sizeof c));
+    return c;
 }
 
 static Cost number(Threads *z, Temp t) {
@@ -790,8 +814,8 @@ static Stmt *as_loop(Threads *z, const Stmt *s) {
 }
 
 static void forget_loop(Threads *z) {
-    map_free(&z->inside), map_free(&z->temp), map_free(&z->buf);
-    z->inside = z->temp = z->buf = (Map){0};
+    map_free(&z->inside), map_free(&z->temp), map_free(&z->buf), map_free(&z->value);
+    z->inside = z->temp = z->buf = z->value = (Map){0};
 }
 
 static void cut(Threads *z, Cut *c) {
@@ -801,7 +825,8 @@ static void cut(Threads *z, Cut *c) {
     forget_loop(z);
     z->into = with;
     mark_inside(z, c->loop);
-    if (z->always) put_always(z, c);
+    if (c->loop->parts) put_chunks(z, c, trips(z, c->loop), int_of(z, 1));
+    else if (z->always) put_always(z, c);
     else if (!put_either(z, c)) {
         vec_free(&with->stmts);
         if (c->loop != c->was) block_free(c->loop->body);
@@ -817,7 +842,8 @@ static void cut(Threads *z, Cut *c) {
     }
     vec_free(&old.stmts);
     vec_free(&with->stmts);
-    if (c->loop != c->was || (z->always && !c->inside.len)) block_free(c->loop->body); // only copies of it are in the tree
+    if (c->loop != c->was || c->loop->parts || (z->always && !c->inside.len))
+        block_free(c->loop->body); // only copies of it are in the tree
 }
 
 void threads_cut(Arena *arena, Tree *tree, const LaneOptions *opt, bool always) {

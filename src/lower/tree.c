@@ -269,6 +269,7 @@ static void print_simple(const Printer *p, const Stmt *s) {
     case ST_ARG: str_printf(out, "arg %lld", (long long)s->u.num); break;
     case ST_OP: print_op(p, s); break;
     case ST_EXTERN: print_extern(p, s); break;
+    case ST_THREADS: str_puts(out, "threads()"); break;
     case ST_CHUNK:
         str_puts(out, "chunk(");
         print_temps(p, s->nargs, s->args);
@@ -565,6 +566,7 @@ static void verify_stmt(Verifier *v, const Stmt *s) {
     case ST_SELECT:
     case ST_GET:
     case ST_CHUNK:
+    case ST_THREADS:
     case ST_LOAD: define(v, s, false);
     default: break;
     }

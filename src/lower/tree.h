@@ -48,18 +48,19 @@ typedef enum StmtKind {
     ST_COPY,   // every element of buf = the same element of src (same extents)
     ST_MOVE, // what is from args[0] on in dimension u.num of buf = the first args[1] of src: all else is the same, and buf is large
     ST_LOAD, // dst = buf[args…]
-    ST_STORE, // buf[args[1…]] = args[0]
-    ST_ADDTO, // buf[args[1…]] += args[0]
-    ST_FETCH, // args[0] elements from buf[args[1…]] on will be accessed soon: they should come nearer; there may be no such
-              // elements
-    ST_OUT,   // scalar output number u.num = args[0]
-    ST_CHUNK, // dst = how many of args[0] iterations a thread takes at a time, where one is args[1] additions' worth of work,
-              // and taking some copies args[2] elements: a multiple of u.num, if that is small (fsm_chunk)
-    ST_FOR,   // for dst = args[1] (0 if there is none) … args[0]-1: body
-    ST_LOOP,  // repeat body until an ST_BREAK
-    ST_BREAK, // leave the innermost ST_LOOP unless args[0]
-    ST_IF,    // if args[0]: body, else: other
-    ST_CHECK  // unless args[0]: fail with u.check; args[1…] are the values of its text
+    ST_STORE,   // buf[args[1…]] = args[0]
+    ST_ADDTO,   // buf[args[1…]] += args[0]
+    ST_FETCH,   // args[0] elements from buf[args[1…]] on will be accessed soon: they should come nearer; there may be no such
+                // elements
+    ST_OUT,     // scalar output number u.num = args[0]
+    ST_CHUNK,   // dst = how many of args[0] iterations a thread takes at a time, where one is args[1] additions' worth of work,
+                // and taking some copies args[2] elements: a multiple of u.num, if that is small (fsm_chunk)
+    ST_THREADS, // dst = how many threads would share a loop here; nothing that is computed may depend on it (fsm_threads)
+    ST_FOR,     // for dst = args[1] (0 if there is none) … args[0]-1: body
+    ST_LOOP,    // repeat body until an ST_BREAK
+    ST_BREAK,   // leave the innermost ST_LOOP unless args[0]
+    ST_IF,      // if args[0]: body, else: other
+    ST_CHECK    // unless args[0]: fail with u.check; args[1…] are the values of its text
 } StmtKind;
 
 enum { CACHE_LINE = 64 }; // bytes
@@ -89,6 +90,7 @@ struct Stmt {
                      // of arrays that only one of them accesses (lower/threads.c)
     bool few;        // ST_FOR: there are a few iterations at most (lower/peel.c)
     bool outer;      // ST_FOR: loops inside have the lanes, or are the grids, which it is not (lower/tile.c, lower/groups.c)
+    bool parts;      // ST_FOR: its iterations are what threads share, each a chunk; they are independent (lower/blocks.c)
     bool shifted;    // ST_FOR: only the first statement of the body, j = low + dst, uses dst (lower/shift.c)
     bool small;      // ST_FOR: the matrices that it adds to are small; of larger ones another loop makes tiles (tile.c)
     int64_t streams; // ST_FOR: not 0: what it stores of outputs goes past the caches if these have at least so many elements

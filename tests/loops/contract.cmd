@@ -1,5 +1,5 @@
 # What is in blocks, and the same values for whole and broken panels and parts of sums, with any vectors, and with threads.
-for e in product product_grad turned floats computed apart roots gram itself unlike weighted gram_grad terms added wished short ranges; do
+for e in product product_grad turned floats computed apart roots gram itself unlike weighted gram_grad terms added layer wished short ranges; do
     for fp in fast precise; do
         echo "$e, $fp: $(fsmc --fp=$fp --lanes=4 --entry=$e --emit=loops -o - contract.fsm | sed '/^} otherwise/q' | grep -cE '^ *outer for .* < .*') loops around blocks"
     done
@@ -24,6 +24,19 @@ try floats "a=$a" "b=$b"
 try computed "a=$a" "b=$b"
 try apart "x=$a" "y=$(value 61 70 5)"
 try added "c=$dy" "a=$a" "b=$b"
+try layer "c=[$(seq 61 | paste -sd,)]" "a=$a" "b=$b"
+# Many k of few rows and columns: threads take parts of them, groups of panels otherwise. As many threads as there are.
+many() { # ENTRY ARG...
+    one=$(fsmc run -O2 --fp=fast --threads=1 contract.fsm "$@")
+    for n in 2 3; do [ "$(fsmc run -O2 --fp=fast --threads=$n contract.fsm "$@")" = "$one" ] || echo "$n threads, $1: not as with one"; done
+    [ "$one" = "$(fsmc run --interp contract.fsm "$@")" ] || echo "$1: not as interpreted"
+}
+many deep n=2049 m=25 k=26
+many deep_gram n=2051 m=25
+many product "a=$(value 150 97 1)" "b=$(value 97 90 2)"
+many product "a=$(value 50 97 1)" "b=$(value 97 300 2)"
+many gram "a=$(value 97 131 1)"
+many turned "a=$(value 70 300 4)" "b=$(value 61 70 5)"
 try product "a=$(value 25 290 1)" "b=$(value 290 31 2)"
 try product "a=$(value 24 24 1)" "b=$(value 24 300 2)"
 try product_grad "a=$(value 72 64 1)" "b=$(value 64 48 2)" "dy=$(value 72 48 3)"
