@@ -121,6 +121,7 @@ typedef struct Lower {
     Map cost;                // Node -> cost, saturated
     Map total, not_total;    // Node -> its total value; those that have none
     Map checks;              // Node -> what it checks (total.c)
+    Map in_arm_range;        // [condition] element -> is it in range where that holds? (place.c)
     Map copies;              // Node -> how often a branch has computed it for itself
     Map loops;               // those of the function: Node -> itself
     VEC(Node *) whiles;      // the while loops among them without array states
@@ -271,7 +272,7 @@ bool scope_crosses_loop(const Scope *from, const Scope *to); // from a scope out
 bool lower_dear(Lower *l, Node *e);                          // needs loops or calls
 Poly lower_difference(Ir *m, Node *a, Node *b, int64_t k);   // a - b + k
 // May evaluating e in scope s fail where the scope itself would not? (place.c)
-bool lower_fails(Lower *l, Scope *s, const Node *e);
+bool lower_fails(Lower *l, Scope *s, Node *e);
 bool lower_is_of_indices(const Node *p); // is p a condition on indices and sizes alone? (demand.c)
 // Is p such a condition, and varies in loops inside of the scope? Then it holds in some pass of them, and what is needed
 // there is needed. What does not vary in them may never hold.
@@ -285,7 +286,7 @@ bool lower_must_wait(const Lower *l, Candidate *c); // the same for a candidate
 bool lower_is_outside(Lower *l, const Node *e);     // is e evaluated anyway, outside of the current scope? (demand.c)
 bool lower_stays(Lower *l, Node *e);                // is e, if it is needed now, computed in the current scope for good? (place.c)
 bool lower_in_arms(Lower *l, Scope *s, const Node *e);        // do several arms of branches in s need e? (demand.c)
-bool lower_shared_by_arms(Lower *l, Scope *s, const Node *e); // and can it be computed before them? (place.c)
+bool lower_shared_by_arms(Lower *l, Scope *s, Node *e); // and can it be computed before them? (place.c)
 // Marks e and what it always needs as evaluated in the current scope. (demand.c)
 void lower_demand(Lower *l, Node *e);
 // Marks cond so; e is needed where it holds, and computed with all others that are needed there.

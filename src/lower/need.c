@@ -31,7 +31,6 @@ static Lazy *lazy_new(Lower *l, Node *e) {
 
 // if cond then what holds e := e
 static void compute(Lower *l, Node *e, const Lazy *z, Node *fact, Temp cond) {
-    lower_count_copy(l, e);
     lower_begin_if(l, fact);
     if (e->rank == 0) {
         lower_demand(l, e);

@@ -2,6 +2,7 @@
 // outermost open scope that binds its free variables. A value that is dear or may fail does not leave a branch (or, if
 // it may fail, a loop that may be empty) unless the scope outside evaluates it anyway; if staying inside would evaluate
 // it again in every pass of a loop, it is kept in a cell outside that is filled when first needed.
+#include "ir/internal.h"
 #include "lower/internal.h"
 
 #include "pass/pass.h"
@@ -22,40 +23,52 @@ bool lower_is_true(const Node *p) { return p->op == OP_lit && p->u.num; }
 
 Node *lower_nonzero(Lower *l, Node *by) { return ir_ne(l->ir, by, ir_int(l->ir, 0)); }
 
-// While a value is looked at: what holds where the parts of it are evaluated.
+// While a value is looked at: the condition under which the part that is looked at is evaluated, or NULL.
 typedef struct Failing {
     Lower *l;
     Scope *scope;
-    int fuel, nfacts;
-    Poly fact[16];
+    Node *where;
+    int fuel;
 } Failing;
 
-enum { MAX_FACTS = sizeof((Failing *)0)->fact / sizeof(Poly) };
+static bool index_in_range(Lower *l, const Node *e, int k, int nfacts, const Poly *facts) {
+    Node *i = e->args[k + 1], *extent = e->args[0]->shape[k];
+    return ir_index_in_range(l->ir, e->nargs - 1, e->args + 1, k, extent) ||
+           (nfacts && poly_nonneg_given(l->ir, poly_of(l->ir, i), nfacts, facts) &&
+            poly_nonneg_given(l->ir, lower_difference(l->ir, extent, i, -1), nfacts, facts));
+}
 
-static bool in_range(Failing *f, const Node *e) {
-    Ir *m = f->l->ir;
-    for (int k = 0; k < e->nargs - 1; k++) {
-        Node *i = e->args[k + 1], *extent = e->args[0]->shape[k];
-        if (ir_index_in_range(m, e->nargs - 1, e->args + 1, k, extent)) continue;
-        if (!f->nfacts || !poly_nonneg_given(m, poly_of(m, i), f->nfacts, f->fact) ||
-            !poly_nonneg_given(m, lower_difference(m, extent, i, -1), f->nfacts, f->fact))
-            return false;
-    }
+static bool all_in_range(Lower *l, const Node *e, Node *where) {
+    enum { MAX_FACTS = 16 };
+    Poly facts[MAX_FACTS];
+    int n = where ? poly_facts(l->ir, where, facts, MAX_FACTS) : 0;
+    for (int k = 0; k < e->nargs - 1; k++)
+        if (!index_in_range(l, e, k, n, facts)) return false;
     return true;
 }
 
-static bool may_fail(Failing *f, const Node *e);
+// Asked again and again: the answer for an element in an arm is kept.
+static bool in_range(Failing *f, Node *e) {
+    static char yes, no;
+    if (!f->where || e->kind == KIND_BOOL) return all_in_range(f->l, e, NULL);
+    Node *key = ir_bracket_plain(f->l->ir, f->where, e);
+    char *answer = map_get(&f->l->in_arm_range, key);
+    if (!answer) map_put(&f->l->in_arm_range, key, answer = all_in_range(f->l, e, f->where) ? &yes : &no);
+    return answer == &yes;
+}
 
-static bool fails_where(Failing *f, Node *cond, const Node *e) {
-    int before = f->nfacts;
-    if (e->partial) f->nfacts += poly_facts(f->l->ir, cond, f->fact + before, MAX_FACTS - before);
+static bool may_fail(Failing *f, Node *e);
+
+static bool fails_where(Failing *f, Node *cond, Node *e) {
+    Node *before = f->where;
+    if (e->partial) f->where = before ? ir_and(f->l->ir, before, cond) : cond;
     bool fails = may_fail(f, e);
-    f->nfacts = before;
+    f->where = before;
     return fails;
 }
 
 // May evaluating e in the scope fail where the scope itself would not? What is needed there anyway does not count.
-static bool may_fail(Failing *f, const Node *e) {
+static bool may_fail(Failing *f, Node *e) {
     Ir *m = f->l->ir;
     if (!e->partial) return false;
     const Node *loop = e->op == OP_final ? e->args[0] : NULL;
@@ -78,9 +91,9 @@ static bool may_fail(Failing *f, const Node *e) {
     return false;
 }
 
-bool lower_fails(Lower *l, Scope *s, const Node *e) { return may_fail(&(Failing){.l = l, .scope = s, .fuel = 256}, e); }
+bool lower_fails(Lower *l, Scope *s, Node *e) { return may_fail(&(Failing){.l = l, .scope = s, .fuel = 256}, e); }
 
-bool lower_shared_by_arms(Lower *l, Scope *s, const Node *e) { return lower_in_arms(l, s, e) && !lower_fails(l, s, e); }
+bool lower_shared_by_arms(Lower *l, Scope *s, Node *e) { return lower_in_arms(l, s, e) && !lower_fails(l, s, e); }
 
 // Is e dear or partial only because of what is known in the scope: values, and loops that have run?
 static bool is_settled(Lower *l, const Scope *s, Node *e) {
@@ -201,8 +214,8 @@ Temp lower_value(Lower *l, Node *e) {
         remember(here, e, t);
         return t;
     }
+    if (at != home) lower_count_copy(l, e);
     if (at == home || !scope_crosses_loop(at, home) || !lower_keeps(l, e)) {
-        if (at != home) lower_count_copy(l, e);
         l->scope = at;
         t = lower_emit(l, e);
         l->scope = here;
