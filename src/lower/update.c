@@ -75,21 +75,14 @@ static bool add_part(Ir *m, Update *u, Node *pred, Node *value) {
     return true;
 }
 
-// Parts for `value` where pred, cond and, unless it is NULL, more hold: a region can be no disjunction.
-static bool add_where_all(Ir *m, Update *u, Node *pred, Node *cond, Node *more, Node *value) {
+// Parts for `value` where pred and cond hold: a region can be no disjunction.
+static bool add_where(Ir *m, Update *u, Node *pred, Node *cond, Node *value) {
     bool no = cond->op == OP_not;
     Node *c = no ? cond->args[0] : cond;
-    if (c->op != OP_and && c->op != OP_or) {
-        pred = ir_and(m, pred, cond);
-        return more ? add_where_all(m, u, pred, more, NULL, value) : add_part(m, u, pred, value);
-    }
+    if (c->op != OP_and && c->op != OP_or) return add_part(m, u, ir_and(m, pred, cond), value);
     Node *a = no ? ir_not(m, c->args[0]) : c->args[0], *b = no ? ir_not(m, c->args[1]) : c->args[1];
-    if ((c->op == OP_and) != no) return add_where_all(m, u, pred, a, more ? ir_and(m, b, more) : b, value);
-    return add_where_all(m, u, pred, a, more, value) && add_where_all(m, u, ir_and(m, pred, ir_not(m, a)), b, more, value);
-}
-
-static bool add_where(Ir *m, Update *u, Node *pred, Node *cond, Node *value) {
-    return add_where_all(m, u, pred, cond, NULL, value);
+    if ((c->op == OP_and) != no) return add_where(m, u, ir_and(m, pred, a), b, value);
+    return add_where(m, u, pred, a, value) && add_where(m, u, ir_and(m, pred, ir_not(m, a)), b, value);
 }
 
 static bool collect(Ir *m, Update *u, Node *pred, Node *e);
