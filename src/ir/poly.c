@@ -284,6 +284,7 @@ static Poly greatest(Ir *m, const Var *v) {
 }
 
 static bool nonneg_rec(Ir *m, Poly p, int fuel);
+static Poly without_quotients(Ir *m, Poly p, int64_t *scale);
 
 // The extreme or select created last among the terms: it may mention others. NULL if there is none.
 static const Term *last_choice(Poly p) {
@@ -301,25 +302,40 @@ static bool chosen_by(Poly p, const Node *v) {
     return t && node_has_var(t->atom[0], v->u.var);
 }
 
-// A minimum is one of its operands, and at most either.
+// p with one of its operands instead of its last choice, t.
+static Poly with_operand(Ir *m, Poly p, const Term *t, int k) {
+    const Node *e = t->atom[0];
+    Poly one = {1, arena_copy(m->arena, t, sizeof *t)}, rest = poly_add(m, p, poly_scale(m, one, -1));
+    Poly by = opaque(m, poly_of(m, e->args[(e->op == OP_select) + k]));
+    return poly_add(m, rest, poly_scale(m, by, t->coeff));
+}
+
+// Is p at least what it is with either operand of the extreme t? A minimum is one of its operands, and at most either.
+static bool at_least_either(const Term *t) {
+    const Node *e = t->atom[0];
+    return e->op != OP_select && (e->op == OP_max) == (t->coeff > 0);
+}
+
 static bool nonneg_choice(Ir *m, Poly p, int fuel) {
     const Term *t = last_choice(p);
     if (!t) return false;
-    const Node *e = t->atom[0];
-    bool either = e->op != OP_select && (e->op == OP_max) == (t->coeff > 0), ok = false;
-    Poly one = {1, arena_copy(m->arena, t, sizeof *t)}, rest = poly_add(m, p, poly_scale(m, one, -1));
-    for (int k = 0; k < 2 && (k == 0 || ok != either); k++) {
-        Poly by = opaque(m, poly_of(m, e->args[(e->op == OP_select) + k]));
-        ok = nonneg_rec(m, poly_add(m, rest, poly_scale(m, by, t->coeff)), fuel - 1);
-    }
+    bool either = at_least_either(t), ok = false;
+    for (int k = 0; k < 2 && (k == 0 || ok != either); k++) ok = nonneg_rec(m, with_operand(m, p, t, k), fuel - 1);
     return ok;
+}
+
+// What has no index variable any more may have quotients: those that are extents of loops over tiles.
+static bool nonneg_quotient(Ir *m, Poly p, int fuel) {
+    int64_t scale;
+    Poly bound = without_quotients(m, p, &scale);
+    return scale > 1 && nonneg_rec(m, poly_add(m, bound, poly_lit(m, scale - 1)), fuel - 1); // above -1: not negative
 }
 
 static bool nonneg_rec(Ir *m, Poly p, int fuel) {
     if (nonneg_terms(p)) return true;
     Node *v = last_index(p);
     if (fuel == 0) return false;
-    if (!v) return nonneg_choice(m, p, fuel);
+    if (!v) return nonneg_choice(m, p, fuel) || nonneg_quotient(m, p, fuel);
     if (chosen_by(p, v) && nonneg_choice(m, p, fuel)) return true;
     Poly a, b;
     if (!split(m, p, v, &a, &b)) return false;
@@ -527,11 +543,14 @@ static Poly with_greatest(Ir *m, Poly p) {
     return out;
 }
 
-static bool nonneg_with(Ir *m, Poly p, int nfacts, const Poly *facts) {
+static bool nonneg_with(Ir *m, Poly p, int nfacts, const Poly *facts, int fuel) {
     if (nonneg_rec(m, p, 8)) return true;
     for (int i = 0; i < nfacts; i++)
         if (!poly_huge(facts[i]) && nonneg_rec(m, poly_add(m, p, poly_scale(m, facts[i], -1)), 8)) return true;
-    return nonneg_by_slack(m, p, nfacts, facts);
+    if (nonneg_by_slack(m, p, nfacts, facts)) return true;
+    const Term *t = nfacts && fuel > 0 ? last_choice(p) : NULL; // for each operand another fact may be of use
+    return t && !at_least_either(t) && nonneg_with(m, with_operand(m, p, t, 0), nfacts, facts, fuel - 1) &&
+           nonneg_with(m, with_operand(m, p, t, 1), nfacts, facts, fuel - 1);
 }
 
 static bool nonneg_given(Ir *m, Poly p, int nfacts, const Poly *facts) {
@@ -539,12 +558,12 @@ static bool nonneg_given(Ir *m, Poly p, int nfacts, const Poly *facts) {
     if (poly_const(p, &c)) return c >= 0;
     if (poly_huge(p)) return false;
     if (nonneg_terms(p)) return true;
-    if (nonneg_with(m, p, nfacts, facts)) return true;
+    if (nonneg_with(m, p, nfacts, facts, 2)) return true;
     Poly bound = with_greatest(m, p);
-    if (bound.term != p.term && nonneg_with(m, bound, nfacts, facts)) return true;
+    if (bound.term != p.term && nonneg_with(m, bound, nfacts, facts, 2)) return true;
     Poly q = without_quotients(m, p, &scale);
     if (scale == 1) return false;
-    return nonneg_with(m, poly_add(m, q, poly_lit(m, scale - 1)), nfacts, facts); // above -1: not negative
+    return nonneg_with(m, poly_add(m, q, poly_lit(m, scale - 1)), nfacts, facts, 2); // above -1: not negative
 }
 
 bool poly_nonneg_given(Ir *m, Poly p, int nfacts, const Poly *facts) {

@@ -29,8 +29,8 @@ typedef struct Task {
     struct Region *region; // e is added in all of it; NULL: e is in terms of the scope
     int after;             // a task of the scope that comes before it, which fills the array; 0: none, else its number + 1
     bool first, stored;    // such a task; it has been done
-    Node *place; // TASK_SCATTER: e is a sum, each term of which is stored here, in terms of its variable (cover.c); or NULL
-    bool once;   // nothing else writes to these elements
+    Node *place;       // TASK_SCATTER: e is a sum, each term of which is stored here, in terms of its variable (cover.c); or NULL
+    bool once;         // nothing else writes to these elements
     const Var *sum[2]; // TASK_SCATTER, TASK_ADD: of the sums that loops have been opened for, the last; their number
     int nsums;
     bool apart; // each of their terms is added to an element of its own
@@ -121,6 +121,7 @@ typedef struct Lower {
     Map cost;                // Node -> cost, saturated
     Map total, not_total;    // Node -> its total value; those that have none
     Map checks;              // Node -> what it checks (total.c)
+    Map in_arm_range;        // [condition] element -> is it in range where that holds? (place.c)
     Map copies;              // Node -> how often a branch has computed it for itself
     Map loops;               // those of the function: Node -> itself
     VEC(Node *) whiles;      // the while loops among them without array states
@@ -271,7 +272,7 @@ bool scope_crosses_loop(const Scope *from, const Scope *to); // from a scope out
 bool lower_dear(Lower *l, Node *e);                          // needs loops or calls
 Poly lower_difference(Ir *m, Node *a, Node *b, int64_t k);   // a - b + k
 // May evaluating e in scope s fail where the scope itself would not? (place.c)
-bool lower_fails(Lower *l, Scope *s, const Node *e);
+bool lower_fails(Lower *l, Scope *s, Node *e);
 bool lower_is_of_indices(const Node *p); // is p a condition on indices and sizes alone? (demand.c)
 // Is p such a condition, and varies in loops inside of the scope? Then it holds in some pass of them, and what is needed
 // there is needed. What does not vary in them may never hold.
@@ -285,7 +286,7 @@ bool lower_must_wait(const Lower *l, Candidate *c); // the same for a candidate
 bool lower_is_outside(Lower *l, const Node *e);     // is e evaluated anyway, outside of the current scope? (demand.c)
 bool lower_stays(Lower *l, Node *e);                // is e, if it is needed now, computed in the current scope for good? (place.c)
 bool lower_in_arms(Lower *l, Scope *s, const Node *e);        // do several arms of branches in s need e? (demand.c)
-bool lower_shared_by_arms(Lower *l, Scope *s, const Node *e); // and can it be computed before them? (place.c)
+bool lower_shared_by_arms(Lower *l, Scope *s, Node *e); // and can it be computed before them? (place.c)
 // Marks e and what it always needs as evaluated in the current scope. (demand.c)
 void lower_demand(Lower *l, Node *e);
 // Marks cond so; e is needed where it holds, and computed with all others that are needed there.
@@ -296,9 +297,9 @@ void lower_note_arm(Lower *l, Node *e);
 // ---- values
 // The scope in which e is to be emitted; *home is the one that could hold it for good. (place.c)
 Scope *lower_place(Lower *l, Node *e, Scope **home);
-void lower_count_copy(Lower *l, Node *e, const Scope *at, const Scope *home); // e is emitted at `at`
-Node *lower_nonzero(Lower *l, Node *by);                                      // the condition that it is
-bool lower_is_true(const Node *p);                                            // is it known to hold?
+void lower_count_copy(Lower *l, Node *e); // e is emitted further in than its home
+Node *lower_nonzero(Lower *l, Node *by);  // the condition that it is
+bool lower_is_true(const Node *p);        // is it known to hold?
 // The value of a scalar in the current scope, emitted where it belongs unless it is there already. (place.c)
 Temp lower_value(Lower *l, Node *e);
 void lower_values(Lower *l, int n, Node *const *e, Temp *out);
@@ -378,8 +379,8 @@ void lower_region(Ir *m, Var *const *v, int n, Node *pred, Region *r);
 Node *lower_region_value(Ir *m, Var *const *v, const Region *r, Node *e);
 // Does n tasks everywhere in the region.
 void lower_region_tasks(Lower *l, const Region *r, int n, Task *tasks);
-// Does t everywhere in its region, and, in the same loops, the scope's other tasks in such a region if these and t are dear: they may
-// share what they need.
+// Does t everywhere in its region, and, in the same loops, the scope's other tasks in such a region if these and t are dear: they
+// may share what they need.
 void lower_region_shared(Lower *l, const Task *t);
 
 // ---- updates in place (update.c)

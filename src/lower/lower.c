@@ -235,10 +235,10 @@ Buf *lower_array(Lower *l, Node *e) {
     Buf *b = lower_known_array(l, e);
     if (b) return b;
     Scope *here = l->scope, *home, *at = lower_place(l, e, &home);
-    lower_count_copy(l, e, at, home);
     l->scope = at;
     Scope *keeper = array_keeper(l, e, at, home);
     l->scope = at;
+    if (!keeper && at != home) lower_count_copy(l, e);
     b = keeper ? lower_array_by_need(l, e, at, keeper) : lower_fill(l, e);
     l->scope = here;
     map_put(&at->arrays, e, b);
@@ -342,7 +342,7 @@ static Tree *lower_version(Arena *arena, const Func *func) {
     vec_free(&l->temp_depth);
     map_free(&l->cost);
     map_free(&l->total), map_free(&l->not_total), map_free(&l->checks);
-    map_free(&l->copies), map_free(&l->loops), map_free(&l->started), map_free(&l->extremes);
+    map_free(&l->copies), map_free(&l->in_arm_range), map_free(&l->loops), map_free(&l->started), map_free(&l->extremes);
     vec_free(&l->uses);
     vec_free(&l->whiles);
     lower_convert(arena, t, f->ir->strict);

@@ -31,6 +31,7 @@ static Lazy *lazy_new(Lower *l, Node *e) {
 
 // if cond then what holds e := e
 static void compute(Lower *l, Node *e, const Lazy *z, Node *fact, Temp cond) {
+    lower_count_copy(l, e);
     lower_begin_if(l, fact);
     if (e->rank == 0) {
         lower_demand(l, e);
@@ -55,18 +56,24 @@ static Temp missing(Lower *l, const Lazy *z) {
     return t;
 }
 
-// The condition under which what `at` needs is needed, if it is known in the home, before the loops between them; or NULL.
-static Node *known_guard(Lower *l, const Scope *at, Scope *home) {
+static bool is_known_in(Lower *l, const Scope *home, const Node *e) {
+    const Scope *known = scope_of_vars(l, e->fv);
+    return known && known->depth <= home->depth;
+}
+
+// The condition under which `at` needs e, if it is known in the home, before the loops between them; or NULL. What depends on
+// indices of these holds in some iteration: that is taken for granted if e cannot fail.
+static Node *known_guard(Lower *l, Node *e, const Scope *at, Scope *home) {
     Scope *here = l->scope;
     Node *guard = ir_bool(l->ir, true);
+    bool ventured = !lower_fails(l, home, e);
     for (; at != home; at = at->outer) {
         Node *says = at->branch ? at->fact : NULL, *more = at->maybe_empty ? at->extent : NULL;
         if ((at->branch && !says) || (at->maybe_empty && !more)) return NULL;
-        if (says) guard = ir_and(l->ir, guard, says);
-        if (more) guard = ir_and(l->ir, guard, ir_lt(l->ir, ir_int(l->ir, 0), more));
+        if (says && !(ventured && !is_known_in(l, home, says) && lower_likely(l, says, home))) guard = ir_and(l->ir, guard, says);
+        if (more && !(ventured && !is_known_in(l, home, more))) guard = ir_and(l->ir, guard, ir_lt(l->ir, ir_int(l->ir, 0), more));
     }
-    const Scope *known = guard->partial ? NULL : scope_of_vars(l, guard->fv);
-    if (!known || known->depth > home->depth) return NULL;
+    if (guard->partial || !is_known_in(l, home, guard)) return NULL;
     l->scope = home;
     bool cheap = lower_fresh_cost(l, guard, PASS_COST_DEAR) <= PASS_COST_DEAR;
     l->scope = here;
@@ -116,7 +123,7 @@ static Lazy *by_need(Lower *l, Node *e, Scope *at, Scope *home, Node *guard) {
 }
 
 Temp lower_value_by_need(Lower *l, Node *e, Scope *at, Scope *home) {
-    return lower_get(l, by_need(l, e, at, home, known_guard(l, at, home))->value);
+    return lower_get(l, by_need(l, e, at, home, known_guard(l, e, at, home))->value);
 }
 
 // An array of a few elements that are known in the home need not be made by need: the elements are all that is dear.
@@ -136,7 +143,7 @@ static Buf *known_pack(Lower *l, Node *e, Scope *home) {
 }
 
 Buf *lower_array_by_need(Lower *l, Node *e, Scope *at, Scope *home) {
-    Node *guard = known_guard(l, at, home);
+    Node *guard = known_guard(l, e, at, home);
     Buf *pack = guard ? NULL : known_pack(l, e, home);
     return pack ? pack : by_need(l, e, at, home, guard)->buf;
 }

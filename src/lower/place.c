@@ -2,6 +2,7 @@
 // outermost open scope that binds its free variables. A value that is dear or may fail does not leave a branch (or, if
 // it may fail, a loop that may be empty) unless the scope outside evaluates it anyway; if staying inside would evaluate
 // it again in every pass of a loop, it is kept in a cell outside that is filled when first needed.
+#include "ir/internal.h"
 #include "lower/internal.h"
 
 #include "pass/pass.h"
@@ -10,9 +11,7 @@
 // double with every level of branches inside branches.
 enum { MAX_COPIES = 4 };
 
-void lower_count_copy(Lower *l, Node *e, const Scope *at, const Scope *home) {
-    if (at != home) map_put(&l->copies, e, (void *)((intptr_t)map_get(&l->copies, e) + 1));
-}
+void lower_count_copy(Lower *l, Node *e) { map_put(&l->copies, e, (void *)((intptr_t)map_get(&l->copies, e) + 1)); }
 
 bool scope_crosses_loop(const Scope *from, const Scope *to) {
     for (; from != to; from = from->outer)
@@ -24,38 +23,77 @@ bool lower_is_true(const Node *p) { return p->op == OP_lit && p->u.num; }
 
 Node *lower_nonzero(Lower *l, Node *by) { return ir_ne(l->ir, by, ir_int(l->ir, 0)); }
 
-static bool in_range(Lower *l, const Node *e) {
+// While a value is looked at: the condition under which the part that is looked at is evaluated, or NULL.
+typedef struct Failing {
+    Lower *l;
+    Scope *scope;
+    Node *where;
+    int fuel;
+} Failing;
+
+static bool index_in_range(Lower *l, const Node *e, int k, int nfacts, const Poly *facts) {
+    Node *i = e->args[k + 1], *extent = e->args[0]->shape[k];
+    return ir_index_in_range(l->ir, e->nargs - 1, e->args + 1, k, extent) ||
+           (nfacts && poly_nonneg_given(l->ir, poly_of(l->ir, i), nfacts, facts) &&
+            poly_nonneg_given(l->ir, lower_difference(l->ir, extent, i, -1), nfacts, facts));
+}
+
+static bool all_in_range(Lower *l, const Node *e, Node *where) {
+    enum { MAX_FACTS = 16 };
+    Poly facts[MAX_FACTS];
+    int n = where ? poly_facts(l->ir, where, facts, MAX_FACTS) : 0;
     for (int k = 0; k < e->nargs - 1; k++)
-        if (!ir_index_in_range(l->ir, e->nargs - 1, e->args + 1, k, e->args[0]->shape[k])) return false;
+        if (!index_in_range(l, e, k, n, facts)) return false;
     return true;
 }
 
+// Asked again and again: the answer for an element in an arm is kept.
+static bool in_range(Failing *f, Node *e) {
+    static char yes, no;
+    if (!f->where || e->kind == KIND_BOOL) return all_in_range(f->l, e, NULL);
+    Node *key = ir_bracket_plain(f->l->ir, f->where, e);
+    char *answer = map_get(&f->l->in_arm_range, key);
+    if (!answer) map_put(&f->l->in_arm_range, key, answer = all_in_range(f->l, e, f->where) ? &yes : &no);
+    return answer == &yes;
+}
+
+static bool may_fail(Failing *f, Node *e);
+
+static bool fails_where(Failing *f, Node *cond, Node *e) {
+    Node *before = f->where;
+    if (e->partial) f->where = before ? ir_and(f->l->ir, before, cond) : cond;
+    bool fails = may_fail(f, e);
+    f->where = before;
+    return fails;
+}
+
 // May evaluating e in the scope fail where the scope itself would not? What is needed there anyway does not count.
-static bool may_fail(Lower *l, Scope *s, const Node *e, int *fuel) {
+static bool may_fail(Failing *f, Node *e) {
+    Ir *m = f->l->ir;
     if (!e->partial) return false;
     const Node *loop = e->op == OP_final ? e->args[0] : NULL;
-    for (Scope *o = s; o; o = o->outer)
+    for (Scope *o = f->scope; o; o = o->outer)
         if (map_get(&o->demanded, e) || (loop && map_get(&o->arrays, loop))) return false;
-    if (l->ir->debug_nan && ir_makes_nan(e)) return true;
+    if (m->debug_nan && ir_makes_nan(e)) return true;
     const Node *of = loop && loop->op == OP_fold ? loop : e;
     const Var *v = of->op == OP_fold ? of->u.loop->index : e->op == OP_gen || e->op == OP_sum ? e->u.var : NULL;
     bool plain = v || op_is_elementwise(e->op) || e->op == OP_select || e->op == OP_bracket ||
-                 (e->op == OP_conv && e->kind != KIND_INT32) || (e->op == OP_at && in_range(l, e));
-    if (!plain || --*fuel < 0) return true;
-    if ((e->op == OP_idiv || e->op == OP_irem) && !lower_is_true(lower_nonzero(l, e->args[1]))) return true;
-    if (v && may_fail(l, s, v->extent, fuel)) return true;
-    if (e->op == OP_gen && !v->extent->nonneg && !lower_is_true(ir_le(l->ir, ir_int(l->ir, 0), v->extent))) return true;
-    for (int i = 0; i < of->nargs; i++)
-        if (may_fail(l, s, of->args[i], fuel)) return true;
+                 (e->op == OP_conv && e->kind != KIND_INT32) || (e->op == OP_at && in_range(f, e));
+    if (!plain || --f->fuel < 0) return true;
+    if ((e->op == OP_idiv || e->op == OP_irem) && !lower_is_true(lower_nonzero(f->l, e->args[1]))) return true;
+    if (v && may_fail(f, v->extent)) return true;
+    if (e->op == OP_gen && !v->extent->nonneg && !lower_is_true(ir_le(m, ir_int(m, 0), v->extent))) return true;
+    bool chooses = e->op == OP_select || e->op == OP_bracket;
+    for (int i = 0; i < of->nargs; i++) {
+        Node *cond = !chooses || i == 0 ? NULL : i == 1 ? e->args[0] : ir_not(m, e->args[0]);
+        if (cond ? fails_where(f, cond, of->args[i]) : may_fail(f, of->args[i])) return true;
+    }
     return false;
 }
 
-bool lower_fails(Lower *l, Scope *s, const Node *e) {
-    int fuel = 256;
-    return may_fail(l, s, e, &fuel);
-}
+bool lower_fails(Lower *l, Scope *s, Node *e) { return may_fail(&(Failing){.l = l, .scope = s, .fuel = 256}, e); }
 
-bool lower_shared_by_arms(Lower *l, Scope *s, const Node *e) { return lower_in_arms(l, s, e) && !lower_fails(l, s, e); }
+bool lower_shared_by_arms(Lower *l, Scope *s, Node *e) { return lower_in_arms(l, s, e) && !lower_fails(l, s, e); }
 
 // Is e dear or partial only because of what is known in the scope: values, and loops that have run?
 static bool is_settled(Lower *l, const Scope *s, Node *e) {
@@ -160,7 +198,7 @@ void lower_end_if(Lower *l, Temp cond) {
 // Would e be emitted further out than `at`?
 static bool leaves(Lower *l, Node *e, const Scope *at) {
     Scope *home, *to = lower_place(l, e, &home);
-    if (to == at) lower_count_copy(l, e, to, home);
+    if (to == at && to != home) lower_count_copy(l, e);
     return to != at;
 }
 
@@ -176,8 +214,8 @@ Temp lower_value(Lower *l, Node *e) {
         remember(here, e, t);
         return t;
     }
-    lower_count_copy(l, e, at, home);
     if (at == home || !scope_crosses_loop(at, home) || !lower_keeps(l, e)) {
+        if (at != home) lower_count_copy(l, e);
         l->scope = at;
         t = lower_emit(l, e);
         l->scope = here;

@@ -75,14 +75,32 @@ static bool add_part(Ir *m, Update *u, Node *pred, Node *value) {
     return true;
 }
 
-// Parts for `value` where pred and cond hold: a region can be no disjunction.
+// Conditions that hold all.
+typedef struct Conds {
+    Node *first;
+    const struct Conds *rest;
+} Conds;
+
+// Parts for `value` where pred and the conditions hold. A region can be no disjunction: there is a part for each case,
+// unless taking the conditions apart needs more steps than these.
+static bool add_cases(Ir *m, Update *u, Node *pred, const Conds *c, int *steps, Node *value) {
+    if (pred->op == OP_lit && !pred->u.num) return true;
+    if (!c) return add_part(m, u, pred, value);
+    bool no = c->first->op == OP_not;
+    Node *e = no ? c->first->args[0] : c->first;
+    if ((e->op != OP_and && e->op != OP_or) || *steps == 0)
+        return add_cases(m, u, ir_and(m, pred, c->first), c->rest, steps, value);
+    --*steps;
+    Node *a = no ? ir_not(m, e->args[0]) : e->args[0], *b = no ? ir_not(m, e->args[1]) : e->args[1];
+    bool both = (e->op == OP_and) != no;
+    Conds second = {b, c->rest}, first = {a, both ? &second : c->rest}, other = {ir_not(m, a), &second};
+    return add_cases(m, u, pred, &first, steps, value) && (both || add_cases(m, u, pred, &other, steps, value));
+}
+
 static bool add_where(Ir *m, Update *u, Node *pred, Node *cond, Node *value) {
-    bool no = cond->op == OP_not;
-    Node *c = no ? cond->args[0] : cond;
-    if (c->op != OP_and && c->op != OP_or) return add_part(m, u, ir_and(m, pred, cond), value);
-    Node *a = no ? ir_not(m, c->args[0]) : c->args[0], *b = no ? ir_not(m, c->args[1]) : c->args[1];
-    if ((c->op == OP_and) != no) return add_where(m, u, ir_and(m, pred, a), b, value);
-    return add_where(m, u, pred, a, value) && add_where(m, u, ir_and(m, pred, ir_not(m, a)), b, value);
+    enum { MAX_STEPS = 6 };
+    int steps = MAX_STEPS;
+    return add_cases(m, u, pred, &(Conds){cond, NULL}, &steps, value);
 }
 
 static bool collect(Ir *m, Update *u, Node *pred, Node *e);
