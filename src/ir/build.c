@@ -178,7 +178,7 @@ static Node *int_arith(Ir *m, Op op, Node *a, Node *b) {
     return poly_node(m, p);
 }
 
-Node *ir_op(Ir *m, Op op, Node *a, Node *b) {
+static Node *op_by_rules(Ir *m, Op op, Node *a, Node *b) {
     Kind kind = result_kind(op, a, b);
     if (kind == KIND_INT && (op == OP_add || op == OP_sub || op == OP_mul || op == OP_neg)) return int_arith(m, op, a, b);
     if (!m->raw) {
@@ -186,6 +186,13 @@ Node *ir_op(Ir *m, Op op, Node *a, Node *b) {
         if (e) return e;
     }
     return ir_op_plain(m, op, kind, a, b);
+}
+
+Node *ir_op(Ir *m, Op op, Node *a, Node *b) {
+    ArenaMark mark = arena_mark(m->polys);
+    Node *e = op_by_rules(m, op, a, b);
+    arena_release(m->polys, mark);
+    return e;
 }
 
 Node *ir_extern(Ir *m, Extern *ext, Kind kind, int rank, int n, Node **args) {

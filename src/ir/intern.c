@@ -24,7 +24,7 @@ const VarSet *const varset_empty = (const VarSet *)&no_vars;
 
 Ir *ir_new(Arena *arena) {
     Ir *m = ARENA_NEW(arena, Ir);
-    m->arena = arena;
+    m->arena = arena, m->polys = arena_within(arena);
     m->tables = calloc(1, sizeof *m->tables);
     if (!m->tables) diag_out_of_memory();
     return m;

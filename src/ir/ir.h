@@ -195,6 +195,7 @@ typedef enum Bounds { BOUNDS_AUTO, BOUNDS_ALWAYS, BOUNDS_NEVER } Bounds;
 
 struct Ir {
     Arena *arena;
+    Arena *polys;      // the terms of polynomials, which are given back when what they were made for is done (poly.c)
     bool raw;          // build terms as written: no algebraic rules (the interpreter's oracle)
     bool planning;     // bound variables keep their names, and may be bound further out as well (pass/unify.c)
     uint32_t unifying; // if not 0: loops made after this node are one if they are equal up to the names of their variables
@@ -471,6 +472,7 @@ typedef struct Poly {
     int n;
     Term *term; // sorted; no zero coefficients; equal polynomials have equal arrays
 } Poly;
+// Polynomials live in Ir.polys, until ir_op or a proof returns in which they were made.
 Poly poly_of(Ir *m, Node *e);
 Node *poly_node(Ir *m, Poly p); // the canonical Int node
 Poly poly_add(Ir *m, Poly a, Poly b);

@@ -16,7 +16,7 @@ static int64_t wrap_add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (
 static int64_t wrap_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
 
 Poly poly_add(Ir *m, Poly a, Poly b) {
-    Poly r = {0, ARENA_ARRAY(m->arena, Term, a.n + b.n)};
+    Poly r = {0, ARENA_ARRAY(m->polys, Term, a.n + b.n)};
     for (int i = 0, j = 0; i < a.n || j < b.n;) {
         int c = i == a.n ? 1 : j == b.n ? -1 : atoms_cmp(&a.term[i], &b.term[j]);
         Term t = c <= 0 ? a.term[i++] : b.term[j++];
@@ -27,7 +27,7 @@ Poly poly_add(Ir *m, Poly a, Poly b) {
 }
 
 Poly poly_scale(Ir *m, Poly a, int64_t k) {
-    Poly r = {0, ARENA_ARRAY(m->arena, Term, a.n)};
+    Poly r = {0, ARENA_ARRAY(m->polys, Term, a.n)};
     for (int i = 0; i < a.n; i++) {
         Term t = a.term[i];
         t.coeff = wrap_mul(t.coeff, k);
@@ -37,7 +37,7 @@ Poly poly_scale(Ir *m, Poly a, int64_t k) {
 }
 
 static Term term_mul(Ir *m, Term a, Term b) {
-    Term t = {wrap_mul(a.coeff, b.coeff), 0, ARENA_ARRAY(m->arena, Node *, a.n + b.n)};
+    Term t = {wrap_mul(a.coeff, b.coeff), 0, ARENA_ARRAY(m->polys, Node *, a.n + b.n)};
     for (int i = 0, j = 0; i < a.n || j < b.n;)
         t.atom[t.n++] = j == b.n || (i < a.n && a.atom[i]->id <= b.atom[j]->id) ? a.atom[i++] : b.atom[j++];
     return t;
@@ -49,7 +49,7 @@ Poly poly_mul(Ir *m, Poly a, Poly b) {
         Poly row = {0, NULL};
         for (int j = 0; j < b.n; j++) { // products of one term need not come out sorted
             Term t = term_mul(m, a.term[i], b.term[j]);
-            row = poly_add(m, row, (Poly){t.coeff != 0, arena_copy(m->arena, &t, sizeof t)});
+            row = poly_add(m, row, (Poly){t.coeff != 0, arena_copy(m->polys, &t, sizeof t)});
         }
         r = poly_add(m, r, row);
     }
@@ -58,7 +58,7 @@ Poly poly_mul(Ir *m, Poly a, Poly b) {
 
 static Poly poly_lit(Ir *m, int64_t k) {
     Term t = {k, 0, NULL};
-    return (Poly){k != 0, arena_copy(m->arena, &t, sizeof t)};
+    return (Poly){k != 0, arena_copy(m->polys, &t, sizeof t)};
 }
 
 Poly poly_of(Ir *m, Node *e) {
@@ -71,8 +71,8 @@ Poly poly_of(Ir *m, Node *e) {
         if (!e->opaque) return poly_mul(m, poly_of(m, e->args[0]), poly_of(m, e->args[1]));
         // fall through
     default: {
-        Term t = {1, 1, arena_copy(m->arena, &e, sizeof e)};
-        return (Poly){1, arena_copy(m->arena, &t, sizeof t)};
+        Term t = {1, 1, arena_copy(m->polys, &e, sizeof e)};
+        return (Poly){1, arena_copy(m->polys, &t, sizeof t)};
     }
     }
 }
@@ -151,7 +151,7 @@ void ir_set_bounded(Node *e) {
 bool ir_bounded(const Node *e) { return e->bounded_above && (e->nonneg || e->bounded_below); }
 
 void poly_unbounded(Ir *m, Poly p, Poly *bounded, Poly *rest) {
-    *bounded = (Poly){0, ARENA_ARRAY(m->arena, Term, p.n)}, *rest = (Poly){0, ARENA_ARRAY(m->arena, Term, p.n)};
+    *bounded = (Poly){0, ARENA_ARRAY(m->polys, Term, p.n)}, *rest = (Poly){0, ARENA_ARRAY(m->polys, Term, p.n)};
     for (int i = 0; i < p.n; i++) {
         bool small = true;
         for (int k = 0; k < p.term[i].n; k++) small &= ir_bounded(p.term[i].atom[k]);
@@ -167,8 +167,8 @@ static Poly opaque(Ir *m, Poly p) {
     if (rest.n == 0 || (rest.n == 1 && rest.term[0].n == 1 && rest.term[0].coeff * rest.term[0].coeff == 1)) return p;
     int64_t sign = rest.term[0].coeff < 0 ? -1 : 1;
     Node *e = poly_node(m, poly_scale(m, rest, sign));
-    Term t = {sign, 1, arena_copy(m->arena, &e, sizeof e)};
-    return poly_add(m, bounded, (Poly){1, arena_copy(m->arena, &t, sizeof t)});
+    Term t = {sign, 1, arena_copy(m->polys, &e, sizeof e)};
+    return poly_add(m, bounded, (Poly){1, arena_copy(m->polys, &t, sizeof t)});
 }
 
 // Could p wrap around although its operands have not?
@@ -217,7 +217,7 @@ static bool mentions(const Node *e, const Node *v) { return e == v || (v->op == 
 
 bool poly_linear(Ir *m, Poly p, const Node *v, int64_t *c, Poly *rest) {
     *c = 0;
-    *rest = (Poly){0, ARENA_ARRAY(m->arena, Term, p.n)};
+    *rest = (Poly){0, ARENA_ARRAY(m->polys, Term, p.n)};
     for (int i = 0; i < p.n; i++) {
         Term t = p.term[i];
         if (t.n == 1 && t.atom[0] == v) {
@@ -246,13 +246,13 @@ static Node *last_index(Poly p) {
 static bool split(Ir *m, Poly p, const Node *v, Poly *a, Poly *b) {
     *a = *b = (Poly){0, NULL};
     for (int i = 0; i < p.n; i++) {
-        Term t = p.term[i], u = {t.coeff, 0, ARENA_ARRAY(m->arena, Node *, t.n)};
+        Term t = p.term[i], u = {t.coeff, 0, ARENA_ARRAY(m->polys, Node *, t.n)};
         int power = 0;
         for (int k = 0; k < t.n; k++)
             if (t.atom[k] == v) power++;
             else u.atom[u.n++] = t.atom[k];
         if (power > 1) return false;
-        Poly one = {1, arena_copy(m->arena, &u, sizeof u)};
+        Poly one = {1, arena_copy(m->polys, &u, sizeof u)};
         if (power) *a = poly_add(m, *a, one);
         else *b = poly_add(m, *b, one);
     }
@@ -305,7 +305,7 @@ static bool chosen_by(Poly p, const Node *v) {
 // p with one of its operands instead of its last choice, t.
 static Poly with_operand(Ir *m, Poly p, const Term *t, int k) {
     const Node *e = t->atom[0];
-    Poly one = {1, arena_copy(m->arena, t, sizeof *t)}, rest = poly_add(m, p, poly_scale(m, one, -1));
+    Poly one = {1, arena_copy(m->polys, t, sizeof *t)}, rest = poly_add(m, p, poly_scale(m, one, -1));
     Poly by = opaque(m, poly_of(m, e->args[(e->op == OP_select) + k]));
     return poly_add(m, rest, poly_scale(m, by, t->coeff));
 }
@@ -350,12 +350,12 @@ static bool nonneg_rec(Ir *m, Poly p, int fuel) {
 static Poly replace_atom(Ir *m, Poly p, const Node *x, Poly by) {
     Poly out = {0, NULL};
     for (int i = 0; i < p.n; i++) {
-        Term t = p.term[i], rest = {t.coeff, 0, ARENA_ARRAY(m->arena, Node *, t.n)};
+        Term t = p.term[i], rest = {t.coeff, 0, ARENA_ARRAY(m->polys, Node *, t.n)};
         int power = 0;
         for (int k = 0; k < t.n; k++)
             if (t.atom[k] == x) power++;
             else rest.atom[rest.n++] = t.atom[k];
-        Poly one = {1, arena_copy(m->arena, &rest, sizeof rest)};
+        Poly one = {1, arena_copy(m->polys, &rest, sizeof rest)};
         while (power-- > 0) one = poly_mul(m, one, by);
         out = poly_add(m, out, one);
     }
@@ -567,9 +567,12 @@ static bool nonneg_given(Ir *m, Poly p, int nfacts, const Poly *facts) {
 }
 
 bool poly_nonneg_given(Ir *m, Poly p, int nfacts, const Poly *facts) {
-    Poly *known = ARENA_ARRAY(m->arena, Poly, nfacts + 1);
+    ArenaMark mark = arena_mark(m->polys);
+    Poly *known = ARENA_ARRAY(m->polys, Poly, nfacts + 1);
     for (int i = 0; i < nfacts; i++) known[i] = opaque(m, facts[i]);
-    return nonneg_given(m, opaque(m, p), nfacts, known);
+    bool ok = nonneg_given(m, opaque(m, p), nfacts, known);
+    arena_release(m->polys, mark);
+    return ok;
 }
 
 bool poly_nonneg(Ir *m, Poly p) { return poly_nonneg_given(m, p, 0, NULL); }
@@ -650,7 +653,7 @@ int ir_range_facts(Ir *m, const Node *e, Poly *out, int max) {
     return n;
 }
 
-bool ir_index_in_range(Ir *m, int count, Node *const *idx, int k, Node *n) {
+static bool index_in_range(Ir *m, int count, Node *const *idx, int k, Node *n) {
     enum { MAX_FACTS = 8 };
     Poly fact[MAX_FACTS];
     int nfacts = 0;
@@ -658,4 +661,11 @@ bool ir_index_in_range(Ir *m, int count, Node *const *idx, int k, Node *n) {
     for (int i = 0; i < count; i++)
         if (i != k) nfacts += ir_range_facts(m, idx[i], fact + nfacts, MAX_FACTS - nfacts);
     return nfacts && index_safe(m, idx[k], n, nfacts, fact);
+}
+
+bool ir_index_in_range(Ir *m, int count, Node *const *idx, int k, Node *n) {
+    ArenaMark mark = arena_mark(m->polys);
+    bool ok = index_in_range(m, count, idx, k, n);
+    arena_release(m->polys, mark);
+    return ok;
 }

@@ -199,7 +199,7 @@ static Node *sides(Ir *m, Op op, Poly d) { // 0 op d
         Node *l = right ? b : u, *r = right ? u : b;
         return op == OP_eq && l->id > r->id ? ir_op_plain(m, op, KIND_BOOL, r, l) : ir_op_plain(m, op, KIND_BOOL, l, r);
     }
-    Poly left = {0, ARENA_ARRAY(m->arena, Term, d.n)}, right = {0, ARENA_ARRAY(m->arena, Term, d.n)};
+    Poly left = {0, ARENA_ARRAY(m->polys, Term, d.n)}, right = {0, ARENA_ARRAY(m->polys, Term, d.n)};
     for (int i = 0; i < d.n; i++)
         if (d.term[i].coeff < 0) left.term[left.n++] = d.term[i];
         else right.term[right.n++] = d.term[i];

@@ -246,12 +246,14 @@ static bool in_order(Lower *l, Update *u, int k, Node *e) {
     Reads r = {.l = l, .u = u, .part = p, .upto = k};
     for (int i = 0; i < p->region.nloops; i++) vec_push(&r.inner, p->region.loop[i]);
     Node *holds = lower_region_value(l->ir, u->v, &p->region, p->pred);
+    ArenaMark mark = arena_mark(l->ir->polys);
     r.nfacts = poly_facts(l->ir, holds, r.fact, MAX_FACTS);
     if (!ir_conjuncts(holds, r.given, &r.ngiven, MAX_CONJUNCTS)) r.ngiven = 0;
     int keep = u->nbefore;
     read(&r, e);
     map_free(&r.seen);
     vec_free(&r.inner);
+    arena_release(l->ir->polys, mark);
     if (r.clash) u->nbefore = keep;
     return !r.clash;
 }

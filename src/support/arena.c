@@ -2,6 +2,7 @@
 
 #include "support/diag.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,10 @@ typedef struct Chunk {
 } Chunk;
 
 struct Arena {
-    Chunk *chunks;
+    Chunk *chunks; // the one in use, and those before it
+    Chunk *spare;  // one that was given back, or NULL
+    Arena *inner;  // the arenas within this one
+    Arena *next;   // another one within the same
     size_t used;
 };
 
@@ -26,8 +30,19 @@ Arena *arena_new(void) {
     return a;
 }
 
+Arena *arena_within(Arena *outer) {
+    Arena *a = arena_new();
+    a->next = outer->inner;
+    return outer->inner = a;
+}
+
 void arena_free(Arena *a) {
     if (!a) return;
+    for (Arena *in = a->inner, *next; in; in = next) {
+        next = in->next;
+        arena_free(in);
+    }
+    free(a->spare);
     for (Chunk *c = a->chunks, *next; c; c = next) {
         next = c->next;
         free(c);
@@ -45,8 +60,10 @@ void *arena_alloc(Arena *a, size_t size) {
 #endif
     Chunk *c = a->chunks;
     if (!c || c->size - c->used < size) {
-        c = malloc(sizeof *c + want);
+        bool again = a->spare && a->spare->size >= want;
+        c = again ? a->spare : malloc(sizeof *c + want);
         if (!c) diag_out_of_memory();
+        if (again) want = c->size, a->spare = NULL;
         c->next = a->chunks, c->used = 0, c->size = want;
         a->chunks = c;
     }
@@ -85,6 +102,28 @@ char *arena_printf(Arena *a, const char *fmt, ...) {
     char *p = arena_vprintf(a, fmt, ap);
     va_end(ap);
     return p;
+}
+
+ArenaMark arena_mark(const Arena *a) { return (ArenaMark){a->chunks, a->chunks ? a->chunks->used : 0, a->used}; }
+
+static void give_back(Arena *a, Chunk *c) {
+#ifndef FSMC_MALLOC_PER_OBJECT
+    if (!a->spare) {
+        a->spare = c;
+        return;
+    }
+#endif
+    free(c);
+}
+
+void arena_release(Arena *a, ArenaMark mark) {
+    while (a->chunks != mark.chunk) {
+        Chunk *c = a->chunks;
+        a->chunks = c->next;
+        give_back(a, c);
+    }
+    if (a->chunks) a->chunks->used = mark.used;
+    a->used = mark.total;
 }
 
 size_t arena_used(const Arena *a) { return a->used; }
