@@ -32,7 +32,8 @@ typedef struct Blocks {
     Temp part, begin, length;        // of a part: its number, -1 if there are none, the first k and how many
     Buf *sums;                       // of all parts
     Temp from[2], step[2];           // of the panels of rows and of columns, the first one and every so many; -1: all
-    Temp first, count, is_first;     // k of this time: the first, how many, and whether this is the first time
+    Temp first, count;               // k of this time: the first, and how many
+    Temp is_first, is_last;          // is this the first time, or the last?
     Temp first_panel, many;          // panels of columns of this time: the first, and how many
     Temp column;                     // the first one of a panel
     Temp row[MOST_ROWS];             // of a panel: its rows, some of which there may not be
@@ -77,7 +78,7 @@ static Temp again(Blocks *z, Block *to, Map *known, const Temp *is, Temp t) {
     const Contraction *c = z->c;
     if (!contraction_makes(c, t)) return t;
     for (int v = 0; v < VARS; v++)
-        if (c->loop[v]->dst == t) return is[v];
+        if (c->loop[v]->dst == t || (v != OVER && c->after[v] && c->after[v]->dst == t)) return is[v];
     intptr_t there = (intptr_t)map_get(known, contraction_key(t));
     if (there) return (Temp)(there - 1);
     const Stmt *s = c->def[t];
@@ -147,27 +148,56 @@ static Temp put_term(Blocks *z, Block *to, const Temp value[2][MOST_LEAVES], Tem
     return copy->dst;
 }
 
-static void put_result(Blocks *z, Block *to, StmtKind kind, Temp value, Temp row, Temp column) {
+static const Temp *element_of(Blocks *z, Temp row, Temp column) {
     const Contraction *c = z->c;
-    if (z->part >= 0) {
-        build_store(z->b, to, kind, z->sums, value, (Temp[]){z->part, row, column});
-        return;
-    }
     Temp *index = ARENA_ARRAY(z->b->arena, Temp, c->to->buf->rank + 1);
     for (int k = 0; k < c->to->buf->rank; k++) {
         Temp t = stmt_index(c->to)[k];
         index[k] = t == c->loop[ROW]->dst ? row : t == c->loop[COLUMN]->dst ? column : t;
     }
-    build_store(z->b, to, kind, c->to->buf, value, index);
+    return index;
 }
 
-// Sums for rows of a panel: stored the first time, if nothing was there, or added to what is there.
+static void put_result(Blocks *z, Block *to, StmtKind kind, Temp value, Temp row, Temp column) {
+    if (z->part >= 0) build_store(z->b, to, kind, z->sums, value, (Temp[]){z->part, row, column});
+    else build_store(z->b, to, kind, z->c->to->buf, value, element_of(z, row, column));
+}
+
+// What is computed from a sum, if anything is.
+static Temp put_after(Blocks *z, Block *to, Temp sum, Temp row, Temp column) {
+    const Contraction *c = z->c;
+    Map known = {0};
+    if (!c->after[ROW]) return sum;
+    map_put(&known, contraction_key(c->sum), contraction_key(sum));
+    Temp v = again(z, to, &known, (Temp[]){row, column, -1}, c->result);
+    map_free(&known);
+    return v;
+}
+
+// The same of what is there and a sum.
+static Temp put_after_all(Blocks *z, Block *to, Temp sum, Temp row, Temp column) {
+    Temp old = build_load(z->b, to, z->c->to->buf, element_of(z, row, column));
+    return put_after(z, to, build_op(z->b, to, kind_of(z), OP_add, old, sum), row, column);
+}
+
+// Sums for rows of a panel: stored the first time, if nothing was there, or added to what is there; the last time, what is
+// computed from them.
 static void put_results(Blocks *z, Block *to, int n, const Temp *sums, const Temp *rows, Temp column) {
     bool stores = z->c->to->kind == ST_STORE || z->part >= 0;
-    Stmt *branch = stores ? build_if(z->b, to, z->is_first, true) : NULL;
+    Block *first = NULL, *more = to, *last = NULL, *only = NULL;
+    if (z->c->after[ROW] && z->part < 0) {
+        Stmt *ends = build_if(z->b, to, z->is_last, true), *once = build_if(z->b, ends->body, z->is_first, true);
+        to = more = ends->other, only = once->body, last = once->other;
+    }
+    if (stores) {
+        Stmt *branch = build_if(z->b, to, z->is_first, true);
+        first = branch->body, more = branch->other;
+    }
     for (int r = 0; r < n; r++) {
-        if (stores) put_result(z, branch->body, ST_STORE, sums[r], rows[r], column);
-        put_result(z, stores ? branch->other : to, ST_ADDTO, sums[r], rows[r], column);
+        if (only) put_result(z, only, ST_STORE, put_after(z, only, sums[r], rows[r], column), rows[r], column);
+        if (last) put_result(z, last, ST_STORE, put_after_all(z, last, sums[r], rows[r], column), rows[r], column);
+        if (first) put_result(z, first, ST_STORE, sums[r], rows[r], column);
+        put_result(z, more, ST_ADDTO, sums[r], rows[r], column);
     }
 }
 
@@ -326,6 +356,7 @@ static void put_all(Blocks *z, Block *to) {
     z->count = put_part(z, k->body, many, z->first, z->over);
     if (part) z->first = put_int(z, k->body, OP_add, z->first, z->begin);
     z->is_first = put_test(z, k->body, OP_eq, k->dst, none);
+    if (c->after[ROW]) z->is_last = put_test(z, k->body, OP_eq, put_plus(z, k->body, k->dst, 1), times);
     for (int i = 0; i < c->n[COLUMN]; i++)
         c->leaf[COLUMN][i].buf = build_buf(z->b, to, k->body, kind_of(z), 3, (Temp[]){held, deep, z->of_columns});
     Stmt *pack = put_outer(z, k->body, NULL, z->many);
@@ -353,7 +384,7 @@ static void put_total(Blocks *z, Block *to, Temp parts) {
     build_stmt(b, p->body, ST_SET, cell, 1, (Temp[]){build_op(b, p->body, kind, OP_add, old, v)});
     Temp sum = build_stmt(b, j->body, ST_GET, build_temp(b, (TempInfo){.kind = kind}), 1, &cell)->dst;
     z->part = -1;
-    put_result(z, j->body, c->to->kind, sum, i->dst, j->dst);
+    put_result(z, j->body, c->to->kind, put_after(z, j->body, sum, i->dst, j->dst), i->dst, j->dst);
 }
 
 static void put_by_parts(Blocks *z, Block *to, Temp parts) {
@@ -388,8 +419,8 @@ static Temp put_parts_wanted(Blocks *z, Block *to, const LaneOptions *opt, Temp 
     return parts;
 }
 
-// As many groups of panels as threads; one if there is little to do. Those of columns that are mirrored are in one, as rows are
-// many enough then.
+// As many groups as threads, or one if there is little to do: of panels of columns if there are more columns than rows, else of
+// rows. A result that is mirrored has as many rows as columns, and what is left out of it goes by rows.
 static void put_by_groups(Blocks *z, Block *to) {
     Temp one = put_number(z, to, 1), none = put_number(z, to, 0), panels[2], work = one;
     for (int v = 0; v < VARS; v++) work = put_int(z, to, OP_mul, work, z->n[v]);

@@ -19,7 +19,7 @@
 #include "lower/effects.h"
 #include "lower/product.h"
 
-enum { BUDGET = 64, MOST_OPS = 6, CHEAP = 2, MOST_INSIDE = 120 };
+enum { BUDGET = 64, MOST_OPS = 6, CHEAP = 2, MOST_AFTER = 8, MOST_INSIDE = 120 };
 // What is worth it: the least extent, and their product; less where the loops would have no lanes otherwise.
 enum { LEAST = 24, LEAST_WORK = 1 << 17, LEAST_PLAIN = 12, LEAST_PLAIN_WORK = 1 << 12 };
 
@@ -302,6 +302,52 @@ static void drop_zeros(Contractor *z, const Place *place, Contraction *c, int *a
     c->to->kind = ST_STORE;
 }
 
+// Do indices in the loops after a contraction say the element that it stores?
+static bool is_same_element(const Contraction *c, const Temp *index) {
+    for (int k = 0; k < c->to->buf->rank; k++) {
+        Temp t = stmt_index(c->to)[k];
+        int side = t == c->loop[ROW]->dst ? ROW : t == c->loop[COLUMN]->dst ? COLUMN : VARS;
+        if (index[k] != (side == VARS ? t : c->after[side]->dst)) return false;
+    }
+    return true;
+}
+
+// The nest after the contraction, if all that it does is to store something cheap that is computed from each sum in its place:
+//
+//     for i { for j { z[i,j] = f(z[i,j]) } }
+static bool find_after(Contractor *z, Stmt *nest, Contraction *c) {
+    Stmt *inner, *store, *load = NULL;
+    if (c->to->kind != ST_STORE || !is_for(z, nest) || !effects(nest->body, 1, &inner) || !is_for(z, inner) ||
+        !effects(inner->body, 1, &store) || store->kind != ST_STORE || store->buf != c->to->buf)
+        return false;
+    bool turned = nest->args[0] != c->loop[ROW]->args[0];
+    c->after[ROW] = turned ? inner : nest, c->after[COLUMN] = turned ? nest : inner;
+    int ops = 0, loads = 0;
+    const Block *blocks[] = {nest->body, inner->body};
+    for (int b = 0; b < 2; b++)
+        for (int k = 0; k < blocks[b]->stmts.len; k++) {
+            Stmt *s = blocks[b]->stmts.data[k];
+            ops += s->kind == ST_OP || s->kind == ST_SELECT || s->kind == ST_CONV;
+            if (s->kind == ST_OP && op_info[s->op].cost > CHEAP) return false;
+            if (s->kind == ST_LOAD && s->buf == store->buf) load = s, loads++;
+        }
+    if (ops > MOST_AFTER || loads != 1 || !is_same_element(c, load->args) || !is_same_element(c, stmt_index(store))) return false;
+    c->sum = load->dst, c->result = store->args[0];
+    return c->after[ROW]->args[0] == c->loop[ROW]->args[0] && c->after[COLUMN]->args[0] == c->loop[COLUMN]->args[0];
+}
+
+static void take_after(Contractor *z, Block *body, int at, Contraction *c) {
+    Stmt *nest = at < body->stmts.len ? body->stmts.data[at] : NULL;
+    if (c->symmetric || !nest || nest->kind != ST_FOR || !find_after(z, nest, c)) {
+        c->after[ROW] = c->after[COLUMN] = NULL;
+        return;
+    }
+    map_put(&z->made, contraction_key(nest->dst), nest);
+    note_made(z, nest->body);
+    c->made = z->made;
+    block_delete(body, at);
+}
+
 // Puts blocks in the place of the contractions of a nest; false if not all that is in it is one, or light.
 static bool put_blocks(Contractor *z, const Place *place, Block *condition, Temp *worth) {
     Block *body = place->branch->body;
@@ -319,6 +365,7 @@ static bool put_blocks(Contractor *z, const Place *place, Block *condition, Temp
         drop_zeros(z, place, &c, &i);
         explain_contraction(z, &c);
         c.symmetric = is_symmetric(z, &c);
+        take_after(z, body, i + 1, &c);
         contraction_put(&z->b, z->opt, &c, &out);
         body->stmts.data[i] = out.stmts.data[0];
         for (int k = 1; k < out.stmts.len; k++) block_insert(body, i + k, out.stmts.data[k]);

@@ -21,8 +21,10 @@ typedef struct Contraction { // for each row and column: to[…] = or += sum ove
     Temp term;
     Leaf leaf[2][MOST_LEAVES]; // ROW, COLUMN
     int n[2], ops;
-    bool symmetric; // rows and columns may be exchanged
-    // In the nest:
+    bool symmetric;   // rows and columns may be exchanged
+    Stmt *after[2];   // ROW, COLUMN: the loops of a nest that stores what is computed from each sum instead of it; or NULL
+    Temp sum, result; // what it loads of that, and stores
+    // In the nest, and that one:
     Stmt **def; // by temp
     Map made;   // Temp + 1
 } Contraction;

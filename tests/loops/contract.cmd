@@ -7,6 +7,8 @@ done
 fsmc --lanes=4 --entry=turned --emit=loops -o - contract.fsm | sed -n '/outer for/,/few for/p' | sed 's/_[0-9]*//g; s/\bt[0-9][0-9]*\b/t/g'
 fsmc --lanes=4 --entry=product --explain=schedule --emit=loops -o - contract.fsm 2>&1 >"$FSMC_TEST_TMP/loops" | grep blocks | head -1
 fsmc --lanes=4 --entry=itself --emit=loops -o - contract.fsm | sed -n '/^    }/,/^  } else/p' | sed 's/_[0-9]*//g; s/\bt[0-9][0-9]*\b/t/g'
+# What is computed from sums is stored with the last of them, not by other loops.
+for e in added layer; do echo "$e: $(fsmc --lanes=4 --entry=$e --emit=loops -o - contract.fsm | sed '/^  } else/q' | grep -cE '^    for ') loops beside blocks"; done
 # Whole numbers, so that sums are the same in any order.
 value() { awk -v n=$1 -v m=$2 -v s=$3 'BEGIN { for (i = 0; i < n; i++) { printf i ? ",[" : "[["; for (j = 0; j < m; j++) printf "%s%d", j ? "," : "", (7 * i + 3 * j + s) % 11 - 5; printf "]" } print "]" }'; }
 try() { # ENTRY ARG...
@@ -25,6 +27,8 @@ try computed "a=$a" "b=$b"
 try apart "x=$a" "y=$(value 61 70 5)"
 try added "c=$dy" "a=$a" "b=$b"
 try layer "c=[$(seq 61 | paste -sd,)]" "a=$a" "b=$b"
+try added "c=$dy" "a=$(value 67 530 1)" "b=$(value 530 61 2)"
+try layer "c=[$(seq 40 | paste -sd,)]" "a=$(value 25 530 1)" "b=$(value 530 40 2)"
 # Many k of few rows and columns: threads take parts of them, groups of panels otherwise. As many threads as there are.
 many() { # ENTRY ARG...
     one=$(fsmc run -O2 --fp=fast --threads=1 contract.fsm "$@")
@@ -33,6 +37,7 @@ many() { # ENTRY ARG...
 }
 many deep n=2049 m=25 k=26
 many deep_gram n=2051 m=25
+many layer "c=[$(seq 90 | paste -sd,)]" "a=$(value 150 97 1)" "b=$(value 97 90 2)"
 many product "a=$(value 150 97 1)" "b=$(value 97 90 2)"
 many product "a=$(value 50 97 1)" "b=$(value 97 300 2)"
 many gram "a=$(value 97 131 1)"
