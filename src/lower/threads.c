@@ -25,11 +25,11 @@
 #include <math.h>
 #include <string.h>
 
-// What the estimate assumes besides machine.def: what LLVM's own vectors leave of the time, and how many times dearer a copy is if
-// each lane has one, too. A loop of less than LEAST_TRIPS iterations is not worth cutting; one of less than FEW_TRIPS need not
+// What the estimate assumes besides machine.def: what LLVM's own vectors leave of the time, less of that of a loop that only moves
+// elements, since memory takes it; and how many times dearer a copy is if each lane has one, too. A loop of less than LEAST_TRIPS iterations is not worth cutting; one of less than FEW_TRIPS need not
 // share them out evenly. Chunks are SMALL iterations where all loops are cut.
 enum { LEAST_TRIPS = 8, FEW_TRIPS = 32, SMALL = 2, COPIES = 3, BLOCK = 8, DEEP = 32, LARGEST_TREE = 100000 };
-static const double BY_ITSELF = 0.25, MOST_INSIDE = 0.8;
+static const double BY_ITSELF = 0.25, MOVES = 0.75, MOST_INSIDE = 0.8;
 
 typedef struct Sum { // a cell from outside
     Temp cell;
@@ -381,11 +381,13 @@ static Cost elements(Threads *z, const Buf *b) {
 // What vectors leave of the time of an iteration; inside of a loop with lanes, that has been counted.
 static double by_vectors(const Threads *z, const Stmt *loop, bool in_lanes) {
     if (loop->lanes || in_lanes) return in_lanes ? 1 : 1 / z->machine->lanes;
+    bool computes = false;
     for (int i = 0; i < loop->body->stmts.len; i++) {
         const Stmt *s = loop->body->stmts.data[i];
         if (s->body || s->kind == ST_CHECK || (s->kind == ST_OP && op_info[s->op].cost >= op_info[OP_exp].cost)) return 1;
+        computes |= s->kind != ST_LIT && s->kind != ST_LOAD && s->kind != ST_STORE;
     }
-    return BY_ITSELF;
+    return computes ? BY_ITSELF : MOVES;
 }
 
 static Cost work(Threads *z, const Block *block, bool in_lanes) {
