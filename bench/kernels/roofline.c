@@ -84,7 +84,7 @@ void print_roofline(bool quick) {
 
 // ---- a loop's share
 
-enum { ARRAYS = 3, TRIES = 200 };
+enum { ARRAYS = 3, TRIES = 61 };
 
 #define SUM1(i) x[0][i]
 #define SUM2(i) (x[0][i] + x[1][i])
@@ -127,23 +127,29 @@ static void *numbers(int64_t n) {
     return x;
 }
 
-static double least_ns(stream *run, int64_t n, double *const *x, double *const *y) {
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_ns(stream *run, int64_t n, double *const *x, double *const *y) {
     int64_t calls = 1 + 100000 / n;
-    double best = 1e9, t;
+    double t[TRIES];
     volatile double sink;
     for (int r = 0; r < TRIES; r++) {
-        t = seconds();
+        double start = seconds();
         for (int64_t i = 0; i < calls; i++) sink = run(n, x, y);
-        if ((t = seconds() - t) < best) best = t;
+        t[r] = seconds() - start;
     }
     (void)sink;
-    return 1e9 * best / (double)calls;
+    qsort(t, TRIES, sizeof *t, ascending);
+    return 1e9 * t[TRIES / 2] / (double)calls;
 }
 
 static double timed(stream *run, int64_t n) {
     double *x[ARRAYS], *y[ARRAYS];
     for (int i = 0; i < ARRAYS; i++) x[i] = numbers(n), y[i] = numbers(n);
-    double ns = least_ns(run, n, x, y);
+    double ns = median_ns(run, n, x, y);
     for (int i = 0; i < ARRAYS; i++) free(x[i]), free(y[i]);
     return ns;
 }
