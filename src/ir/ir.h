@@ -472,7 +472,7 @@ typedef struct Poly {
     int n;
     Term *term; // sorted; no zero coefficients; equal polynomials have equal arrays
 } Poly;
-// Polynomials live in Ir.polys, until ir_op or a proof returns in which they were made.
+// Polynomials live in Ir.polys, until what they were made in returns: ir_op, a proof, or what marks that arena itself.
 Poly poly_of(Ir *m, Node *e);
 Node *poly_node(Ir *m, Poly p); // the canonical Int node
 Poly poly_add(Ir *m, Poly a, Poly b);

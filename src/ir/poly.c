@@ -334,7 +334,7 @@ static bool nonneg_quotient(Ir *m, Poly p, int fuel) {
 static bool nonneg_rec(Ir *m, Poly p, int fuel) {
     if (nonneg_terms(p)) return true;
     Node *v = last_index(p);
-    if (fuel == 0) return false;
+    if (fuel == 0 || poly_huge(p)) return false;
     if (!v) return nonneg_choice(m, p, fuel) || nonneg_quotient(m, p, fuel);
     if (chosen_by(p, v) && nonneg_choice(m, p, fuel)) return true;
     Poly a, b;
@@ -613,6 +613,15 @@ static bool index_safe(Ir *m, Node *i, Node *n, int nfacts, const Poly *facts) {
     return i->op == OP_select && choices_safe(m, i, n, nfacts, facts, MAX_CHOICES);
 }
 
+// Do facts speak of another variable that only has the same name as the one bound by e? (Ir.planning)
+static bool facts_have(int nfacts, const Poly *facts, const Var *v) {
+    for (int i = 0; i < nfacts; i++)
+        for (int k = 0; k < facts[i].n; k++)
+            for (int a = 0; a < facts[i].term[k].n; a++)
+                if (node_has_var(facts[i].term[k].atom[a], v)) return true;
+    return false;
+}
+
 static bool safe_rec(Ir *m, Node *e, int nfacts, const Poly *facts, int *fuel) {
     if (!e->partial) return true;
     if (--*fuel < 0 || (m->debug_nan && ir_makes_nan(e))) return false;
@@ -622,10 +631,12 @@ static bool safe_rec(Ir *m, Node *e, int nfacts, const Poly *facts, int *fuel) {
             if (!index_safe(m, e->args[k], e->args[0]->shape[k - 1], nfacts, facts)) return false;
         break;
     case OP_bracket:
-    case OP_select:
+    case OP_select: break;
     case OP_sum:
     case OP_argmin:
-    case OP_argmax: break;
+    case OP_argmax:
+        if (facts_have(nfacts, facts, e->u.var)) return false;
+        break;
     case OP_conv:
         if (e->kind == KIND_INT32) return false; // a check of the value, not of an index
         break;

@@ -12,7 +12,8 @@
 //
 // x and y need not be elements: they are whatever is computed from either index and k, when they are packed, and instead of a
 // product there may be anything cheap. What else such nests do, as those of derivatives, is taken apart before (lower/product.c).
-// If rows and columns may be exchanged, the half with j > i is copied from the other.
+// If rows and columns may be exchanged, the half with j > i is copied from the other. A nest that computes something cheap from
+// each sum, in its place, is done with the last of the k that are added to it: z[…] = f(z[…] + sum).
 #include "lower/contract.h"
 
 #include "lower/cost.h"

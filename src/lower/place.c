@@ -41,10 +41,12 @@ static bool index_in_range(Lower *l, const Node *e, int k, int nfacts, const Pol
 static bool all_in_range(Lower *l, const Node *e, Node *where) {
     enum { MAX_FACTS = 16 };
     Poly facts[MAX_FACTS];
+    ArenaMark mark = arena_mark(l->ir->polys);
     int n = where ? poly_facts(l->ir, where, facts, MAX_FACTS) : 0;
-    for (int k = 0; k < e->nargs - 1; k++)
-        if (!index_in_range(l, e, k, n, facts)) return false;
-    return true;
+    bool all = true;
+    for (int k = 0; k < e->nargs - 1 && all; k++) all = index_in_range(l, e, k, n, facts);
+    arena_release(l->ir->polys, mark);
+    return all;
 }
 
 // Asked again and again: the answer for an element in an arm is kept.
@@ -58,6 +60,15 @@ static bool in_range(Failing *f, Node *e) {
 }
 
 static bool may_fail(Failing *f, Node *e);
+
+// Does the condition speak of another variable that only has the same name as one bound by e? (Ir.planning)
+static bool speaks_of(const Node *where, const Node *e) {
+    const Loop *loop = e->op == OP_fold ? e->u.loop : NULL;
+    if (!loop) return node_has_var(where, e->u.var);
+    for (int i = -1; i < loop->n; i++)
+        if (node_has_var(where, loop->state[i])) return true;
+    return false;
+}
 
 static bool fails_where(Failing *f, Node *cond, Node *e) {
     Node *before = f->where;
@@ -83,12 +94,15 @@ static bool may_fail(Failing *f, Node *e) {
     if ((e->op == OP_idiv || e->op == OP_irem) && !lower_is_true(lower_nonzero(f->l, e->args[1]))) return true;
     if (v && may_fail(f, v->extent)) return true;
     if (e->op == OP_gen && !v->extent->nonneg && !lower_is_true(ir_le(m, ir_int(m, 0), v->extent))) return true;
-    bool chooses = e->op == OP_select || e->op == OP_bracket;
-    for (int i = 0; i < of->nargs; i++) {
+    bool chooses = e->op == OP_select || e->op == OP_bracket, fails = false;
+    Node *where = f->where;
+    if (v && where && speaks_of(where, of)) f->where = NULL;
+    for (int i = 0; i < of->nargs && !fails; i++) {
         Node *cond = !chooses || i == 0 ? NULL : i == 1 ? e->args[0] : ir_not(m, e->args[0]);
-        if (cond ? fails_where(f, cond, of->args[i]) : may_fail(f, of->args[i])) return true;
+        fails = cond ? fails_where(f, cond, of->args[i]) : may_fail(f, of->args[i]);
     }
-    return false;
+    f->where = where;
+    return fails;
 }
 
 bool lower_fails(Lower *l, Scope *s, Node *e) { return may_fail(&(Failing){.l = l, .scope = s, .fuel = 256}, e); }

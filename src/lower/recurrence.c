@@ -372,8 +372,9 @@ static bool split_loop(Splitter *z, Block *around, int at) {
     if (!apart) {
         around->stmts.data[at] = loop;
         z->tree->temps.len = temps, z->tree->bufs.len = bufs;
+        block_free(&z->before), block_free(z->loop->body);
     }
-    if (apart && !block_has_effect(z->loop->body)) take_out(around, z->loop);
+    if (apart && !block_has_effect(z->loop->body)) take_out(around, z->loop), block_free(z->loop->body);
     for (int i = 0; i < z->before.stmts.len && apart; i++) block_insert(around, at + i, z->before.stmts.data[i]);
     vec_free(&z->before.stmts);
     return apart;
@@ -406,8 +407,8 @@ static void read_cells(Splitter *z, Block *b) {
     }
 }
 
-// Loops inside of a loop whose iterations are independent, as one over rows: a copy of it, with recurrences taken out of the loops in
-// it, is taken apart, for where rows are few and long (lower/groups.h).
+// Loops inside of a loop whose iterations are independent, as one over rows: a copy of it, with recurrences taken out of the loops
+// in it, is taken apart, for where rows are few and long (lower/groups.h).
 static bool split_rows(Splitter *z, Block *around, int at) {
     enum { LARGEST = 300 };
     Stmt *loop = around->stmts.data[at];
@@ -430,6 +431,7 @@ static bool split_rows(Splitter *z, Block *around, int at) {
     if (groups_split_rows(z->arena, z->tree, around, at, loop, z->always, z->precise)) return true;
     around->stmts.data[at] = loop;
     z->tree->temps.len = temps, z->tree->bufs.len = bufs;
+    block_free(copy->body);
     return false;
 }
 

@@ -9,11 +9,11 @@ typedef struct Arena Arena;
 
 // A new, empty arena; never NULL (running out of memory ends in the error handler set by arena_on_oom).
 Arena *arena_new(void);
-// A new, empty arena that is freed with `outer`: for what is made and given back (below) among what stays.
+// A new, empty arena that is freed with `outer`, and not before: for what is made and given back (below) among what stays.
 Arena *arena_within(Arena *outer);
 // Frees the arena, those within it and everything allocated from it. NULL is allowed.
 void arena_free(Arena *a);
-// `size` zeroed bytes aligned for any type; valid until the arena is freed.
+// `size` zeroed bytes aligned for any type; valid until the arena is freed, or a mark before it is released.
 void *arena_alloc(Arena *a, size_t size);
 // A copy of `size` bytes.
 void *arena_copy(Arena *a, const void *data, size_t size);
