@@ -3,6 +3,7 @@
 // usage: bench [--check] [--quick] [--roofline] [--threads N] [--only NAME]...
 #define _GNU_SOURCE
 #include "kernels.h"
+#include "measure.h"
 #include "roofline.h"
 
 #include <dirent.h>
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "kernels_fsm.h" // by fsmc: the entries of kernels.fsm
@@ -172,21 +172,10 @@ static void check(const struct kernel *k) {
     }
 }
 
-static double seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static double batch(const struct kernel *k, bool gradient, int side, int64_t calls) {
     double start = seconds();
     for (int64_t i = 0; i < calls; i++) invoke(k, gradient, side);
     return seconds() - start;
-}
-
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 // Median nanoseconds of a call of each of the first n sides, the sides' batches in turn. A batch takes at least `least` seconds.
@@ -200,10 +189,7 @@ static void time_sides(const struct kernel *k, bool gradient, double least, int 
     }
     for (int b = 0; b < BATCHES; b++)
         for (int s = 0; s < n; s++) times[s][b] = batch(k, gradient, s, calls[s]) / (double)calls[s];
-    for (int s = 0; s < n; s++) {
-        qsort(times[s], BATCHES, sizeof(double), ascending);
-        ns[s] = 1e9 * times[s][BATCHES / 2];
-    }
+    for (int s = 0; s < n; s++) ns[s] = 1e9 * median(times[s], BATCHES);
 }
 
 static int best_of(const double ns[SIDES]) {
@@ -267,14 +253,14 @@ static void print_shares(bool quick) {
         while (strcmp(k->name, works[i].kernel)) k++;
         double ns[TURNS], roof[TURNS], share[TURNS];
         set_up(k, false);
-        for (int t = 0; t < TURNS; t++) { // in turn, for what a cache that others share holds changes; neither among other sides
+        // In turn, since other programs share a cache, and each long enough alone for what it leaves there.
+        for (int t = 0; t < TURNS; t++) {
             time_sides(k, works[i].gradient, quick ? 0.001 : 0.005, 1, &ns[t]);
             roof[t] = roof_time(&works[i], size[0], peak);
             share[t] = roof[t] / ns[t];
         }
-        qsort(ns, TURNS, sizeof *ns, ascending), qsort(roof, TURNS, sizeof *roof, ascending), qsort(share, TURNS, sizeof *share, ascending);
         printf("%-14s %-8s %10lld %11.0f %11.0f %8.2f\n", k->name, works[i].gradient ? "gradient" : "", (long long)size[0],
-               roof[TURNS / 2], ns[TURNS / 2], share[TURNS / 2]);
+               median(roof, TURNS), median(ns, TURNS), median(share, TURNS));
         fflush(stdout);
         tear_down(k);
     }
@@ -446,13 +432,12 @@ static void measure_threads(const struct kernel *k, bool gradient, int n, bool q
         ratio[r] = speed[r] / joint[r];
         copy[0].calls = 1;
     }
-    qsort(ratio, ROUNDS, sizeof *ratio, ascending);
     qsort(joint, ROUNDS, sizeof *joint, ascending);
     qsort(speed, ROUNDS, sizeof *speed, ascending);
     qsort(alone, ROUNDS, sizeof *alone, ascending);
     if (!rounds) printf("%-14s %-8s %10lld: one thread\n", k->name, gradient ? "gradient" : "", (long long)size[0]);
     else printf("%-14s %-8s %10lld %10.2f %10.2f %8.2f %8.2f %8.2f\n", k->name, gradient ? "gradient" : "", (long long)size[0],
-           1e3 * alone[0], 1e3 / speed[ROUNDS - 1], alone[0] * speed[ROUNDS - 1], speed[ROUNDS - 1] / joint[ROUNDS - 1], ratio[ROUNDS / 2]);
+           1e3 * alone[0], 1e3 / speed[ROUNDS - 1], alone[0] * speed[ROUNDS - 1], speed[ROUNDS - 1] / joint[ROUNDS - 1], median(ratio, ROUNDS));
     fflush(stdout);
     copy_tear_down(&whole);
     for (int i = 0; i < n; i++) copy_tear_down(&copy[i]);

@@ -1,18 +1,13 @@
 // Stream copy bandwidth, peak multiply-adds, and how many `exp` libmvec computes. Compiled as by_hand.c is.
 #include "roofline.h"
 
+#include "measure.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static double seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 enum { LARGE = 1 << 23, SMALL = 1 << 10, CHAINS = 12 };
 
@@ -127,11 +122,6 @@ static void *numbers(int64_t n) {
     return x;
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_ns(stream *run, int64_t n, double *const *x, double *const *y) {
     int64_t calls = 1 + 100000 / n;
     double t[TRIES];
@@ -142,8 +132,7 @@ static double median_ns(stream *run, int64_t n, double *const *x, double *const 
         t[r] = seconds() - start;
     }
     (void)sink;
-    qsort(t, TRIES, sizeof *t, ascending);
-    return 1e9 * t[TRIES / 2] / (double)calls;
+    return 1e9 * median(t, TRIES) / (double)calls;
 }
 
 static double timed(stream *run, int64_t n) {

@@ -2,7 +2,8 @@
 // as a few vectors have lanes; and for each panel of a few rows, which is packed as well, and each of columns, registers hold the
 // sums. Panels at the ends, which have less rows or columns, repeat the last one, and their sums wait in an array, from which those
 // are taken that are asked for. Where rows and columns may be exchanged, panels of which all columns come after the rows are left
-// out, and elements beyond the diagonal are copies of the others.
+// out, and elements beyond the diagonal are copies of the others. What is computed from sums (Contraction.after) is stored the last
+// time that any are added, instead of them.
 //
 // Threads take panels of rows, or of columns if there are more of these: each one every so many, for all k, and packs what it
 // needs itself, so that none waits for another. This depends on how many threads there are; what an element adds up does not.

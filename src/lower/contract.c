@@ -321,7 +321,9 @@ static bool find_after(Contractor *z, Stmt *nest, Contraction *c) {
     if (c->to->kind != ST_STORE || !is_for(z, nest) || !effects(nest->body, 1, &inner) || !is_for(z, inner) ||
         !effects(inner->body, 1, &store) || store->kind != ST_STORE || store->buf != c->to->buf)
         return false;
-    bool turned = nest->args[0] != c->loop[ROW]->args[0];
+    int row = 0;
+    while (stmt_index(c->to)[row] != c->loop[ROW]->dst) row++;
+    bool turned = stmt_index(store)[row] == inner->dst;
     c->after[ROW] = turned ? inner : nest, c->after[COLUMN] = turned ? nest : inner;
     int ops = 0, loads = 0;
     const Block *blocks[] = {nest->body, inner->body};

@@ -121,7 +121,6 @@ typedef struct Lower {
     Map cost;                // Node -> cost, saturated
     Map total, not_total;    // Node -> its total value; those that have none
     Map checks;              // Node -> what it checks (total.c)
-    Map in_arm_range;        // [condition] element -> is it in range where that holds? (place.c)
     Map copies;              // Node -> how often a branch has computed it for itself
     Map loops;               // those of the function: Node -> itself
     VEC(Node *) whiles;      // the while loops among them without array states

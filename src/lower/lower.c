@@ -342,7 +342,7 @@ static Tree *lower_version(Arena *arena, const Func *func) {
     vec_free(&l->temp_depth);
     map_free(&l->cost);
     map_free(&l->total), map_free(&l->not_total), map_free(&l->checks);
-    map_free(&l->copies), map_free(&l->in_arm_range), map_free(&l->loops), map_free(&l->started), map_free(&l->extremes);
+    map_free(&l->copies), map_free(&l->loops), map_free(&l->started), map_free(&l->extremes);
     vec_free(&l->uses);
     vec_free(&l->whiles);
     lower_convert(arena, t, f->ir->strict);

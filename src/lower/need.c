@@ -62,7 +62,7 @@ static bool is_known_in(Lower *l, const Scope *home, const Node *e) {
 }
 
 // The condition under which `at` needs e, if it is known in the home, before the loops between them; or NULL. What depends on
-// indices of these holds in some iteration: that is taken for granted if e cannot fail.
+// indices of these may hold in some iteration: that is taken for granted if e cannot fail, at the price of an e that nobody needs.
 static Node *known_guard(Lower *l, Node *e, const Scope *at, Scope *home) {
     Scope *here = l->scope;
     Node *guard = ir_bool(l->ir, true);

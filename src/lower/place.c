@@ -2,7 +2,6 @@
 // outermost open scope that binds its free variables. A value that is dear or may fail does not leave a branch (or, if
 // it may fail, a loop that may be empty) unless the scope outside evaluates it anyway; if staying inside would evaluate
 // it again in every pass of a loop, it is kept in a cell outside that is filled when first needed.
-#include "ir/internal.h"
 #include "lower/internal.h"
 
 #include "pass/pass.h"
@@ -38,7 +37,7 @@ static bool index_in_range(Lower *l, const Node *e, int k, int nfacts, const Pol
             poly_nonneg_given(l->ir, lower_difference(l->ir, extent, i, -1), nfacts, facts));
 }
 
-static bool all_in_range(Lower *l, const Node *e, Node *where) {
+static bool in_range(Lower *l, const Node *e, Node *where) {
     enum { MAX_FACTS = 16 };
     Poly facts[MAX_FACTS];
     ArenaMark mark = arena_mark(l->ir->polys);
@@ -47,16 +46,6 @@ static bool all_in_range(Lower *l, const Node *e, Node *where) {
     for (int k = 0; k < e->nargs - 1 && all; k++) all = index_in_range(l, e, k, n, facts);
     arena_release(l->ir->polys, mark);
     return all;
-}
-
-// Asked again and again: the answer for an element in an arm is kept.
-static bool in_range(Failing *f, Node *e) {
-    static char yes, no;
-    if (!f->where || e->kind == KIND_BOOL) return all_in_range(f->l, e, NULL);
-    Node *key = ir_bracket_plain(f->l->ir, f->where, e);
-    char *answer = map_get(&f->l->in_arm_range, key);
-    if (!answer) map_put(&f->l->in_arm_range, key, answer = all_in_range(f->l, e, f->where) ? &yes : &no);
-    return answer == &yes;
 }
 
 static bool may_fail(Failing *f, Node *e);
@@ -89,7 +78,7 @@ static bool may_fail(Failing *f, Node *e) {
     const Node *of = loop && loop->op == OP_fold ? loop : e;
     const Var *v = of->op == OP_fold ? of->u.loop->index : e->op == OP_gen || e->op == OP_sum ? e->u.var : NULL;
     bool plain = v || op_is_elementwise(e->op) || e->op == OP_select || e->op == OP_bracket ||
-                 (e->op == OP_conv && e->kind != KIND_INT32) || (e->op == OP_at && in_range(f, e));
+                 (e->op == OP_conv && e->kind != KIND_INT32) || (e->op == OP_at && in_range(f->l, e, f->where));
     if (!plain || --f->fuel < 0) return true;
     if ((e->op == OP_idiv || e->op == OP_irem) && !lower_is_true(lower_nonzero(f->l, e->args[1]))) return true;
     if (v && may_fail(f, v->extent)) return true;

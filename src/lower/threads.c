@@ -25,9 +25,10 @@
 #include <math.h>
 #include <string.h>
 
-// What the estimate assumes besides machine.def: what LLVM's own vectors leave of the time, less of that of a loop that only moves
-// elements, since memory takes it; and how many times dearer a copy is if each lane has one, too. A loop of less than LEAST_TRIPS iterations is not worth cutting; one of less than FEW_TRIPS need not
-// share them out evenly. Chunks are SMALL iterations where all loops are cut.
+// What the estimate assumes besides machine.def: what LLVM's own vectors leave of the time, which is more of a loop that only moves
+// elements, since memory limits it; and how many times dearer a copy is if each lane has one, too. A loop of less than LEAST_TRIPS
+// iterations is not worth cutting; one of less than FEW_TRIPS need not share them out evenly. Chunks are SMALL iterations where
+// all loops are cut.
 enum { LEAST_TRIPS = 8, FEW_TRIPS = 32, SMALL = 2, COPIES = 3, BLOCK = 8, DEEP = 32, LARGEST_TREE = 100000 };
 static const double BY_ITSELF = 0.25, MOVES = 0.75, MOST_INSIDE = 0.8;
 

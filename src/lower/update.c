@@ -75,14 +75,14 @@ static bool add_part(Ir *m, Update *u, Node *pred, Node *value) {
     return true;
 }
 
-// Conditions that hold all.
+// Conditions, all of which hold.
 typedef struct Conds {
     Node *first;
     const struct Conds *rest;
 } Conds;
 
-// Parts for `value` where pred and the conditions hold. A region can be no disjunction: there is a part for each case,
-// unless taking the conditions apart needs more steps than these.
+// Parts for `value` where pred and the conditions hold. A region can be no disjunction: there is a part for each case.
+// After so many steps, what is left of the conditions stays as it is.
 static bool add_cases(Ir *m, Update *u, Node *pred, const Conds *c, int *steps, Node *value) {
     if (pred->op == OP_lit && !pred->u.num) return true;
     if (!c) return add_part(m, u, pred, value);
