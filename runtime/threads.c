@@ -15,8 +15,9 @@
 #include <unistd.h>
 
 // COPIES: the most elements that are copied for chunks; a gradient by some millions of numbers is still shared out. SPINS: how
-// long a thread looks for work before it sleeps, some ten microseconds.
-enum { MOST_CHUNKS = 64, COPIES = 32 << 20, SPINS = 2000, MOST_THREADS = 1024 };
+// long a thread looks for work before it sleeps, a tenth of a millisecond: waking one takes half of that on a virtual machine, and
+// a loop between two that are shared out, like the top of a block of a matrix that is factored, may take as long.
+enum { MOST_CHUNKS = 64, COPIES = 32 << 20, SPINS = 10000, MOST_THREADS = 1024 };
 
 int64_t fsm_chunk(int64_t n, double work, double copied, int64_t block) {
     double least = FSM_COPY_WORK * copied > FSM_CHUNK_WORK ? FSM_COPY_WORK * copied : FSM_CHUNK_WORK;
@@ -47,6 +48,7 @@ struct Team {
     pthread_cond_t wake, done;
     Worker *worker[MOST_THREADS];
     int n; // workers 1 … n
+    atomic_int spins; // none if there are more threads than processors
     atomic_int sleeping;  // workers that wait for `wake`
     atomic_bool waiting;  // the call's thread waits for `done`
     // The job: its number (32 bits), whether it may still be joined (1), how many threads may (15), how many have (16).
@@ -116,7 +118,7 @@ static void do_chunks(Team *t, fsm_context *ctx, int own, int n) {
 // The state when there is a job that the worker has not seen.
 static uint64_t wait_for_job(Worker *w) {
     Team *t = w->team;
-    for (int i = 0; i < SPINS; i++) {
+    for (int i = atomic_load(&t->spins); i > 0; i--) {
         uint64_t s = atomic_load(&t->state);
         if (job_of(s) != w->seen) return s;
         relax();
@@ -163,7 +165,7 @@ static void start_job(Team *t, uint64_t open, int limit) {
 // Nobody joins the job any more, and those who have are done.
 static void end_job(Team *t) {
     uint64_t s = atomic_fetch_and(&t->state, ~OPEN);
-    for (int i = 0; i < SPINS && (s & ACTIVE); i++) {
+    for (int i = atomic_load(&t->spins); i > 0 && (s & ACTIVE); i--) {
         relax();
         s = atomic_load(&t->state);
     }
@@ -202,6 +204,7 @@ static Team *team_new(fsm_context *ctx) {
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->wake, NULL);
     pthread_cond_init(&t->done, NULL);
+    atomic_init(&t->spins, 0);
     atomic_init(&t->sleeping, 0);
     atomic_init(&t->waiting, false);
     atomic_init(&t->state, 0);
@@ -235,19 +238,6 @@ static bool add_worker(Team *t) {
     return !error;
 }
 
-// The context's team with so many threads, the call's among them, or as many as can be had.
-static Team *team_of(fsm_context *ctx, int threads) {
-    if (ctx->team && ctx->team->process != getpid()) {
-        team_delete(ctx->team);
-        ctx->team = NULL;
-    }
-    if (!ctx->team) ctx->team = team_new(ctx);
-    while (ctx->team && ctx->team->n + 1 < threads && add_worker(ctx->team)) {}
-    return ctx->team && ctx->team->n ? ctx->team : NULL;
-}
-
-// ---- loops
-
 static int processors(void) {
 #ifdef __linux__
     cpu_set_t set;
@@ -256,6 +246,21 @@ static int processors(void) {
     long n = sysconf(_SC_NPROCESSORS_ONLN);
     return n > 0 && n < MOST_THREADS ? (int)n : 1;
 }
+
+// The context's team with so many threads, the call's among them, or as many as can be had.
+static Team *team_of(fsm_context *ctx, int threads) {
+    if (ctx->team && ctx->team->process != getpid()) {
+        team_delete(ctx->team);
+        ctx->team = NULL;
+    }
+    if (!ctx->team) ctx->team = team_new(ctx);
+    if (!ctx->team) return NULL;
+    if (ctx->team->n + 1 < threads) atomic_store(&ctx->team->spins, threads <= processors() ? SPINS : 0);
+    while (ctx->team->n + 1 < threads && add_worker(ctx->team)) continue;
+    return ctx->team->n ? ctx->team : NULL;
+}
+
+// ---- loops
 
 static int wanted(const fsm_context *ctx, int64_t n, int32_t threads) {
     int set = atomic_load_explicit(&ctx->threads, memory_order_relaxed);

@@ -293,6 +293,14 @@ static void pin(pid_t thread, int number) {
     sched_setaffinity(thread, sizeof set, &set);
 }
 
+// Lets the thread that calls run on all of them, as the threads that it starts, until they are pinned.
+static void unpin(void) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (long i = 0; i < sysconf(_SC_NPROCESSORS_ONLN); i++) CPU_SET(i, &set);
+    sched_setaffinity(0, sizeof set, &set);
+}
+
 // How many there are.
 static int pin_all(void) {
     DIR *tasks = opendir("/proc/self/task");
@@ -419,12 +427,13 @@ static void measure_threads(const struct kernel *k, bool gradient, int n, bool q
     copy_set_up(&whole, k, gradient, size);
     for (int i = 0; i < n; i++) copy_set_up(&copy[i], k, gradient, size), fsm_context_set_threads(copy[i].ctx, 1), copy_run(&copy[i]);
     fsm_context_set_threads(whole.ctx, n);
+    unpin();
     copy_run(&whole);
     int rounds = pin_all() > 1 ? ROUNDS : 0; // none if no loop has been cut
     for (int r = 0; r < rounds; r++) {
         copy_run(&copy[0]);
         alone[r] = copy[0].seconds;
-        whole.calls = 1 + (int64_t)(0.005 / copy[0].seconds);
+        whole.calls = 4 + (int64_t)(0.02 / copy[0].seconds);
         for (int i = 0; i < n; i++) copy[i].calls = whole.calls;
         copy_run(&whole);
         speed[r] = (double)whole.calls / whole.seconds;
