@@ -31,6 +31,7 @@ typedef struct Emitter {
     Debug *debug; // NULL: no line tables
     int width;    // how many lanes a loop gets that may have some; 0: none
     int native;   // how many the processor's vectors hold
+    bool gathers; // has it an instruction for vectors of numbers from anywhere, and a fast one?
     int lanes;    // emit_op, emit_conv, emit_accumulate make vectors of so many; 0: scalars
 } Emitter;
 

@@ -314,7 +314,7 @@ static LLVMValueRef nowhere(Body *p, LLVMValueRef *slot) {
     return *slot;
 }
 
-// The lanes' addresses where they have a mask: one by one this is faster than gathers and scatters of many processors.
+// The lanes' addresses where they have a mask: one by one this is faster than gathers of some processors, and scatters of many.
 static LLVMValueRef at_work(Body *p, const Buf *b, const Places *at, LLVMValueRef *slot) {
     if (!p->mask) return NULL;
     return LLVMBuildSelect(p->e->builder, p->mask, pointers(p, b, at), lanes_splat(p, nowhere(p, slot)), "");
@@ -323,9 +323,15 @@ static LLVMValueRef at_work(Body *p, const Buf *b, const Places *at, LLVMValueRe
 static LLVMValueRef gather(Body *p, const Buf *b, const Temp *index) {
     LLVMValueRef near;
     if (lanes_load_apart(p, b, index, &near)) return from_memory(p, b->kind, near);
-    LLVMTypeRef type = emit_memory_type(p->e, b->kind);
+    LLVMTypeRef type = emit_memory_type(p->e, b->kind), vector = lanes_vector_type(p, type);
     Places at = places(p, b, index);
-    LLVMValueRef v = LLVMGetPoison(lanes_vector_type(p, type)), all = at_work(p, b, &at, &p->zero);
+    if (p->mask && p->e->gathers && kind_size(b->kind) >= 4) {
+        LLVMValueRef from = pointers(p, b, &at);
+        LLVMTypeRef types[] = {vector, LLVMTypeOf(from)};
+        LLVMValueRef args[] = {from, alignment_arg(p, body_alignment(b->kind)), p->mask, LLVMConstNull(vector)};
+        return from_memory(p, b->kind, emit_intrinsic(p->e, "llvm.masked.gather", 2, types, 4, args));
+    }
+    LLVMValueRef v = LLVMGetPoison(vector), all = at_work(p, b, &at, &p->zero);
     for (int l = 0; l < p->lanes; l++) {
         LLVMValueRef x = LLVMBuildLoad2(p->e->builder, type, all ? lanes_extract(p, all, l) : place_of(p, b, &at, l), "");
         LLVMSetAlignment(x, body_alignment(b->kind));
