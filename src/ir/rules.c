@@ -308,13 +308,14 @@ static Node *int_compare(Ir *m, Op op, Node *a, Node *b) {
     return e ? e : ordered(m, a, b, sides(m, OP_lt, d));
 }
 
-// min and max of two polynomials one of which is never less than the other.
+// min and max of two polynomials one of which is never less than the other, or in one order for both ways of writing them.
 static Node *int_extreme(Ir *m, Op op, Node *a, Node *b) {
     if (poly_huge(poly_of(m, a)) || poly_huge(poly_of(m, b))) return NULL;
     Poly d = poly_add(m, poly_of(m, b), poly_scale(m, poly_of(m, a), -1));
     bool above = poly_nonneg(m, d), below = !above && poly_nonneg(m, poly_scale(m, d, -1)); // b against a
-    if ((!above && !below) || !rule(m, RULE_extreme_known)) return NULL;
-    return (op == OP_max) == above ? b : a;
+    if (above || below) return rule(m, RULE_extreme_known) ? ((op == OP_max) == above ? b : a) : NULL;
+    if ((b->op != OP_lit && a->id <= b->id) || a->op == OP_lit || !rule(m, RULE_extreme_order)) return NULL;
+    return ir_op_plain(m, op, KIND_INT, b, a);
 }
 
 static bool is_int_cmp(const Node *e) { return (e->op == OP_lt || e->op == OP_eq) && e->args[0]->kind == KIND_INT; }

@@ -135,6 +135,13 @@ static Node *bounds(Ir *m, const Var *v, const Conj *c, Node **lo, Node **hi) {
     return others;
 }
 
+// hi - lo, where min (lo + 8) n - lo is min 8 (n - lo), as loops over blocks say it.
+static Node *length(Ir *m, Node *hi, Node *lo) {
+    if (hi->op != OP_min) return ir_sub(m, hi, lo);
+    Node *a = length(m, hi->args[0], lo), *b = length(m, hi->args[1], lo);
+    return a->op == OP_lit || b->op == OP_lit ? ir_min(m, a, b) : ir_sub(m, hi, lo);
+}
+
 Var *ir_narrow(Ir *m, Var *v, Node *body, Node **lo, Node **rest) {
     Conj c = {0};
     if (body->op != OP_bracket || !collect(body->args[0], &c)) return NULL;
@@ -142,7 +149,7 @@ Var *ir_narrow(Ir *m, Var *v, Node *body, Node **lo, Node **rest) {
     *lo = ir_int(m, 0);
     Node *others = bounds(m, v, &c, lo, &hi);
     if (ir_is_zero(*lo) && hi == v->extent) return NULL;
-    Var *w = ir_index_like(m, v, ir_sub(m, hi, *lo));
+    Var *w = ir_index_like(m, v, length(m, hi, *lo));
     Node *at = ir_add(m, ir_var(w), *lo);
     *rest = ir_subst1(m, ir_bracket(m, others, body->args[1]), ir_var(v), at);
     return w;

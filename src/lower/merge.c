@@ -210,14 +210,36 @@ static bool pays(const Merger *z, const Stmt *a, const Effects *ea, const Stmt *
     return nest_is_flat(a->body) || !write_beside(z, a->dst, ea, b->dst, eb);
 }
 
+static bool writes(const Effects *e, const Buf *b) {
+    for (int i = 0; i < e->access.len; i++)
+        if (e->access.data[i].buf == b && e->access.data[i].write) return true;
+    return false;
+}
+
+// Does a nest do nothing but store what it loads of an array that others with effects e make?
+static bool only_moves(const Stmt *s, const Effects *e) {
+    const Stmt *load = NULL;
+    if (!nest_is_plain(s)) return false;
+    if (nest_inner(s)) return only_moves(nest_inner(s), e);
+    for (int i = 0; i < s->body->stmts.len; i++) {
+        const Stmt *t = s->body->stmts.data[i];
+        if (t->kind == ST_STORE) return load && t->args[0] == load->dst && i + 1 == s->body->stmts.len;
+        if (t->kind == ST_LOAD && !load && writes(e, t->buf)) load = t;
+        else if (!stmt_is_pure(t)) return false;
+    }
+    return false;
+}
+
 static bool mergeable(const Merger *z, int first, int second) {
     const Stmt *a = z->block->stmts.data[first], *b = z->block->stmts.data[second];
     const Effects *ea = &z->of.data[first], *eb = &z->of.data[second];
-    if (ea->size + eb->size > (z->grids ? LARGEST_GRID : LARGEST_LOOP) || ea->stops || !have_common(ea, eb) || !alike(z, a, b))
-        return false;
-    if (!z->grids && !pays(z, a, ea, b, eb)) return false;
-    if (!nest_is_parallel(a, ea, z->def, z->strict) || !nest_is_parallel(b, eb, z->def, z->strict)) return false;
-    return !effects_share_cells(ea, eb) && effects_apart(ea, a->dst, eb, b->dst);
+    if (ea->size + eb->size > (z->grids ? LARGEST_GRID : LARGEST_LOOP) || ea->stops || !have_common(ea, eb)) return false;
+    if (effects_share_cells(ea, eb) || !effects_apart(ea, a->dst, eb, b->dst)) return false;
+    // what an iteration of any kind has made is still near when it is moved elsewhere
+    bool alike_outside = same(z, a->args[0], b->args[0]) && nest_is_flat(a->body) == nest_is_flat(b->body);
+    if (!z->grids && alike_outside && !nest_inner(a) && only_moves(b, ea)) return true;
+    if (!alike(z, a, b) || (!z->grids && !pays(z, a, ea, b, eb))) return false;
+    return nest_is_parallel(a, ea, z->def, z->strict) && nest_is_parallel(b, eb, z->def, z->strict);
 }
 
 // May loops inside of a and b be one, where a's comes after what b's needs?

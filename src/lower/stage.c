@@ -3,6 +3,7 @@
 // with a copy of it, which the lanes keep side by side; if it changes the row, it ends with a copy back. Copies move blocks of
 // elements and turn them over in registers (cpu/rows.c). Single elements of a row that an iteration stores, at fixed places,
 // are kept like that, too (lower/runs.c).
+#include "lower/effects.h"
 #include "lower/internal.h"
 
 #include <string.h>
@@ -77,6 +78,7 @@ static bool changes(const Block *block, const Buf *b) {
 static void find(Stager *z, const Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
+        if (s->rows) continue;
         bool again, move = (s->kind == ST_LOAD || s->kind == ST_STORE || s->kind == ST_ADDTO) && !s->buf->lanes;
         if (move) vec_push(&z->all, s);
         if (move && lanes_row(z->loop, z->around.len, z->around.data, s, &again) >= 0) {
@@ -143,6 +145,66 @@ static bool is_overwritten(const Stager *z, const Buf *b, int at) {
         if (touches(s, b)) return overwrites(z, s, b, at);
     }
     return false;
+}
+
+static bool varies(const Stager *z, Temp t) { return z->tree->temps.data[t].varies; }
+
+// Is the access, in loop `copy`, of elements that lie one after the other in each lane's own row of memory?
+static bool goes_along_row(const Stager *z, const Stmt *copy, const Stmt *move) {
+    const Temp *index = stmt_index(move);
+    int last = move->buf->rank - 1;
+    bool own = false;
+    for (int d = 0; d < last; d++) {
+        if (index[d] == copy->dst || makes(copy->body, index[d])) return false;
+        own |= varies(z, index[d]);
+    }
+    if (!own || move->buf->lanes || index[last] == copy->dst) return own && !move->buf->lanes;
+    for (int i = 0; i < copy->body->stmts.len; i++) {
+        const Stmt *s = copy->body->stmts.data[i];
+        if (s->dst != index[last] || s->kind != ST_OP || s->op != OP_add) continue;
+        Temp root = s->args[s->args[0] == copy->dst];
+        return s->args[s->args[0] != copy->dst] == copy->dst && !varies(z, root) && !makes(copy->body, root);
+    }
+    return false;
+}
+
+static bool is_element(const Stmt *copy, const Stmt *move) {
+    return move->buf->lanes && move->buf->rank == 1 && stmt_index(move)[0] == copy->dst;
+}
+
+// for j < …: x[i, offset + j] = row[j], or back, where the lanes have row of their own and nothing else accesses x: moved like rows
+// that are staged.
+static void mark_copy(const Stager *z, Stmt *copy) {
+    if (copy->kind != ST_FOR || copy->nargs != 1 || copy->rows || copy->lanes || copy->body->stmts.len < 2) return;
+    Block *body = copy->body;
+    int n = body->stmts.len, load = -1;
+    const Stmt *store = body->stmts.data[n - 1];
+    for (int i = 0; i + 1 < n; i++) {
+        const Stmt *s = body->stmts.data[i];
+        if (s->kind == ST_LOAD && load < 0) load = i;
+        else if (!stmt_is_pure(s)) return;
+    }
+    if (load < 0 || store->kind != ST_STORE || store->args[0] != body->stmts.data[load]->dst) return;
+    Stmt *from = body->stmts.data[load];
+    if (from->buf->kind != store->buf->kind) return;
+    bool out = is_element(copy, from) && goes_along_row(z, copy, store),
+         in = is_element(copy, store) && goes_along_row(z, copy, from);
+    if (!out && !in) return;
+    for (int i = 0; i < z->loop->body->stmts.len; i++) {
+        const Stmt *s = z->loop->body->stmts.data[i];
+        if (s != copy && touches(s, out ? store->buf : from->buf)) return;
+    }
+    for (int i = load; i + 2 < n; i++) body->stmts.data[i] = body->stmts.data[i + 1];
+    body->stmts.data[n - 2] = from;
+    copy->rows = true;
+}
+
+static void mark_copies(const Stager *z) {
+    for (int i = 0; i < z->loop->body->stmts.len; i++) mark_copy(z, z->loop->body->stmts.data[i]);
+}
+
+static void unmark_copies(Block *block) {
+    for (int i = 0; i < block->stmts.len; i++) block->stmts.data[i]->rows = false;
 }
 
 static Stmt *statement(Stager *z, StmtKind kind, Temp dst, int n, const Temp *args) {
@@ -237,6 +299,17 @@ static void redirect(Stmt *move, const Row *row) {
     move->nargs = first + row->n, move->buf = row->copy;
 }
 
+// Loads of single elements of rows that there are, too.
+static void redirect_others(Stager *z) {
+    for (int i = 0; i < z->all.len; i++) {
+        Stmt *s = z->all.data[i];
+        for (int k = 0; s->kind == ST_LOAD && k < z->rows.len && !s->buf->lanes; k++) {
+            const Row *r = &z->rows.data[k];
+            if (r->of == s->buf && r->n == s->buf->rank - 1 && stmt_index(s)[r->at] == z->loop->dst) redirect(s, r);
+        }
+    }
+}
+
 // Does the loop access b in the iteration's own rows only, whole ones?
 static bool in_whole_row(const Stager *z, const Stmt *move) {
     int at = row_dimension(z, move);
@@ -285,6 +358,7 @@ static void choose_by_length(Stager *z) {
         branch->body = ARENA_NEW(z->arena, Block), branch->other = ARENA_NEW(z->arena, Block);
         vec_push(&branch->other->stmts, tree_clone(z->arena, z->tree, z->loop));
         vec_last(&branch->other->stmts)->lanes = 0;
+        unmark_copies(vec_last(&branch->other->stmts)->body);
         vec_push(&branch->body->stmts, z->loop);
         int place = 0;
         while (z->block->stmts.data[place] != z->loop) place++;
@@ -442,6 +516,7 @@ static void stage_loads(Stager *z, int known) {
 void lanes_stage(Arena *arena, Tree *tree, Stmt *const *def, int known, Block *block, Stmt *loop, const Machine *machine,
                  bool streams) {
     Stager z = {.arena = arena, .tree = tree, .def = def, .block = block, .loop = loop, .long_row = (int64_t)machine->long_row};
+    mark_copies(&z);
     find(&z, loop->body);
     if (!stmt_wish(loop, WISH_lane)) choose_by_length(&z);
     stage_runs(&z, known, streams ? machine->stream : 0);
@@ -458,6 +533,7 @@ void lanes_stage(Arena *arena, Tree *tree, Stmt *const *def, int known, Block *b
                 if (z.all.data[k]->buf == of) redirect(z.all.data[k], &row);
         }
     }
+    redirect_others(&z);
     vec_free(&z.around);
     vec_free(&z.moves);
     vec_free(&z.all);

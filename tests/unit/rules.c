@@ -404,7 +404,7 @@ static void leave_out(uint64_t seed, bool *off) {
     for (int k = 0; k < RULE_COUNT; k++) {
         int one_in = seed % 4 == 2 ? 8 : 2;
         off[k] =
-            seed % 4 == 1 ? k == RULE_mul_order || k == RULE_compare_sides : seed % 4 && random_bits(&r) % (uint64_t)one_in == 0;
+            seed % 4 == 1 ? k == RULE_mul_order || k == RULE_extreme_order || k == RULE_compare_sides : seed % 4 && random_bits(&r) % (uint64_t)one_in == 0;
     }
 }
 
