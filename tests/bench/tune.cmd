@@ -1,7 +1,7 @@
 # `fsmc tune` measures, and writes a table that --machine reads.
 cd "$FSMC_TEST_TMP" || exit 1
 fsmc tune --min-time=0.001 -o this.machine 2>progress || cat progress
-for name in addition multiply divide root function lanes move plain_long plain_short copy; do
+for name in addition multiply divide root function lanes plain_long plain_short copy; do
     grep -q "$name *[0-9]" progress || echo "no $name"
 done
 # All of the table, within its bounds, with what was not measured as it is.
