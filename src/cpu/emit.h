@@ -87,6 +87,12 @@ void emit_body(Emitter *e, const Tree *tree, const char *name);
 // The uniform function of cpu_call. (emit.c)
 void emit_caller(Emitter *e, const Func *f, const char *name);
 
+// Around code with loops, under --fp=fast: results below the least normal numbers become 0. was, now: room for 32 bits each.
+// (flush.c)
+bool flush_wanted(const Emitter *e, const Tree *tree);
+void flush_begin(Emitter *e, LLVMValueRef was, LLVMValueRef now);
+void flush_end(Emitter *e, LLVMValueRef was);
+
 // A target machine for the options; the caller disposes of it. (llvm.c)
 LLVMTargetMachineRef cpu_machine(const CpuOptions *opt, bool jit);
 // The module after optimisation, made when first asked for; owned by m. (llvm.c)

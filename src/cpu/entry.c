@@ -353,7 +353,11 @@ static LLVMValueRef body_of(Entry *p) {
 // The call of the body; that of a small one becomes its code here if `in_place`.
 static LLVMValueRef call_body(Entry *p, LLVMValueRef *args, bool in_place) {
     unsigned n = (unsigned)(1 + p->f->ninputs + p->f->noutputs), noinline = LLVMGetEnumAttributeKindForName("noinline", 8);
+    bool flush = flush_wanted(p->e, p->tree);
+    LLVMValueRef was = flush ? slots(p, p->e->type_i32, 1, "was") : NULL;
+    if (flush) flush_begin(p->e, was, slots(p, p->e->type_i32, 1, "now"));
     LLVMValueRef body = body_of(p), code = LLVMBuildCall2(p->e->builder, emit_entry_type(p->e, p->f), body, args, n, "");
+    if (flush) flush_end(p->e, was);
     LLVMAttributeIndex function = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
     if (in_place) LLVMRemoveEnumAttributeAtIndex(body, function, noinline);
     else LLVMAddCallSiteAttribute(code, function, LLVMCreateEnumAttribute(p->e->context, noinline, 0));

@@ -149,7 +149,12 @@ static LLVMValueRef emit_task(Outline *z, LLVMValueRef chunk, LLVMTypeRef shared
         LLVMValueRef at = LLVMBuildStructGEP2(e->builder, shared, LLVMGetParam(f, FIRST), (unsigned)i, "");
         args[FIRST + i] = LLVMBuildLoad2(e->builder, LLVMTypeOf(z->needs.data[i].value), at, "");
     }
-    LLVMBuildRet(e->builder, LLVMBuildCall2(e->builder, LLVMGlobalGetValueType(chunk), chunk, args, (unsigned)n, ""));
+    bool flush = flush_wanted(e, z->p->tree);
+    LLVMValueRef was = flush ? LLVMBuildAlloca(e->builder, e->type_i32, "was") : NULL;
+    if (flush) flush_begin(e, was, LLVMBuildAlloca(e->builder, e->type_i32, "now"));
+    LLVMValueRef code = LLVMBuildCall2(e->builder, LLVMGlobalGetValueType(chunk), chunk, args, (unsigned)n, "");
+    if (flush) flush_end(e, was);
+    LLVMBuildRet(e->builder, code);
     return f;
 }
 
