@@ -17,6 +17,7 @@ typedef struct Waiting { // made in the first half, needed in the second
 typedef struct Place {
     Block *block; // with the loop in it
     Stmt *loop;
+    bool lanes; // it has lanes itself, if rows are short
 } Place;
 
 typedef struct Splitter {
@@ -248,17 +249,63 @@ static void replace(Block *block, int at, Block *by) {
     vec_free(&by->stmts);
 }
 
-static void split(Splitter *z, Block *block, int at) {
+enum { MOST_LENGTHS = 8 };
+
+// The lengths of rows that loops inside go over, once, and that may be long. 0: some are; -1: it cannot be said of all.
+static int row_lengths(const Splitter *z, const Stmt *loop, Temp *length) {
+    int n = 0;
+    for (int i = 0; i < loop->body->stmts.len; i++) {
+        Stmt *over = loop->body->stmts.data[i];
+        if (over->kind != ST_FOR && (block_has_for(over->body) || block_has_for(over->other))) return -1;
+        if (over->kind == ST_FOR && block_has_for(over->body)) return -1;
+        bool rows = false, seen = false;
+        for (int k = 0; over->kind == ST_FOR && k < over->body->stmts.len; k++) {
+            bool again;
+            rows |= over->body->stmts.data[k]->kind == ST_LOAD && lanes_row(loop, 1, &over, over->body->stmts.data[k], &again) >= 0;
+        }
+        int64_t known;
+        bool literal = rows && iter_literal(&z->m->it, over->args[0], &known);
+        if (literal && known > (int64_t)z->m->machine->long_row) return 0;
+        for (int k = 0; k < n; k++) seen |= length[k] == over->args[0];
+        if (!rows || literal || seen) continue;
+        if (n == MOST_LENGTHS) return -1;
+        length[n++] = over->args[0];
+    }
+    return n;
+}
+
+// if all rows are short { the loop as it was } else { its halves }, in the place of these.
+static void choose_by_length(Splitter *z, Stmt *whole, Block *by, int n, const Temp *length) {
+    Block all = {0};
+    Temp limit = put_literal(z, &all, (int64_t)z->m->machine->long_row), are_short = -1;
+    for (int k = 0; k < n; k++) {
+        Temp is = put(z, &all, ST_OP, OP_le, 2, (Temp[]){length[k], limit}, (TempInfo){.kind = KIND_BOOL});
+        are_short = k ? put(z, &all, ST_OP, OP_and, 2, (Temp[]){are_short, is}, (TempInfo){.kind = KIND_BOOL}) : is;
+    }
+    Stmt *branch = tree_stmt(z->arena, ST_IF, -1, 1, &are_short, z->loop->span);
+    branch->body = ARENA_NEW(z->arena, Block), branch->other = arena_copy(z->arena, by, sizeof *by);
+    whole->short_rows = true;
+    vec_push(&branch->body->stmts, whole);
+    vec_push(&all.stmts, branch);
+    *by = all;
+}
+
+static void split(Splitter *z, Block *block, int at, bool lanes) {
     const char *name = z->tree->temps.data[block->stmts.data[at]->dst].name;
     z->loop = block->stmts.data[at], z->n = z->loop->body->stmts.len;
     z->early = ARENA_ARRAY(z->arena, bool, z->n + 1), z->of = ARENA_ARRAY(z->arena, Effects, z->n + 1);
     z->waiting.len = z->again.len = 0;
+    Temp length[MOST_LENGTHS];
+    int n = lanes ? row_lengths(z, z->loop, length) : 0;
     for (int i = 0; i < z->n; i++) effects_add(&z->of[i], z->loop->body->stmts.data[i]);
-    if (divide(z) && settle_needs(z)) {
+    if (n >= 0 && divide(z) && settle_needs(z)) {
         Block by = {0};
         explain(z->tree->func->ir->explain, EXPLAIN_SCHEDULE, z->loop->span,
-                "loop over `%s`: what is beside the loops inside has a loop of its own, for lanes", name ? name : "i");
+                "loop over `%s`: what is beside the loops inside has a loop of its own, for lanes%s", name ? name : "i",
+                n ? ", where rows are long" : "");
+        Stmt *whole = n ? tree_clone(z->arena, z->tree, z->loop) : NULL;
         build(z, &by);
+        if (n) choose_by_length(z, whole, &by, n, length);
         replace(block, at, &by);
         z->any = true;
     }
@@ -275,7 +322,7 @@ static bool may_split(Splitter *z, Stmt *loop) {
 }
 
 // Do loops inside go over rows, once, that may be long? Then the loop has lanes only where they are short (stage.c), and its
-// scalar work should have them in any case.
+// scalar work should have them in any case: an outermost loop is both, and a call decides.
 static bool has_rows(const Splitter *z, const Stmt *loop) {
     for (int i = 0; i < loop->body->stmts.len; i++) {
         Stmt *over = loop->body->stmts.data[i];
@@ -297,13 +344,13 @@ static void find(Splitter *z, Block *block) {
         Stmt *s = block->stmts.data[i];
         bool lanes = false, loop = s->kind == ST_FOR || s->kind == ST_LOOP;
         if (s->kind == ST_FOR) model_best(z->m, s, &lanes);
-        if (lanes && z->m->depth && may_split(z, s) && has_rows(z, s)) vec_push(&z->found, ((Place){block, s}));
+        if (lanes && may_split(z, s) && has_rows(z, s)) vec_push(&z->found, ((Place){block, s, !z->m->depth}));
         if (lanes) continue;
         z->m->depth += loop;
         find(z, s->body);
         find(z, s->other);
         z->m->depth -= loop;
-        if (s->kind == ST_FOR && may_split(z, s)) vec_push(&z->found, ((Place){block, s}));
+        if (s->kind == ST_FOR && may_split(z, s)) vec_push(&z->found, ((Place){block, s, false}));
     }
 }
 
@@ -317,7 +364,7 @@ bool lanes_split(Model *m) {
         const Place *p = &z.found.data[i];
         int at = 0;
         while (p->block->stmts.data[at] != p->loop) at++;
-        split(&z, p->block, at);
+        split(&z, p->block, at, p->lanes);
     }
     vec_free(&z.found);
     vec_free(&z.waiting);

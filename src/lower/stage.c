@@ -518,7 +518,7 @@ void lanes_stage(Arena *arena, Tree *tree, Stmt *const *def, int known, Block *b
     Stager z = {.arena = arena, .tree = tree, .def = def, .block = block, .loop = loop, .long_row = (int64_t)machine->long_row};
     mark_copies(&z);
     find(&z, loop->body);
-    if (!stmt_wish(loop, WISH_lane)) choose_by_length(&z);
+    if (!stmt_wish(loop, WISH_lane) && !loop->short_rows) choose_by_length(&z);
     stage_runs(&z, known, streams ? machine->stream : 0);
     stage_loads(&z, known);
     for (int i = 0; i < z.moves.len; i++) {

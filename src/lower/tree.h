@@ -101,6 +101,7 @@ struct Stmt {
     const Temp
         *own; // ST_ADDTO: the indices of loops around it, any two iterations of which add to different elements; NULL: not known
     int nown;
+    bool short_rows; // ST_FOR: rows that loops inside go over once are known to be short (lower/split.c)
     bool rows; // ST_FOR in one with lanes: copies neighbouring elements of each lane's row (lower/stage.c)
     // ST_FOR, not 0: such a loop stores elements from the given one on of rows that are stored whole, of so many elements. If rows
     // lie side by side, those of the lanes go past the caches together where `streams` says so, and wait in `src`, which has room

@@ -1,4 +1,5 @@
-// Functions of vectors of Floats against those of doubles: at most 4 units in the last place off, and right where there are none.
+// Functions of vectors of Floats against those of doubles: at most 4 units in the last place off, and right where there are none. With
+// FLUSHED, results too small to be normal numbers may be 0.
 #include "floats.h"
 #include <math.h>
 #include <stdio.h>
@@ -18,6 +19,9 @@ static double power(double x) { return pow(fabs(x), x); }
 
 static double off(float is, double exact) {
     float want = (float)exact;
+#ifdef FLUSHED
+    if (is == 0 && fabs(exact) < 0x1p-126) return 0;
+#endif
     if (isnan(want) || isinf(want)) return isnan(want) ? (isnan(is) ? 0 : INFINITY) : is == want ? 0 : INFINITY;
     double unit = nextafterf(fabsf(want), INFINITY) - fabsf(want);
     return fabs(is - exact) / unit;

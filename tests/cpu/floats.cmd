@@ -1,7 +1,7 @@
 # Twice as many Floats as Doubles are in a vector, and in a call of libmvec.
 for fp in contract fast; do
     fsmc --fp=$fp floats.fsm -o "$FSMC_TEST_TMP/floats.o" &&
-    $CC -I"$FSMC_ROOT/include" -I"$FSMC_TEST_TMP" floats.c "$FSMC_TEST_TMP/floats.o" "$FSMC_BUILD/libfsmrt.a" -lm -pthread \
+    $CC $([ $fp = contract ] || echo -DFLUSHED) -I"$FSMC_ROOT/include" -I"$FSMC_TEST_TMP" floats.c "$FSMC_TEST_TMP/floats.o" "$FSMC_BUILD/libfsmrt.a" -lm -pthread \
         -o "$FSMC_TEST_TMP/floats" && "$FSMC_TEST_TMP/floats" || exit
 done
 [ "$(uname -m)" = x86_64 ] || exit 77

@@ -4,7 +4,7 @@ grep -qs avx2 /proc/cpuinfo || v3=native
 for cpu in native $v3; do
     for fp in contract fast; do
         fsmc --target-cpu=$cpu --fp=$fp functions.fsm -o "$FSMC_TEST_TMP/functions.o" &&
-        $CC -I"$FSMC_ROOT/include" -I"$FSMC_TEST_TMP" functions.c "$FSMC_TEST_TMP/functions.o" "$FSMC_BUILD/libfsmrt.a" -lm -pthread \
+        $CC $([ $fp = contract ] || echo -DFLUSHED) -I"$FSMC_ROOT/include" -I"$FSMC_TEST_TMP" functions.c "$FSMC_TEST_TMP/functions.o" "$FSMC_BUILD/libfsmrt.a" -lm -pthread \
             -o "$FSMC_TEST_TMP/functions" && "$FSMC_TEST_TMP/functions" || exit
     done
 done
