@@ -264,10 +264,13 @@ static int row_lengths(const Splitter *z, const Stmt *loop, Temp *length) {
             rows |= over->body->stmts.data[k]->kind == ST_LOAD && lanes_row(loop, 1, &over, over->body->stmts.data[k], &again) >= 0;
         }
         int64_t known;
-        bool literal = rows && iter_literal(&z->m->it, over->args[0], &known);
-        if (literal && known > (int64_t)z->m->machine->long_row) return 0;
+        if (!rows) continue;
+        if (iter_literal(&z->m->it, over->args[0], &known)) {
+            if (known > (int64_t)z->m->machine->long_row) return 0;
+            continue;
+        }
         for (int k = 0; k < n; k++) seen |= length[k] == over->args[0];
-        if (!rows || literal || seen) continue;
+        if (seen) continue;
         if (n == MOST_LENGTHS) return -1;
         length[n++] = over->args[0];
     }
