@@ -250,6 +250,14 @@ void lower_find_uses(Lower *l, const Func *f) {
         if (f->outputs[i]->op == OP_final) vec_push(&l->uses, ((ResultUse){f->outputs[i], NULL}));
 }
 
+static void note_uses(Node *e, void *data) {
+    Lower *l = data;
+    for (int i = 0; i < e->nargs; i++)
+        if (e->args[i]->op == OP_final && e->args[i]->rank) vec_push(&l->uses, ((ResultUse){e->args[i], e}));
+}
+
+void lower_note_uses(Lower *l, Node *e) { ir_walk(1, &e, note_uses, l); }
+
 // Does nothing use result `e` but the members of u, as the initial value of state k?
 static bool only_starts(const Lower *l, const JoinedLoop *u, int k, const Node *e) {
     for (int i = 0; i < l->uses.len; i++) {

@@ -322,6 +322,8 @@ typedef struct LoopResult {
 } LoopResult;
 // Collects what uses the array results of loops. (fold.c)
 void lower_find_uses(Lower *l, const Func *f);
+// What has come into being by giving variables of e other names: where loops become one, their bodies may use the same results.
+void lower_note_uses(Lower *l, Node *e);
 // A loop: fold or while; its final states become known in the scope. (fold.c)
 LoopResult *lower_loop(Lower *l, Node *e);
 // v, or a fresh variable in its place if v is bound already; *e (if not NULL) is rewritten to it. (loops.c)

@@ -445,7 +445,9 @@ static void emit_group(Lower *l, Var *v, Members *group) {
         if (w == v) continue;
         join_wishes(l, loop, w);
         Node *from = ir_var(w), *to = ir_var(v);
-        tasks[i].e = ir_subst1(l->ir, tasks[i].e, from, to);
+        Node *e = ir_subst1(l->ir, tasks[i].e, from, to);
+        if (e != tasks[i].e) lower_note_uses(l, e);
+        tasks[i].e = e;
         Node **last = tasks[i].nidx > t->nidx ? &tasks[i].idx[t->nidx] : NULL; // earlier ones speak of outer loops
         if (last) *last = ir_subst1(l->ir, *last, from, to);
     }

@@ -105,6 +105,7 @@ static Task in_region(Lower *l, const Region *r, const Task *t) {
     for (int k = 0; k < r->nloops; k++) from[k] = ir_var(t->region->loop[k]), to[k] = ir_var(r->loop[k]);
     for (int k = 0; k < t->nidx; k++) u.idx[k] = ir_subst(l->ir, t->idx[k], r->nloops, from, to);
     u.e = ir_subst(l->ir, t->e, r->nloops, from, to);
+    if (u.e != t->e) lower_note_uses(l, u.e);
     return u;
 }
 
