@@ -2,6 +2,8 @@
 #ifndef BENCH_TIMING_H
 #define BENCH_TIMING_H
 
+#include "median.h"
+
 #include <stdint.h>
 #include <time.h>
 
@@ -16,12 +18,6 @@ static inline double batch(void (*call)(int), int side, int64_t calls) {
     double start = seconds();
     for (int64_t i = 0; i < calls; i++) call(side);
     return (seconds() - start) / (double)calls;
-}
-
-// For qsort.
-static inline int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 #endif

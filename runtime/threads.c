@@ -48,7 +48,7 @@ struct Team {
     pthread_cond_t wake, done;
     Worker *worker[MOST_THREADS];
     int n; // workers 1 … n
-    atomic_int spins; // none if there are more threads than processors
+    atomic_int spins;     // none if there are more threads than processors
     atomic_int sleeping;  // workers that wait for `wake`
     atomic_bool waiting;  // the call's thread waits for `done`
     // The job: its number (32 bits), whether it may still be joined (1), how many threads may (15), how many have (16).

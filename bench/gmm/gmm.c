@@ -111,16 +111,13 @@ static void check(void) {
 }
 
 // Seconds of a call of each side: the median of the batches, and the least. The sides' batches are in turn.
-static void time_sides(void (*call)(int), double least, double median[SIDES], double quickest[SIDES]) {
+static void time_sides(void (*call)(int), double least, double middle[SIDES], double quickest[SIDES]) {
     double times[SIDES][BATCHES];
     int64_t calls[SIDES];
     for (int s = 0; s < SIDES; s++) calls[s] = 1 + (int64_t)(least / batch(call, s, 1));
     for (int b = 0; b < BATCHES; b++)
         for (int s = 0; s < SIDES; s++) times[s][b] = batch(call, s, calls[s]);
-    for (int s = 0; s < SIDES; s++) {
-        qsort(times[s], BATCHES, sizeof(double), ascending);
-        median[s] = times[s][BATCHES / 2], quickest[s] = times[s][0];
-    }
+    for (int s = 0; s < SIDES; s++) middle[s] = median(times[s], BATCHES), quickest[s] = times[s][0]; // which are sorted then
 }
 
 static void measure(const char *name, void (*call)(int), double multiply_adds, double least, double peak) {

@@ -1,8 +1,8 @@
-// Numbers below the least normal ones, in the loops of --fp=fast: results that small become 0. Intel's processors take more than a
-// hundred cycles for each of them, and weights such as softmax has, exponentials of differences, go through them on the way to 0:
-// gradients of mixtures took up to four times as long. How numbers are computed is a mode of the thread: it is set before the code
-// that has the loops, and is afterwards what it was. Functions of C keep the mode of their caller: what calls some is left as it
-// is.
+// Numbers below the least normal ones, in the loops of --fp=fast: results that small become 0. Intel's processors take a
+// hundred times as long for each of them, and weights such as softmax has, exponentials of differences, go through them on the way
+// to 0: gradients of mixtures took up to four times as long. How numbers are computed is a mode of the thread: it is set before the
+// code that has the loops, and is afterwards what it was. Functions of C keep the mode of their caller: what calls some is left as
+// it is.
 #include "cpu/emit.h"
 
 static bool calls_c(const Block *block) {

@@ -236,24 +236,23 @@ static bool has_arrays(const Loop *p) {
     return false;
 }
 
+static void note_uses(Node *e, void *data) {
+    Lower *l = data;
+    for (int i = 0; i < e->nargs; i++)
+        if (e->args[i]->op == OP_final && e->args[i]->rank) vec_push(&l->uses, ((ResultUse){e->args[i], e}));
+}
+
 static void find_uses(Node *e, void *data) {
     Lower *l = data;
     if (ir_is_loop(e)) map_put(&l->loops, e, e);
     if (e->op == OP_while && !has_arrays(ir_loop(e))) vec_push(&l->whiles, e);
-    for (int i = 0; i < e->nargs; i++)
-        if (e->args[i]->op == OP_final && e->args[i]->rank) vec_push(&l->uses, ((ResultUse){e->args[i], e}));
+    note_uses(e, l);
 }
 
 void lower_find_uses(Lower *l, const Func *f) {
     ir_walk(f->noutputs, f->outputs, find_uses, l);
     for (int i = 0; i < f->noutputs; i++)
         if (f->outputs[i]->op == OP_final) vec_push(&l->uses, ((ResultUse){f->outputs[i], NULL}));
-}
-
-static void note_uses(Node *e, void *data) {
-    Lower *l = data;
-    for (int i = 0; i < e->nargs; i++)
-        if (e->args[i]->op == OP_final && e->args[i]->rank) vec_push(&l->uses, ((ResultUse){e->args[i], e}));
 }
 
 void lower_note_uses(Lower *l, Node *e) { ir_walk(1, &e, note_uses, l); }
