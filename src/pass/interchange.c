@@ -1,7 +1,8 @@
 // gen k (sum i e) runs over k outside and i inside. Where part of e is dear and depends on i but not on k, that part
 // would be computed again for every k: then the sum goes outside, as a sum of arrays, sum i (gen k e), which lowering
 // adds up in place. With this the gradient of a sum over data points is one pass over the points. The same is done where
-// k, and not i, runs along the rows of what is read, as in the product with a transposed matrix.
+// k, and not i, runs along the rows of what is read, as in the product with a transposed matrix. Where i runs along them, what
+// depends on i alone and is an array is stored, and the sum stays inside: so are the layers of a network.
 #include "pass/occurs.h"
 #include "pass/pass.h"
 #include "ir/rule.h"
@@ -29,20 +30,27 @@ static bool exceeds(const Node *e, const Var *v, int *budget) {
     return false;
 }
 
-// Is there a dear part of e that depends on v but not on k? Parts inside inner binders count.
-static bool wasted(Node *e, const Var *v, const Var *k, Map *seen) {
+// Is it an element, number v at some place, of an array in which v is no other index? The array has one for each v, and may be stored.
+static bool is_row_element(const Node *e, const Var *v) {
+    return e->op == OP_at && e->nargs == 2 && e->rank == 0 && ir_is_binder(e->args[0]) && !node_has_var(e->args[0], v);
+}
+
+// Is there a dear part of e that depends on v but not on k? Parts inside inner binders count. stored: an array's elements by v are not
+// dear.
+static bool wasted(Node *e, const Var *v, const Var *k, bool stored, Map *seen) {
     if (!node_has_var(e, v) || map_get(seen, e)) return false;
     map_put(seen, e, e);
     int budget = PASS_COST_DEAR;
-    if (!node_has_var(e, k) && exceeds(e, v, &budget)) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (wasted(e->args[i], v, k, seen)) return true;
+    bool element = stored && is_row_element(e, v);
+    if (!element && !node_has_var(e, k) && exceeds(e, v, &budget)) return true;
+    for (int i = element; i < e->nargs; i++)
+        if (wasted(e->args[i], v, k, stored, seen)) return true;
     return false;
 }
 
-static bool repeats(Node *e, const Var *v, const Var *k) {
+static bool repeats(Node *e, const Var *v, const Var *k, bool stored) {
     Map seen = {0};
-    bool r = wasted(e, v, k, &seen);
+    bool r = wasted(e, v, k, stored, &seen);
     map_free(&seen);
     return r;
 }
@@ -72,13 +80,14 @@ static void count_strides(Node *e, Strides *s, Map *seen) {
     for (int i = e->op == OP_at; i < e->nargs; i++) count_strides(e->args[i], s, seen);
 }
 
-// Is memory read in order only if k is the inner loop and v the outer?
-static bool runs_along(Node *e, const Var *v, const Var *k) {
+// Had the sum over v of e better be outside of a loop over k? If the loop would compute something dear for each k again, or if memory
+// is read in order only that way. Where it is read in order as it is, arrays by v are stored instead.
+static bool is_better_outside(Node *e, const Var *v, const Var *k) {
     Strides s = {ir_var(v), ir_var(k), 0, 0};
     Map seen = {0};
     count_strides(e, &s, &seen);
     map_free(&seen);
-    return s.along > s.across;
+    return s.along > s.across || repeats(e, v, k, s.along < s.across);
 }
 
 typedef struct Summand {
@@ -138,7 +147,7 @@ static Node *outer_sum(Interchange *x, Node *guard, bool guarded, Node *sum, Var
     Node *fixed[MAX_RANK], *idx[MAX_RANK];
     if (ir_scatters(x->m, s.e, k, n, fixed)) return NULL;
     for (int first = 0; first < n; first++) { // the loops outside of it stay there
-        if (!node_has_var(s.e, k[first]) || !(repeats(s.e, s.v, k[first]) || runs_along(s.e, s.v, k[first]))) continue;
+        if (!node_has_var(s.e, k[first]) || !is_better_outside(s.e, s.v, k[first])) continue;
         Summand wide = s;
         int count;
         if (!widen(x->m, &wide, k + first, n - first)) continue;
@@ -252,9 +261,7 @@ typedef struct Terms {
 
 static bool goes_outside(Node *sum, Var *const *k, int n) {
     for (int i = 0; i < n; i++)
-        if (node_has_var(sum->args[0], k[i]) &&
-            (repeats(sum->args[0], sum->u.var, k[i]) || runs_along(sum->args[0], sum->u.var, k[i])))
-            return true;
+        if (node_has_var(sum->args[0], k[i]) && is_better_outside(sum->args[0], sum->u.var, k[i])) return true;
     return false;
 }
 
