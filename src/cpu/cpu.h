@@ -27,6 +27,8 @@ typedef struct CpuOptions {
 int cpu_registers(const char *cpu);
 // How many lanes loops have.
 int cpu_width(const char *cpu);
+// Whether that of this name loads a vector of numbers from anywhere by one fast instruction.
+bool cpu_gathers(const char *cpu);
 
 typedef struct CpuModule CpuModule;
 typedef struct CpuJit CpuJit;

@@ -11,6 +11,7 @@ typedef struct Sum {
     LLVMValueRef outer; // its slot
     Op by;              // OP_add, OP_min or OP_max
     bool scanned;       // all lanes have the same
+    LLVMValueRef lanes; // what the loops so far have left in theirs; NULL before the first
 } Sum;
 
 typedef struct LaneLoop {
@@ -33,7 +34,7 @@ static void look_inside(LaneLoop *z, const Block *block) {
         if (s->kind == ST_SET && p->temp[s->dst] && !listed(z, s->dst)) {
             const Stmt *by = p->def[s->args[0]];
             bool extreme = by->kind == ST_OP && (by->op == OP_min || by->op == OP_max);
-            vec_push(&z->sums, ((Sum){s->dst, p->temp[s->dst], extreme ? by->op : OP_add, lanes_sets_scan(p, s)}));
+            vec_push(&z->sums, ((Sum){s->dst, p->temp[s->dst], extreme ? by->op : OP_add, lanes_sets_scan(p, s), NULL}));
         }
         const Buf *bufs[] = {s->buf, s->src};
         for (int k = 0; k < 2; k++) {
@@ -89,28 +90,54 @@ static void end_sums(LaneLoop *z, const Stmt *s) {
     }
 }
 
+static LLVMValueRef combined(Body *p, const Sum *s, LLVMValueRef x, LLVMValueRef y) {
+    const Kind kind = body_kind(p, s->cell);
+    if (s->by == OP_add) return lanes_plus(p, kind, x, y);
+    p->e->lanes = (int)LLVMGetVectorSize(LLVMTypeOf(x));
+    LLVMValueRef extreme = emit_op(p->e, s->by, kind, x, y);
+    p->e->lanes = 0;
+    return extreme;
+}
+
+// What the lanes of the loops so far have left, in those of one vector of n.
+static LLVMValueRef folded(Body *p, const Sum *s, int n) {
+    LLVMValueRef v = s->lanes;
+    const int lanes = (int)LLVMGetVectorSize(LLVMTypeOf(v));
+    if (n == lanes) return v;
+    LLVMValueRef all = lanes_part(p, v, 0, n);
+    for (int first = n; first < lanes && !s->scanned; first += n) all = combined(p, s, all, lanes_part(p, v, first, n));
+    return all;
+}
+
 static void begin_cells(LaneLoop *z) {
     Body *p = z->p;
     for (int i = 0; i < z->sums.len; i++) {
         const Sum *s = &z->sums.data[i];
         LLVMTypeRef one = emit_type(p->e, body_kind(p, s->cell)), type = lanes_vector_type(p, one);
-        LLVMValueRef before = LLVMBuildLoad2(p->e->builder, one, s->outer, "");
+        LLVMValueRef start = s->lanes                          ? folded(p, s, p->lanes)
+                             : s->by == OP_add && !s->scanned ? LLVMConstNull(type)
+                                                              : lanes_splat(p, LLVMBuildLoad2(p->e->builder, one, s->outer, ""));
         p->sums_cell[s->cell] = true;
         p->temp[s->cell] = body_slot(p, type, p->tree->temps.data[s->cell].name);
-        LLVMBuildStore(p->e->builder, s->by == OP_add && !s->scanned ? LLVMConstNull(type) : lanes_splat(p, before),
-                       p->temp[s->cell]);
+        LLVMBuildStore(p->e->builder, start, p->temp[s->cell]);
+    }
+}
+
+static void end_cells(LaneLoop *z) {
+    Body *p = z->p;
+    for (int i = 0; i < z->sums.len; i++) {
+        Sum *s = &z->sums.data[i];
+        LLVMTypeRef type = lanes_vector_type(p, emit_type(p->e, body_kind(p, s->cell)));
+        s->lanes = LLVMBuildLoad2(p->e->builder, type, p->temp[s->cell], "");
+        p->temp[s->cell] = s->outer;
+        p->sums_cell[s->cell] = false;
     }
 }
 
 // The least or the greatest of the lanes.
-static LLVMValueRef extreme_of(Body *p, Op op, Kind kind, LLVMValueRef v) {
-    Emitter *e = p->e;
-    for (int n = p->lanes / 2; n > 1; n /= 2) {
-        e->lanes = n;
-        v = emit_op(e, op, kind, lanes_part(p, v, 0, n), lanes_part(p, v, n, n));
-        e->lanes = 0;
-    }
-    return emit_op(e, op, kind, lanes_extract(p, v, 0), lanes_extract(p, v, 1));
+static LLVMValueRef extreme_of(Body *p, const Sum *s) {
+    LLVMValueRef v = folded(p, s, 2);
+    return emit_op(p->e, s->by, body_kind(p, s->cell), lanes_extract(p, v, 0), lanes_extract(p, v, 1));
 }
 
 // The sums among the cells: those of cells of one kind that follow one another are made at once.
@@ -128,13 +155,12 @@ static void add_up_cells(LaneLoop *z, LLVMValueRef *v) {
     }
 }
 
-static void end_cells(LaneLoop *z) {
+// Gives the cells what the lanes of all loops have left.
+static void settle_cells(LaneLoop *z) {
     Body *p = z->p;
     LLVMValueRef *v = ARENA_ARRAY(p->e->arena, LLVMValueRef, z->sums.len + 1);
-    for (int i = 0; i < z->sums.len; i++) {
-        Temp cell = z->sums.data[i].cell;
-        v[i] = LLVMBuildLoad2(p->e->builder, lanes_vector_type(p, emit_type(p->e, body_kind(p, cell))), p->temp[cell], "");
-    }
+    p->lanes = p->e->width;
+    for (int i = 0; i < z->sums.len; i++) v[i] = folded(p, &z->sums.data[i], p->lanes);
     add_up_cells(z, v);
     for (int i = 0; i < z->sums.len; i++) {
         const Sum *s = &z->sums.data[i];
@@ -145,12 +171,11 @@ static void end_cells(LaneLoop *z) {
             LLVMValueRef old = LLVMBuildLoad2(p->e->builder, emit_type(p->e, kind), s->outer, "");
             v[i] = emit_accumulate(p->e, kind, old, v[i], false);
         } else {
-            v[i] = extreme_of(p, s->by, kind, v[i]);
+            v[i] = extreme_of(p, s);
         }
         LLVMBuildStore(p->e->builder, v[i], s->outer);
-        p->temp[s->cell] = s->outer;
-        p->sums_cell[s->cell] = false;
     }
+    p->lanes = 0;
 }
 
 // Runs the iterations from `first` on as lanes, and says where it stopped: with a mask at the end, without one where less
@@ -272,6 +297,7 @@ void lanes_for(Body *p, const Stmt *s) {
         if (known ? left(n, done) >= width * k : half) done = run(&z, s, done, n, width * k, false);
     }
     if ((masks || s->lanes > 1) && !(known && left(n, done) == 0)) done = run(&z, s, done, n, width, masks);
+    settle_cells(&z);
     if (rows_stream(p, s)) finish_streams(p);
     end_sums(&z, s);
     vec_free(&z.sums);

@@ -148,6 +148,15 @@ int cpu_width(const char *cpu) {
     return n;
 }
 
+bool cpu_gathers(const char *cpu) {
+    CpuOptions opt = {.cpu = cpu};
+    if (cpu && !cpu_known(cpu)) return false;
+    LLVMTargetMachineRef machine = cpu_machine(&opt, false);
+    bool gathers = has_gathers(machine);
+    LLVMDisposeTargetMachine(machine);
+    return gathers;
+}
+
 int cpu_registers(const char *cpu) {
     CpuOptions opt = {.cpu = cpu};
     if (cpu && !cpu_known(cpu)) return 16; // cpu_emit will say so

@@ -280,6 +280,7 @@ static LaneOptions lane_options(const Compilation *c) {
     how.width = o->lanes > 0 ? o->lanes : width;
     how.roots = o->fp == CPU_FP_FAST && how.width >= 4 && width == how.width;
     how.shared = how.roots && how.width == 4;
+    how.gathers = !counted && how.width >= 8 && cpu_gathers(target_cpu(o));
     return how;
 }
 

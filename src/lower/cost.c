@@ -44,6 +44,11 @@ static double trips(const Model *p, const Stmt *s, bool outermost) {
     return p->machine->short_trips * (map_get(&p->rests, (void *)((intptr_t)s->args[0] + 1)) ? p->machine->window : 1);
 }
 
+// Of an element of a vector whose elements are apart.
+static double apart_cost(const Model *p, const Stmt *s) {
+    return s->kind == ST_LOAD && p->gathers ? p->machine->gather : p->machine->move;
+}
+
 // Of an access, or of an addition, which is two.
 static double move_cost(const Model *p, const Stmt *s, int vectors) {
     const Buf *b = s->buf;
@@ -54,14 +59,14 @@ static double move_cost(const Model *p, const Stmt *s, int vectors) {
     for (int i = 0; i < p->loads; i++)
         if (p->load[i].move == s) return moves / p->machine->lanes + p->machine->row;
     for (int j = 0; j < b->rank; j++)
-        if (j != k && iter_varies(&p->it, index[j])) return moves * p->machine->move;
-    if (iter_is_own(&p->it, b)) return moves * p->machine->move;
+        if (j != k && iter_varies(&p->it, index[j])) return moves * apart_cost(p, s);
+    if (iter_is_own(&p->it, b)) return moves * apart_cost(p, s);
     if (k == b->rank - 1 && iter_info(&p->it, index[k])->step == 1) return moves / p->machine->lanes;
     if (k == b->rank - 1 && iter_info(&p->it, index[k])->step == -1) return 2 * moves / p->machine->lanes; // turned round
     for (int i = 0; i < p->runs; i++)
         if (p->run[i].move == s && p->run[i].length > 1) return moves / p->machine->lanes + p->machine->row;
     bool again, row = lanes_row(p->it.loop, p->inner.len, p->inner.data, s, &again) >= 0;
-    return row ? moves / p->machine->lanes + p->machine->row / (again ? p->machine->short_trips : 1) : moves * p->machine->move;
+    return row ? moves / p->machine->lanes + p->machine->row / (again ? p->machine->short_trips : 1) : moves * apart_cost(p, s);
 }
 
 double model_lanes(Model *p, const Block *block, int vectors) {

@@ -11,6 +11,7 @@ typedef struct Model {
     bool always;        // lanes wherever that is possible
     bool roots;         // square roots of vectors are approximated
     bool shared;        // roots and quotients are, in some vectors of a block
+    bool gathers;       // an instruction loads vectors of elements that are apart
     bool masks;         // what lanes leave over is one more vector, with a mask
     bool never;         // nowhere
     bool silent;        // about choices in loops inside, which are asked for again

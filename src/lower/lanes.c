@@ -297,6 +297,7 @@ void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
                        .always = opt->always,
                        .roots = opt->roots,
                        .shared = opt->shared,
+                       .gathers = opt->gathers,
                        .masks = opt->width >= LANES_MASKED},
                  .width = opt->width};
     p.registers = machine->registers ? (int)machine->registers : opt->registers;

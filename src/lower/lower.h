@@ -29,6 +29,7 @@ typedef struct LaneOptions {
     int registers;          // for vectors
     int width;              // how many lanes one has
     bool roots;             // square roots of vectors are approximated (cpu/roots.c), so that they cost little
+    bool gathers;           // a vector of elements that are apart in memory is loaded by one instruction
     bool threads;           // loops may be cut for them
     bool shared; // so are quotients, and either only in some of the vectors of a block: the processor's unit does the others
 } LaneOptions;

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { N = 200000, ROWS = 5000, COLUMNS = 40, BINS = 50, RAGGED = 6000, ENTRIES = 6, MOST = N };
+enum { N = 200000, ROWS = 5000, COLUMNS = 40, BINS = 50, RAGGED = 16000, ENTRIES = 6, MOST = N };
 
 static double x[ROWS * COLUMNS > N ? ROWS *COLUMNS : N], y[N];
 static int64_t is[N], lengths[RAGGED];
