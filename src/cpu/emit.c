@@ -771,8 +771,7 @@ static void emit_otherwise(Body *p, const Tree *tree, const char *name) {
 }
 
 void body_mark_quick(Emitter *e, LLVMValueRef function) {
-    LLVMAttributeRef quick = LLVMCreateStringAttribute(e->context, QUICK_ATTRIBUTE, sizeof QUICK_ATTRIBUTE - 1, "", 0);
-    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, quick);
+    emit_text_attribute(e, function, QUICK_ATTRIBUTE, "");
 }
 
 LLVMValueRef body_function(Emitter *e, const Tree *tree, const char *name, int extra, bool cold) {
@@ -785,6 +784,7 @@ LLVMValueRef body_function(Emitter *e, const Tree *tree, const char *name, int e
     if (extra) type = emit_function_type(e, LLVMGetReturnType(type), (int)n + extra, params, false);
     LLVMValueRef function = LLVMAddFunction(e->module, name, type);
     for (int i = 0; i < (cold ? 4 : 2); i++) emit_attribute(e, function, LLVMAttributeFunctionIndex, attributes[i], 0);
+    emit_wide(e, function);
     LLVMSetLinkage(function, LLVMInternalLinkage);
     return function;
 }

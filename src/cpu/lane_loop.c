@@ -261,11 +261,8 @@ static int64_t left(LLVMValueRef n, LLVMValueRef done) { return LLVMConstIntGetS
 // Vectors for which there are no registers wait on the stack. None is to lie across two lines of the cache, or pages: what has just
 // been stored is not forwarded then to the load that needs it, and the loop takes up to twice as long.
 static void align_stack(Body *p) {
-    static const char realign[] = "stackrealign";
     if (p->e->native < LANES_MASKED) return;
-    LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInsertBlock(p->e->builder));
-    LLVMAttributeRef attribute = LLVMCreateStringAttribute(p->e->context, realign, sizeof realign - 1, "", 0);
-    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute);
+    emit_text_attribute(p->e, LLVMGetBasicBlockParent(LLVMGetInsertBlock(p->e->builder)), "stackrealign", "");
 }
 
 static bool rows_stream(const Body *p, const Stmt *s) {

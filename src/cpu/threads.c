@@ -63,6 +63,7 @@ static LLVMValueRef add_function(Body *p, const char *what, LLVMTypeRef type) {
     LLVMValueRef f = LLVMAddFunction(p->e->module, name, type);
     LLVMSetLinkage(f, LLVMInternalLinkage);
     emit_attribute(p->e, f, LLVMAttributeFunctionIndex, "nounwind", 0);
+    emit_wide(p->e, f);
     return f;
 }
 

@@ -1,5 +1,6 @@
 // Scalars in LLVM IR: types, literals, and every elementwise operation of ops.def.
 #include "cpu/emit.h"
+#include "lower/lower.h"
 
 // Literal exponents up to these magnitudes become multiplications; in single precision few, since each of them rounds.
 enum { POWI_INLINE = 64, POWI_INLINE_FLOAT = 3 };
@@ -73,6 +74,16 @@ void emit_attribute(Emitter *e, LLVMValueRef function, LLVMAttributeIndex at, co
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     if (!kind) fatal_bug("LLVM has no attribute %s", name);
     LLVMAddAttributeAtIndex(function, at, LLVMCreateEnumAttribute(e->context, kind, value));
+}
+
+void emit_text_attribute(Emitter *e, LLVMValueRef function, const char *name, const char *value) {
+    LLVMAttributeRef text =
+        LLVMCreateStringAttribute(e->context, name, (unsigned)strlen(name), value, (unsigned)strlen(value));
+    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, text);
+}
+
+void emit_wide(Emitter *e, LLVMValueRef function) {
+    if (e->native > LANES_MASKED) emit_text_attribute(e, function, "prefer-vector-width", "512");
 }
 
 LLVMValueRef emit_declare(Emitter *e, const char *name, LLVMTypeRef type, const char *const *attrs) {

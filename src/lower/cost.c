@@ -174,6 +174,32 @@ bool model_adds(const Block *block) {
     return false;
 }
 
+// Is a simple loop inside of others nothing but sums along rows? If masks are cheap, it has lanes: of what is left over of a row they make
+// a vector or two, where LLVM's loops take it one by one, and iterations of the loop around may share it (jam.c). Loops of few iterations
+// are written out.
+static bool sums_rows(Model *p, Stmt *loop) {
+    enum { LEAST = 16 };
+    int64_t n;
+    int sums = 0;
+    if (!p->mask_registers || loop->few || loop->outer || map_get(&p->windows, (void *)((intptr_t)loop->args[0] + 1))) return false;
+    if (iter_literal(&p->it, loop->args[0], &n) && n < LEAST) return false;
+    bool rows = model_look(p, loop);
+    for (int i = 0; rows && i < loop->body->stmts.len; i++) {
+        const Stmt *s = loop->body->stmts.data[i];
+        sums += s->kind == ST_SET;
+        if (s->kind != ST_LOAD) {
+            bool sum = s->kind == ST_SET && kind_is_float(iter_info(&p->it, s->dst)->kind);
+            rows = sum || s->kind == ST_LIT || s->kind == ST_GET || (s->kind == ST_OP && op_info[s->op].lanes);
+            continue;
+        }
+        const int last = s->buf->rank - 1, k = iter_apart(&p->it, s->buf, stmt_index(s));
+        for (int j = 0; j < last; j++) rows &= !iter_varies(&p->it, stmt_index(s)[j]);
+        rows &= iter_all_agree(&p->it, s->buf, stmt_index(s)) || (k == last && iter_info(&p->it, stmt_index(s)[k])->step == 1);
+    }
+    iter_forget(&p->it);
+    return rows && sums;
+}
+
 // Is a simple loop that stands alone better left to LLVM? It does several vectors at a time, which sums need, but which is slower
 // where moves are the limit. Of neighbours it loads those that are new and shifts vectors: that is good for moves, not for sums.
 static bool is_llvms(const Block *block) { return model_adds(block) != has_neighbours(block); }
@@ -298,6 +324,12 @@ static void explain_choice(Model *p, Stmt *loop, double plain, double laned, con
     p->silent = false;
 }
 
+static void explain_rows(const Model *p, const Stmt *loop) {
+    Explain *x = p->it.tree->func->ir->explain;
+    if (!p->silent && explain_wants(x, EXPLAIN_SCHEDULE))
+        explain(x, EXPLAIN_SCHEDULE, loop->span, "loop over `%s`: several iterations at once: it adds up rows", name_of(p, loop));
+}
+
 double model_best(Model *p, Stmt *loop, bool *lanes) {
     bool outermost = p->depth++ == 0, wished = model_wished(p, loop), simple = !wished && is_plain(p, loop->body, loop->dst);
     const char *attribute = wished || has_wished(p, loop->body) ? "lane" : stmt_wish(loop, WISH_sequential) ? "sequential" : NULL;
@@ -312,6 +344,11 @@ double model_best(Model *p, Stmt *loop, bool *lanes) {
     if (wished || (!attribute && (p->always || !alone))) laned = with_lanes(p, loop, n, each);
     *lanes = p->always || wished ? laned < DBL_MAX : laned * p->machine->worth < plain;
     if (!alone || attribute) explain_choice(p, loop, plain, laned, attribute, *lanes);
+    if (!*lanes && !attribute && simple && !outermost && !p->never && sums_rows(p, loop)) {
+        map_put(&p->rows, loop, loop);
+        explain_rows(p, loop);
+        return *lanes = true, plain;
+    }
     if (*lanes && p->noting) vec_push(&p->taken, loop);
     return *lanes ? laned : plain;
 }

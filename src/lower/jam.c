@@ -217,7 +217,7 @@ static bool is_sum(const Jammer *z, const Stmt *set) {
 static bool sums_rows(Jammer *z) {
     const Block *b = z->inner->body;
     Gain g = {.other = time_of_block(z, b)};
-    if (z->precise || z->laned || z->loop->few || z->inner->few || z->inner->lanes || z->inner->wishes) return false;
+    if (z->precise || z->laned || z->loop->few || z->inner->few || z->inner->wishes) return false;
     if (z->loop->body->stmts.len > MOST_AROUND || (trips(z, z->inner->args[0]) >= 0 && trips(z, z->inner->args[0]) < LEAST_SUM))
         return false;
     for (int i = 0; i < b->stmts.len; i++) {
@@ -244,7 +244,7 @@ static bool sums_rows(Jammer *z) {
     }
     g.other -= g.shared;
     z->gain = g;
-    return g.kept && g.shared;
+    return g.kept && (g.shared || z->inner->lanes);
 }
 
 // By how much t grows from iteration to iteration, or UNKNOWN.
@@ -433,7 +433,7 @@ static const Stmt *far_rows(Jammer *z, Block *to, Temp *large) {
 
 static void copy_shared(Jammer *z, Block *to, Temp length, const Stmt *far) {
     Stmt *shared = emit_for(z, to, z->inner, length);
-    shared->lanes = z->inner->lanes, shared->nin = z->inner->nin, shared->in = z->inner->in; // where an attribute says so
+    shared->lanes = z->inner->lanes, shared->nin = z->inner->nin, shared->in = z->inner->in;
     for (int copy = 0; copy < z->copies; copy++) *place(z, copy, z->inner->dst) = shared->dst;
     if (far) emit_fetch(z, shared->body, far, shared->dst);
     for (int i = 0; i < z->inner->body->stmts.len; i++) copy_all(z, shared->body, z->inner->body->stmts.data[i]);

@@ -6,7 +6,7 @@
 // Of a nest, the loop is taken for which the model (cost.c) says the least time.
 #include "lower/cost.h"
 
-enum { VECTORS = 4, MOST_VECTORS = 8, LARGEST_TREE = 100000 };
+enum { VECTORS = 4, MOST_VECTORS = 8, ROW_VECTORS = 2, LARGEST_TREE = 100000 };
 
 typedef struct Chosen {
     Block *block; // with the loop in it
@@ -207,7 +207,9 @@ static int vectors(Planner *p, const Stmt *loop) {
         else wish_refuse(wish, "a vector has more lanes");
     } else if (p->m.it.added.len || has_loop(p, loop->body) || waits_for_sum(p, loop) || turns) {
         // For an element that is added to, a block takes a load, a store and an addition.
-        const int most = many && loop->small && p->registers >= MANY_REGISTERS ? MOST_VECTORS : VECTORS;
+        const int most = many && loop->small && p->registers >= MANY_REGISTERS ? MOST_VECTORS
+                         : map_get(&p->m.rows, loop)                                      ? ROW_VECTORS
+                                                                                         : VECTORS;
         for (int n = 2; n <= most; n *= 2)
             if (has_room(p, n, needed, wait)) best = n;
     }
@@ -298,7 +300,8 @@ void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
                        .roots = opt->roots,
                        .shared = opt->shared,
                        .gathers = opt->gathers,
-                       .masks = opt->width >= LANES_MASKED},
+                       .masks = opt->width >= LANES_MASKED,
+                       .mask_registers = opt->width > LANES_MASKED},
                  .width = opt->width};
     p.registers = machine->registers ? (int)machine->registers : opt->registers;
     lanes_tile(arena, tree, opt);
@@ -328,7 +331,7 @@ void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
     for (int i = 0; i < p.chosen.len; i++)
         if (p.chosen.data[i].loop->lanes > 1 && opt->width > 2)
             lanes_group(arena, tree, known, p.m.it.def, p.chosen.data[i].loop, opt);
-    map_free(&p.m.wished), map_free(&p.m.windows), map_free(&p.m.rests);
+    map_free(&p.m.wished), map_free(&p.m.rows), map_free(&p.m.windows), map_free(&p.m.rests);
     vec_free(&p.chosen);
     vec_free(&p.m.inner);
     vec_free(&p.m.taken);
