@@ -25,6 +25,8 @@ void block_rename(Block *block, Temp from, Temp to) {
         Stmt *s = block->stmts.data[i];
         for (int k = 0; k < s->nargs; k++)
             if (s->args[k] == from) s->args[k] = to;
+        for (int k = 0; s->kind == ST_NEW && k < s->buf->rank; k++)
+            if (s->buf->extent[k] == from) s->buf->extent[k] = to;
         block_rename(s->body, from, to);
         block_rename(s->other, from, to);
     }

@@ -1,0 +1,1 @@
+fsmc run --interp split_lengths.fsm triangle 'x=[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19]' >"$FSMC_TEST_TMP/expected" && fsmc run split_lengths.fsm triangle 'x=[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19]' | cmp - "$FSMC_TEST_TMP/expected" && fsmc --explain=schedule --emit=loops split_lengths.fsm -o - 2>&1 | grep -o "has a loop of its own"
