@@ -70,7 +70,8 @@ LLVMTypeRef emit_memory_type(Emitter *e, Kind kind); // of an array element: Boo
 LLVMValueRef emit_declare(Emitter *e, const char *name, LLVMTypeRef type, const char *const *attrs);
 LLVMTypeRef emit_function_type(Emitter *e, LLVMTypeRef result, int n, const LLVMTypeRef *params, bool variadic);
 void emit_attribute(Emitter *e, LLVMValueRef function, LLVMAttributeIndex at, const char *name, uint64_t value);
-void emit_text_attribute(Emitter *e, LLVMValueRef function, const char *name, const char *value); // of a name that LLVM need not know
+// Of a name that LLVM need not know.
+void emit_text_attribute(Emitter *e, LLVMValueRef function, const char *name, const char *value);
 // A function with loops: LLVM makes vectors as wide as the lanes, where it would take half of them by itself.
 void emit_wide(Emitter *e, LLVMValueRef function);
 LLVMValueRef emit_intrinsic(Emitter *e, const char *name, int ntypes, LLVMTypeRef *types, int nargs, LLVMValueRef *args);

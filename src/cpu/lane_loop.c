@@ -114,7 +114,7 @@ static void begin_cells(LaneLoop *z) {
     for (int i = 0; i < z->sums.len; i++) {
         const Sum *s = &z->sums.data[i];
         LLVMTypeRef one = emit_type(p->e, body_kind(p, s->cell)), type = lanes_vector_type(p, one);
-        LLVMValueRef start = s->lanes                          ? folded(p, s, p->lanes)
+        LLVMValueRef start = s->lanes                         ? folded(p, s, p->lanes)
                              : s->by == OP_add && !s->scanned ? LLVMConstNull(type)
                                                               : lanes_splat(p, LLVMBuildLoad2(p->e->builder, one, s->outer, ""));
         p->sums_cell[s->cell] = true;

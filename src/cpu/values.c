@@ -77,8 +77,7 @@ void emit_attribute(Emitter *e, LLVMValueRef function, LLVMAttributeIndex at, co
 }
 
 void emit_text_attribute(Emitter *e, LLVMValueRef function, const char *name, const char *value) {
-    LLVMAttributeRef text =
-        LLVMCreateStringAttribute(e->context, name, (unsigned)strlen(name), value, (unsigned)strlen(value));
+    LLVMAttributeRef text = LLVMCreateStringAttribute(e->context, name, (unsigned)strlen(name), value, (unsigned)strlen(value));
     LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, text);
 }
 

@@ -174,9 +174,9 @@ bool model_adds(const Block *block) {
     return false;
 }
 
-// Is a simple loop inside of others nothing but sums along rows? If masks are cheap, it has lanes: of what is left over of a row they make
-// a vector or two, where LLVM's loops take it one by one, and iterations of the loop around may share it (jam.c). Loops of few iterations
-// are written out.
+// Is a simple loop inside of others nothing but sums along rows? If masks are cheap, it has lanes: of what is left over of a row
+// they make a vector or two, where LLVM's loops take it one by one, and iterations of the loop around may share it (jam.c). Loops
+// of few iterations are written out.
 static bool sums_rows(Model *p, Stmt *loop) {
     enum { LEAST = 16 };
     int64_t n;

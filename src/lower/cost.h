@@ -8,21 +8,21 @@
 typedef struct Model {
     Iterations it;
     const Machine *machine;
-    bool always;        // lanes wherever that is possible
-    bool roots;         // square roots of vectors are approximated
-    bool shared;        // roots and quotients are, in some vectors of a block
-    bool gathers;       // an instruction loads vectors of elements that are apart
-    bool masks;         // what lanes leave over is one more vector, with a mask
+    bool always;         // lanes wherever that is possible
+    bool roots;          // square roots of vectors are approximated
+    bool shared;         // roots and quotients are, in some vectors of a block
+    bool gathers;        // an instruction loads vectors of elements that are apart
+    bool masks;          // what lanes leave over is one more vector, with a mask
     bool mask_registers; // masks have registers of their own, and cost next to nothing
-    bool never;         // nowhere
-    bool silent;        // about choices in loops inside, which are asked for again
-    bool noting;        // in `taken`
-    VEC(Stmt *) taken;  // loops that had better have lanes
-    Map windows, rests; // sizes, Temp + 1, that others are less by; what is left of these
-    Map wished;         // loops that have lanes because an attribute says so
-    Map rows;           // loops inside of others that are sums along rows, and have lanes for that reason
-    VEC(Stmt *) inner;  // loops inside the loop that is looked at, around the statement
-    Run *run, *load;    // of the loop that is looked at (runs.c)
+    bool never;          // nowhere
+    bool silent;         // about choices in loops inside, which are asked for again
+    bool noting;         // in `taken`
+    VEC(Stmt *) taken;   // loops that had better have lanes
+    Map windows, rests;  // sizes, Temp + 1, that others are less by; what is left of these
+    Map wished;          // loops that have lanes because an attribute says so
+    Map rows;            // loops inside of others that are sums along rows, and have lanes for that reason
+    VEC(Stmt *) inner;   // loops inside the loop that is looked at, around the statement
+    Run *run, *load;     // of the loop that is looked at (runs.c)
     int runs, loads;
     int depth;    // of loops around it
     bool chained; // the iterations of the loop around it run one after the other

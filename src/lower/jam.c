@@ -17,7 +17,7 @@ enum { MOST = 4, MOST_WISHED = 16, MOST_STATEMENTS = 60, UNKNOWN = 1000, SUMS = 
 // Iterations whose inner loops differ in length: how many at a time where registers are few, and of those that are left.
 enum { UNEQUAL = 2, OF_REST = 2 };
 // Of sums that LLVM makes of vectors: how many of them share a loop, statements around it, and iterations that are worth it.
-enum { SUMS_SHARE = 4, MOST_AROUND = 16, LEAST_SUM = 16 };
+enum { SUMS_SHARE = 4, MOST_AROUND = 16, LEAST_SUM = 16, FEW_VECTORS = 2 };
 
 // Of the inner loop: moves of vectors that iterations share, vectors that each of them keeps in registers, whether it loads
 // what is the same in all lanes, and the time of what they do not share.
@@ -213,11 +213,11 @@ static bool is_sum(const Jammer *z, const Stmt *set) {
 }
 
 // Is the inner loop nothing but sums along rows, one of which iterations share? LLVM makes vectors of them, but loads all rows for
-// each.
+// each. Or has it lanes, of few vectors? Then several sums are under way at once, and added up over the lanes at once.
 static bool sums_rows(Jammer *z) {
     const Block *b = z->inner->body;
     Gain g = {.other = time_of_block(z, b)};
-    if (z->precise || z->laned || z->loop->few || z->inner->few || z->inner->wishes) return false;
+    if (z->precise || z->laned || z->loop->few || z->inner->few || z->inner->wishes || z->inner->lanes > FEW_VECTORS) return false;
     if (z->loop->body->stmts.len > MOST_AROUND || (trips(z, z->inner->args[0]) >= 0 && trips(z, z->inner->args[0]) < LEAST_SUM))
         return false;
     for (int i = 0; i < b->stmts.len; i++) {

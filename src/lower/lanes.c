@@ -208,8 +208,8 @@ static int vectors(Planner *p, const Stmt *loop) {
     } else if (p->m.it.added.len || has_loop(p, loop->body) || waits_for_sum(p, loop) || turns) {
         // For an element that is added to, a block takes a load, a store and an addition.
         const int most = many && loop->small && p->registers >= MANY_REGISTERS ? MOST_VECTORS
-                         : map_get(&p->m.rows, loop)                                      ? ROW_VECTORS
-                                                                                         : VECTORS;
+                         : map_get(&p->m.rows, loop)                           ? ROW_VECTORS
+                                                                               : VECTORS;
         for (int n = 2; n <= most; n *= 2)
             if (has_room(p, n, needed, wait)) best = n;
     }

@@ -30,13 +30,14 @@ static bool exceeds(const Node *e, const Var *v, int *budget) {
     return false;
 }
 
-// Is it an element, number v at some place, of an array in which v is no other index? The array has one for each v, and may be stored.
+// Is it an element, number v at some place, of an array that does not depend on v otherwise? It has one for each v, and may be
+// stored.
 static bool is_row_element(const Node *e, const Var *v) {
     return e->op == OP_at && e->nargs == 2 && e->rank == 0 && ir_is_binder(e->args[0]) && !node_has_var(e->args[0], v);
 }
 
-// Is there a dear part of e that depends on v but not on k? Parts inside inner binders count. stored: an array's elements by v are not
-// dear.
+// Is there a dear part of e that depends on v but not on k? Parts inside inner binders count. stored: but for
+// elements of arrays by v.
 static bool wasted(Node *e, const Var *v, const Var *k, bool stored, Map *seen) {
     if (!node_has_var(e, v) || map_get(seen, e)) return false;
     map_put(seen, e, e);
@@ -80,8 +81,8 @@ static void count_strides(Node *e, Strides *s, Map *seen) {
     for (int i = e->op == OP_at; i < e->nargs; i++) count_strides(e->args[i], s, seen);
 }
 
-// Had the sum over v of e better be outside of a loop over k? If the loop would compute something dear for each k again, or if memory
-// is read in order only that way. Where it is read in order as it is, arrays by v are stored instead.
+// Had the sum over v of e better be outside of a loop over k? If the loop would compute something dear for each k again, or if
+// memory is read in order only that way. Where it is read in order as it is, arrays by v are stored instead.
 static bool is_better_outside(Node *e, const Var *v, const Var *k) {
     Strides s = {ir_var(v), ir_var(k), 0, 0};
     Map seen = {0};
