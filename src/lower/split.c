@@ -251,22 +251,41 @@ static void replace(Block *block, int at, Block *by) {
 
 enum { MOST_LENGTHS = 8 };
 
-// The lengths of rows that loops inside go over, once, and that may be long. 0: some are; -1: it cannot be said of all.
-static int row_lengths(const Splitter *z, const Stmt *loop, Temp *length) {
+// Does the loop inside of another go along a row for each of its iterations? *again: and not for the first time
+static bool goes_over_row(Stmt *loop, Stmt *over, bool *again) {
+    bool rows = false, seen;
+    *again = true;
+    for (int k = 0; over->kind == ST_FOR && k < over->body->stmts.len; k++) {
+        const Stmt *load = over->body->stmts.data[k];
+        if (load->kind != ST_LOAD || lanes_row(loop, 1, &over, load, &seen) < 0) continue;
+        rows = true, *again &= seen;
+    }
+    return rows;
+}
+
+// Up to how many elements such rows are short: fewer if they are only added up, which has lanes of its own then.
+static int64_t most_of_short_row(const Splitter *z, Stmt *loop) {
+    bool again;
+    for (int i = 0; i < loop->body->stmts.len; i++) {
+        Stmt *over = loop->body->stmts.data[i];
+        if (goes_over_row(loop, over, &again) && !map_get(&z->m->rows, over)) return (int64_t)z->m->machine->long_row;
+    }
+    return (int64_t)z->m->machine->sum_row;
+}
+
+// The lengths of rows that loops inside go over, once, and that may be longer than the limit. 0: some are; -1: it cannot be said of
+// all.
+static int row_lengths(const Splitter *z, Stmt *loop, int64_t limit, Temp *length) {
     int n = 0;
     for (int i = 0; i < loop->body->stmts.len; i++) {
         Stmt *over = loop->body->stmts.data[i];
         if (over->kind != ST_FOR && (block_has_for(over->body) || block_has_for(over->other))) return -1;
         if (over->kind == ST_FOR && block_has_for(over->body)) return -1;
-        bool rows = false, seen = false;
-        for (int k = 0; over->kind == ST_FOR && k < over->body->stmts.len; k++) {
-            bool again;
-            rows |= over->body->stmts.data[k]->kind == ST_LOAD && lanes_row(loop, 1, &over, over->body->stmts.data[k], &again) >= 0;
-        }
+        bool again, seen = false;
         int64_t known;
-        if (!rows) continue;
+        if (!goes_over_row(loop, over, &again)) continue;
         if (iter_literal(&z->m->it, over->args[0], &known)) {
-            if (known > (int64_t)z->m->machine->long_row) return 0;
+            if (known > limit) return 0;
             continue;
         }
         for (int k = 0; k < n; k++) seen |= length[k] == over->args[0];
@@ -278,9 +297,9 @@ static int row_lengths(const Splitter *z, const Stmt *loop, Temp *length) {
 }
 
 // if all rows are short { the loop as it was } else { its halves }, in the place of these.
-static void choose_by_length(Splitter *z, Stmt *whole, Block *by, int n, const Temp *length) {
+static void choose_by_length(Splitter *z, Stmt *whole, Block *by, int64_t most, int n, const Temp *length) {
     Block all = {0};
-    Temp limit = put_literal(z, &all, (int64_t)z->m->machine->long_row), are_short = -1;
+    Temp limit = put_literal(z, &all, most), are_short = -1;
     for (int k = 0; k < n; k++) {
         Temp is = put(z, &all, ST_OP, OP_le, 2, (Temp[]){length[k], limit}, (TempInfo){.kind = KIND_BOOL});
         are_short = k ? put(z, &all, ST_OP, OP_and, 2, (Temp[]){are_short, is}, (TempInfo){.kind = KIND_BOOL}) : is;
@@ -299,7 +318,8 @@ static void split(Splitter *z, Block *block, int at, bool lanes) {
     z->early = ARENA_ARRAY(z->arena, bool, z->n + 1), z->of = ARENA_ARRAY(z->arena, Effects, z->n + 1);
     z->waiting.len = z->again.len = 0;
     Temp length[MOST_LENGTHS];
-    int n = lanes ? row_lengths(z, z->loop, length) : 0;
+    const int64_t most = most_of_short_row(z, z->loop);
+    int n = lanes ? row_lengths(z, z->loop, most, length) : 0;
     for (int i = 0; i < z->n; i++) effects_add(&z->of[i], z->loop->body->stmts.data[i]);
     if (n >= 0 && divide(z) && settle_needs(z)) {
         Block by = {0};
@@ -308,7 +328,7 @@ static void split(Splitter *z, Block *block, int at, bool lanes) {
                 n ? ", where rows are long" : "");
         Stmt *whole = n ? tree_clone(z->arena, z->tree, z->loop) : NULL;
         build(z, &by);
-        if (n) choose_by_length(z, whole, &by, n, length);
+        if (n) choose_by_length(z, whole, &by, most, n, length);
         replace(block, at, &by);
         z->any = true;
     }
@@ -326,17 +346,13 @@ static bool may_split(Splitter *z, Stmt *loop) {
 
 // Do loops inside go over rows, once, that may be long? Then the loop has lanes only where they are short (stage.c), and its
 // scalar work should have them in any case: an outermost loop is both, and a call decides.
-static bool has_rows(const Splitter *z, const Stmt *loop) {
+static bool has_rows(const Splitter *z, Stmt *loop) {
     for (int i = 0; i < loop->body->stmts.len; i++) {
         Stmt *over = loop->body->stmts.data[i];
-        for (int k = 0; over->kind == ST_FOR && k < over->body->stmts.len; k++) {
-            const Stmt *load = over->body->stmts.data[k];
-            bool again;
-            int64_t n;
-            if (load->kind != ST_LOAD || lanes_row(loop, 1, &over, load, &again) < 0 || again || block_has_for(over->body))
-                continue;
-            if (!iter_literal(&z->m->it, over->args[0], &n) || n > (int64_t)z->m->machine->long_row) return true;
-        }
+        bool again;
+        int64_t n;
+        if (!goes_over_row(loop, over, &again) || again || block_has_for(over->body)) continue;
+        if (!iter_literal(&z->m->it, over->args[0], &n) || n > most_of_short_row(z, loop)) return true;
     }
     return false;
 }

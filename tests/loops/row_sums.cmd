@@ -3,6 +3,7 @@ for cpu in x86-64-v4 x86-64-v3; do
         echo "$cpu $e: $(fsmc --target-cpu=$cpu --entry=$e --emit=loops row_sums.fsm -o - | sed '/^} otherwise/q' | grep -o '[a-z ]*lanes for\|^ *for\|otherwise {' |
             sed 's/^ *//' | tr '\n' ';')"
     done
+    echo "$cpu layer: short rows: $(fsmc --target-cpu=$cpu --fp=fast --entry=layer --emit=loops row_sums.fsm -o - | grep -o '<= [1-9][0-9]*$' | tr '\n' ';')"
 done
 for m in 1 6; do
     for n in 1 7 8 9 16 17 23 33 63; do
