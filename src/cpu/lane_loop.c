@@ -90,23 +90,9 @@ static void end_sums(LaneLoop *z, const Stmt *s) {
     }
 }
 
-static LLVMValueRef combined(Body *p, const Sum *s, LLVMValueRef x, LLVMValueRef y) {
-    const Kind kind = body_kind(p, s->cell);
-    if (s->by == OP_add) return lanes_plus(p, kind, x, y);
-    p->e->lanes = (int)LLVMGetVectorSize(LLVMTypeOf(x));
-    LLVMValueRef extreme = emit_op(p->e, s->by, kind, x, y);
-    p->e->lanes = 0;
-    return extreme;
-}
-
 // What the lanes of the loops so far have left, in those of one vector of n.
 static LLVMValueRef folded(Body *p, const Sum *s, int n) {
-    LLVMValueRef v = s->lanes;
-    const int lanes = (int)LLVMGetVectorSize(LLVMTypeOf(v));
-    if (n == lanes) return v;
-    LLVMValueRef all = lanes_part(p, v, 0, n);
-    for (int first = n; first < lanes && !s->scanned; first += n) all = combined(p, s, all, lanes_part(p, v, first, n));
-    return all;
+    return s->scanned ? lanes_part(p, s->lanes, 0, n) : lanes_folded(p, s->by, body_kind(p, s->cell), s->lanes, n);
 }
 
 static void begin_cells(LaneLoop *z) {

@@ -544,17 +544,10 @@ typedef struct Step {
 static LLVMValueRef ones(Body *p, Kind kind) { return lanes_splat(p, LLVMConstReal(emit_type(p->e, kind), 1)); }
 static LLVMValueRef zeros(Body *p, Kind kind) { return LLVMConstNull(lanes_vector_type(p, emit_type(p->e, kind))); }
 
-static LLVMValueRef combined(Body *p, Op op, Kind kind, LLVMValueRef x, LLVMValueRef y) {
-    p->e->lanes = p->lanes;
-    LLVMValueRef v = op == OP_add || op == OP_sub ? emit_accumulate(p->e, kind, x, y, op == OP_sub) : emit_op(p->e, op, kind, x, y);
-    p->e->lanes = 0;
-    return v;
-}
-
 // Of what may be NULL, which is 0.
 static LLVMValueRef sum(Body *p, Op op, Kind kind, LLVMValueRef x, LLVMValueRef y) {
     if (!y) return x;
-    return x || op == OP_sub ? combined(p, op, kind, x ? x : zeros(p, kind), y) : y;
+    return x || op == OP_sub ? lanes_combined(p, op, kind, x ? x : zeros(p, kind), y) : y;
 }
 
 // What depends on the cell comes after the place where it is read (lower/scan.c).
@@ -583,8 +576,8 @@ static Step step_of(Body *p, Temp t, const Stmt *get) {
         return (Step){true, scales ? sum(p, s->op, kind, f, g) : f, sum(p, s->op, kind, x.term, y.term)};
     case OP_neg: return (Step){true, sum(p, OP_sub, kind, NULL, f), sum(p, OP_sub, kind, NULL, x.term)};
     default: // a product or a quotient
-        return (Step){true, x.follows ? combined(p, s->op, kind, f, y.term) : combined(p, s->op, kind, x.term, g),
-                      x.term && y.term ? combined(p, s->op, kind, x.term, y.term) : NULL};
+        return (Step){true, x.follows ? lanes_combined(p, s->op, kind, f, y.term) : lanes_combined(p, s->op, kind, x.term, g),
+                      x.term && y.term ? lanes_combined(p, s->op, kind, x.term, y.term) : NULL};
     }
 }
 

@@ -20,16 +20,18 @@ LLVMValueRef lanes_numbers(Body *p, const Buf *b, const Temp *index);      // of
 LLVMValueRef lanes_stride(Body *p, const Buf *b, const Temp *index);
 LLVMValueRef lanes_address(Body *p, const Buf *b, LLVMValueRef number);
 void lanes_past_caches(Body *p, LLVMValueRef store, int bytes); // of a vector of so many bytes, at an address that they divide
-unsigned lanes_aligned(Kind kind, int lanes); // the alignment of a vector, if buffers begin at ALIGNMENT
+unsigned lanes_aligned(Kind kind, int lanes);                   // the alignment of a vector, if buffers begin at ALIGNMENT
 
 LLVMValueRef lanes_value(Body *p, Temp t);                            // in all lanes
 LLVMValueRef lanes_reduce(Body *p, const char *name, LLVMValueRef v); // by an intrinsic
 
 // ---- sums over lanes (sums.c)
 
-LLVMValueRef lanes_sum(Body *p, Kind kind, LLVMValueRef v);                  // of a vector
-void lanes_sum_each(Body *p, Kind kind, int n, LLVMValueRef *v);             // of each of n vectors: several at once
-LLVMValueRef lanes_plus(Body *p, Kind kind, LLVMValueRef x, LLVMValueRef y); // of two vectors
+LLVMValueRef lanes_sum(Body *p, Kind kind, LLVMValueRef v);                             // of a vector
+void lanes_sum_each(Body *p, Kind kind, int n, LLVMValueRef *v);                        // of each of n vectors: several at once
+LLVMValueRef lanes_plus(Body *p, Kind kind, LLVMValueRef x, LLVMValueRef y);            // of two vectors
+LLVMValueRef lanes_combined(Body *p, Op op, Kind kind, LLVMValueRef x, LLVMValueRef y); // the same by any operation
+LLVMValueRef lanes_folded(Body *p, Op by, Kind kind, LLVMValueRef v, int n);            // the parts of n lanes that v has, combined
 
 // If lanes load the same element of neighbouring short rows of fixed length: sets *v. (rows.c)
 bool lanes_load_apart(Body *p, const Buf *b, const Temp *index, LLVMValueRef *v);

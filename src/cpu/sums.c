@@ -17,21 +17,27 @@ LLVMValueRef lanes_sum(Body *p, Kind kind, LLVMValueRef v) {
     return r;
 }
 
-LLVMValueRef lanes_plus(Body *p, Kind kind, LLVMValueRef x, LLVMValueRef y) {
+LLVMValueRef lanes_combined(Body *p, Op op, Kind kind, LLVMValueRef x, LLVMValueRef y) {
     p->e->lanes = (int)LLVMGetVectorSize(LLVMTypeOf(x));
-    LLVMValueRef sum = emit_accumulate(p->e, kind, x, y, false);
+    LLVMValueRef v = op == OP_add || op == OP_sub ? emit_accumulate(p->e, kind, x, y, op == OP_sub) : emit_op(p->e, op, kind, x, y);
     p->e->lanes = 0;
-    return sum;
+    return v;
+}
+
+LLVMValueRef lanes_plus(Body *p, Kind kind, LLVMValueRef x, LLVMValueRef y) { return lanes_combined(p, OP_add, kind, x, y); }
+
+LLVMValueRef lanes_folded(Body *p, Op by, Kind kind, LLVMValueRef v, int n) {
+    const int lanes = (int)LLVMGetVectorSize(LLVMTypeOf(v));
+    if (n == lanes) return v;
+    LLVMValueRef all = lanes_part(p, v, 0, n);
+    for (int first = n; first < lanes; first += n) all = lanes_combined(p, by, kind, all, lanes_part(p, v, first, n));
+    return all;
 }
 
 // The sum of the machine's vectors that a block of lanes takes, of the lanes that are at work.
 static LLVMValueRef folded(Body *p, Kind kind, LLVMValueRef v) {
-    int n = lanes_of_vector(p);
     if (p->mask) v = LLVMBuildSelect(p->e->builder, p->mask, v, LLVMConstNull(LLVMTypeOf(v)), "");
-    if (n == p->lanes) return v;
-    LLVMValueRef sum = lanes_part(p, v, 0, n);
-    for (int first = n; first < p->lanes; first += n) sum = lanes_plus(p, kind, sum, lanes_part(p, v, first, n));
-    return sum;
+    return lanes_folded(p, OP_add, kind, v, lanes_of_vector(p));
 }
 
 // To the copies of the lanes of one vector: v is the sum of all vectors.

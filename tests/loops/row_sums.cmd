@@ -1,3 +1,4 @@
+# Which sums have lanes, from which length on a loop around has none, and the same numbers with all lanes.
 for cpu in x86-64-v4 x86-64-v3; do
     for e in dots squares columns windows; do
         echo "$cpu $e: $(fsmc --target-cpu=$cpu --entry=$e --emit=loops row_sums.fsm -o - | sed '/^} otherwise/q' | grep -o '[a-z ]*lanes for\|^ *for\|otherwise {' |
