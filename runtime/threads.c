@@ -14,13 +14,15 @@
 #include <string.h>
 #include <unistd.h>
 
-// COPIES: the most elements that are copied for chunks; a gradient by some millions of numbers is still shared out. SPINS: how
-// long a thread looks for work before it sleeps, a tenth of a millisecond: waking one takes half of that on a virtual machine, and
-// a loop between two that are shared out, like the top of a block of a matrix that is factored, may take as long.
-enum { MOST_CHUNKS = 64, COPIES = 32 << 20, SPINS = 10000, MOST_THREADS = 1024 };
+// PIECES: the least chunk is so many times smaller if nothing is copied for it, so that threads end closer together. COPIES: the
+// most elements that are copied for chunks; a gradient by some millions of numbers is still shared out. SPINS: how long a thread
+// looks for work before it sleeps, a tenth of a millisecond: waking one takes half of that on a virtual machine, and a loop
+// between two that are shared out, like the top of a block of a matrix that is factored, may take as long.
+enum { MOST_CHUNKS = 64, PIECES = 4, COPIES = 32 << 20, SPINS = 10000, MOST_THREADS = 1024 };
 
 int64_t fsm_chunk(int64_t n, double work, double copied, int64_t block) {
     double least = FSM_COPY_WORK * copied > FSM_CHUNK_WORK ? FSM_COPY_WORK * copied : FSM_CHUNK_WORK;
+    if (copied <= 0) least /= PIECES;
     int64_t chunks = 1;
     if (n <= 0) return n <= -INT64_MAX ? INT64_MAX : 1 - n; // of which (n + size - 1) / size are none
     if (n == 1) return 1;

@@ -5,8 +5,10 @@
 // out, and elements beyond the diagonal are copies of the others. What is computed from sums (Contraction.after) is stored the last
 // time that any are added, instead of them.
 //
-// Threads take panels of rows, or of columns if there are more of these: each one every so many, for all k, and packs what it
-// needs itself, so that none waits for another. This depends on how many threads there are; what an element adds up does not.
+// Threads take panels of rows, or of columns if there are more of these, for all k, and each packs what it needs itself, so that
+// none waits for another: panels that follow each other, since loops beside are shared out likewise, and a thread then finds in
+// its caches what it has left there; of a result that is mirrored each one every so many, since rows have more and more to do.
+// This depends on how many threads there are; what an element adds up does not.
 // Where there are few rows and columns and many k, each would pack much for little; then threads take parts of the k, as many
 // as depends on extents alone, with sums of their own, which are added up afterwards in the order of the parts:
 //
@@ -32,7 +34,8 @@ typedef struct Blocks {
     Temp n[VARS], last[2];           // extents; the last row and column
     Temp part, begin, length;        // of a part: its number, -1 if there are none, the first k and how many
     Buf *sums;                       // of all parts
-    Temp from[2], step[2];           // of the panels of rows and of columns, the first one and every so many; -1: all
+    Temp from[2], end[2], step[2];   // of the panels of rows and of columns, from one to another, every so many; -1: from the
+                                     // first, to the last, each of them
     Temp first, count;               // k of this time: the first, and how many
     Temp is_first, is_last;          // is this the first time, or the last?
     Temp first_panel, many;          // panels of columns of this time: the first, and how many
@@ -261,13 +264,15 @@ static Temp put_part(Blocks *z, Block *to, Temp n, Temp first, int of) {
 
 // The number of those panels that are taken, of so many, and which panel is number k of them.
 static Temp put_taken(Blocks *z, Block *to, int side, Temp panels) {
-    if (z->step[side] < 0) return panels;
+    if (z->end[side] >= 0) panels = z->end[side];
+    if (z->step[side] < 0) return z->from[side] < 0 ? panels : put_int(z, to, OP_sub, panels, z->from[side]);
     Temp after = put_int(z, to, OP_add, put_int(z, to, OP_sub, panels, z->from[side]), put_plus(z, to, z->step[side], -1));
     return put_int(z, to, OP_idiv, after, z->step[side]);
 }
 
 static Temp put_panel_number(Blocks *z, Block *to, int side, Temp k) {
-    return z->step[side] < 0 ? k : put_int(z, to, OP_add, z->from[side], put_int(z, to, OP_mul, k, z->step[side]));
+    if (z->from[side] < 0) return k;
+    return put_int(z, to, OP_add, z->from[side], z->step[side] < 0 ? k : put_int(z, to, OP_mul, k, z->step[side]));
 }
 
 // The first column of a panel, and whether it has all.
@@ -420,10 +425,20 @@ static Temp put_parts_wanted(Blocks *z, Block *to, const LaneOptions *opt, Temp 
     return parts;
 }
 
+// The panels of group g: those of rows or of columns from one to another, and all of the others.
+static void put_ranges(Blocks *z, Block *to, Temp g, Temp groups, Temp by_rows, const Temp *panels) {
+    Temp none = put_number(z, to, 0), most = put_choice(z, to, by_rows, panels[ROW], panels[COLUMN]);
+    Temp bound[2] = {g, put_plus(z, to, g, 1)};
+    for (int k = 0; k < 2; k++) bound[k] = put_int(z, to, OP_idiv, put_int(z, to, OP_mul, most, bound[k]), groups);
+    z->from[ROW] = put_choice(z, to, by_rows, bound[0], none), z->end[ROW] = put_choice(z, to, by_rows, bound[1], panels[ROW]);
+    z->from[COLUMN] = put_choice(z, to, by_rows, none, bound[0]);
+    z->end[COLUMN] = put_choice(z, to, by_rows, panels[COLUMN], bound[1]);
+}
+
 // As many groups as threads, or one if there is little to do: of panels of columns if there are more columns than rows, else of
 // rows. A result that is mirrored has as many rows as columns, and what is left out of it goes by rows.
 static void put_by_groups(Blocks *z, Block *to) {
-    Temp one = put_number(z, to, 1), none = put_number(z, to, 0), panels[2], work = one;
+    Temp one = put_number(z, to, 1), panels[2], work = one;
     for (int v = 0; v < VARS; v++) work = put_int(z, to, OP_mul, work, z->n[v]);
     for (int side = ROW; side <= COLUMN; side++) panels[side] = put_parts(z, to, z->n[side], side == ROW ? z->rows : z->columns);
     Temp much = put_test(z, to, OP_le, put_number(z, to, SHARED_WORK), work),
@@ -433,18 +448,14 @@ static void put_by_groups(Blocks *z, Block *to) {
     Temp groups = put_choice(z, to, much, put_int(z, to, OP_min, threads, most), one);
     Stmt *g = put_outer(z, to, NULL, groups);
     g->parts = true;
-    for (int side = ROW; side <= (z->c->symmetric ? ROW : COLUMN); side++) {
-        Temp from[] = {g->dst, none}, step[] = {groups, one};
-        bool columns = side == COLUMN;
-        z->from[side] = z->c->symmetric ? g->dst : put_choice(z, g->body, by_rows, from[columns], from[!columns]);
-        z->step[side] = z->c->symmetric ? groups : put_choice(z, g->body, by_rows, step[columns], step[!columns]);
-    }
+    if (z->c->symmetric) z->from[ROW] = g->dst, z->step[ROW] = groups;
+    else put_ranges(z, g->body, g->dst, groups, by_rows, panels);
     put_all(z, g->body);
-    for (int side = ROW; side <= COLUMN; side++) z->from[side] = z->step[side] = -1;
+    for (int side = ROW; side <= COLUMN; side++) z->from[side] = z->step[side] = z->end[side] = -1;
 }
 
 void contraction_put(Builder *b, const LaneOptions *opt, Contraction *c, Block *to) {
-    Blocks blocks = {.b = b, .c = c, .part = -1, .from = {-1, -1}, .step = {-1, -1}}, *z = &blocks;
+    Blocks blocks = {.b = b, .c = c, .part = -1, .from = {-1, -1}, .step = {-1, -1}, .end = {-1, -1}}, *z = &blocks;
     choose_sizes(z, opt);
     for (int v = 0; v < VARS; v++) z->n[v] = c->loop[v]->args[0];
     z->of_rows = put_number(z, to, z->rows), z->of_columns = put_number(z, to, z->columns);
