@@ -753,13 +753,14 @@ Body *body_outlined(const Body *p, LLVMValueRef function) {
     return in;
 }
 
-// If a size is 0, the version for that runs instead: rarely, so that it is compiled quickly rather than well.
+// If a size is 0, or less than assumed, the version for that runs instead: rarely, so that it is compiled quickly rather than well.
 static void emit_otherwise(Body *p, const Tree *tree, const char *name) {
     Emitter *e = p->e;
     LLVMValueRef full = LLVMConstInt(e->type_i1, 1, false);
     for (int i = 0; i < tree->func->nsizes; i++) {
         LLVMValueRef size = LLVMGetParam(p->function, (unsigned)i + 1);
-        full = LLVMBuildAnd(e->builder, full, LLVMBuildICmp(e->builder, LLVMIntSGT, size, emit_int(e, 0), ""), "");
+        LLVMValueRef least = emit_int(e, ir_least_size(tree->func->ir, i));
+        full = LLVMBuildAnd(e->builder, full, LLVMBuildICmp(e->builder, LLVMIntSGE, size, least, ""), "");
     }
     LLVMBasicBlockRef rest = body_split_failure(p, full);
     LLVMValueRef other = LLVMGetNamedFunction(e->module, name), *args;

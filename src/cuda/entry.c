@@ -5,6 +5,7 @@
 #include "fsmc/runtime.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 
 // An entry, or its size query, and which arrays its run-time description lists: the inputs that are arrays, then all outputs.
 typedef struct Entry {
@@ -430,7 +431,8 @@ static void print_run(Entry *p, Unit *u, const char *otherwise) {
     Str *out = p->out, text = {0};
     p->out = &text;
     if (otherwise) {
-        for (int i = 0; i < p->f->nsizes; i++) str_printf(&text, "%s%s < 1", i ? " || " : "    if (", p->params[i]);
+        for (int i = 0; i < p->f->nsizes; i++)
+            str_printf(&text, "%s%s < %" PRId64, i ? " || " : "    if (", p->params[i], ir_least_size(p->f->ir, i));
         str_printf(&text, ") return %s::run(call", otherwise);
         arguments(p, "", false);
         str_puts(&text, ");\n");

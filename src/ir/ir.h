@@ -199,8 +199,11 @@ struct Ir {
     bool raw;          // build terms as written: no algebraic rules (the interpreter's oracle)
     bool planning;     // bound variables keep their names, and may be bound further out as well (pass/unify.c)
     uint32_t unifying; // if not 0: loops made after this node are one if they are equal up to the names of their variables
-    bool positive;     // every size is at least 1 (lowering makes a version of a function for that case)
+    bool positive;     // every size is at least 1 (lowering makes a version of a function for that case),
+    int64_t *least;    // or, by the number of the input, at least this; NULL: 1
     Node *slack[12];   // auxiliary unknowns of poly.c
+    Node *given[8];    // what is not negative where a proof of poly.c is, ngiven of them
+    int ngiven;
     bool keep_customs; // elaboration leaves customs in entries, which family_derive differentiates
     bool whole_loops;  // while derivatives are built: loops keep states that a result does not need (see pass/prune.c)
     bool ahead;        // products with a matrix are computed for strips of iterations (pass/ahead.c)
@@ -482,7 +485,8 @@ bool poly_const(Poly p, int64_t *value);
 bool poly_huge(Poly p); // has a coefficient so large that arithmetic may overflow: no conclusions from its sign
 // p = c*v + rest with v in neither c nor rest's monomials nor inside an atom; false if v occurs otherwise.
 bool poly_linear(Ir *m, Poly p, const Node *v, int64_t *c, Poly *rest);
-// Is p >= 0 for all values of the index variables in their ranges and all sizes >= 0 (>= 1 if Ir.positive), given that
+int64_t ir_least_size(const Ir *m, int number); // 0, or what Ir.positive and Ir.least say of a size
+// Is p >= 0 for all values of the index variables in their ranges and all sizes of at least ir_least_size, given that
 // each of the facts is >= 0? False: not known.
 bool poly_nonneg(Ir *m, Poly p);
 bool poly_nonneg_given(Ir *m, Poly p, int nfacts, const Poly *facts);

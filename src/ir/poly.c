@@ -331,12 +331,37 @@ static bool nonneg_quotient(Ir *m, Poly p, int fuel) {
     return scale > 1 && nonneg_rec(m, poly_add(m, bound, poly_lit(m, scale - 1)), fuel - 1); // above -1: not negative
 }
 
+// That an index variable with an extent x / c has a value says that x is not negative. (Ir.given: such x.)
+static bool note_dividend(Ir *m, const Var *v) {
+    const Node *e = v->extent;
+    int64_t c;
+    if (e->op != OP_idiv || !ir_is_int_lit(e->args[1], &c) || c < 1 || m->ngiven == (int)(sizeof m->given / sizeof *m->given))
+        return false;
+    m->given[m->ngiven++] = e->args[0];
+    return true;
+}
+
+static bool is_nonneg(const Ir *m, const Node *x) {
+    for (int i = 0; i < m->ngiven; i++)
+        if (m->given[i] == x) return true;
+    return x->nonneg;
+}
+
+static bool nonneg_at_ends(Ir *m, Poly p, const Node *v, int fuel);
+
 static bool nonneg_rec(Ir *m, Poly p, int fuel) {
     if (nonneg_terms(p)) return true;
     Node *v = last_index(p);
     if (fuel == 0 || poly_huge(p)) return false;
     if (!v) return nonneg_choice(m, p, fuel) || nonneg_quotient(m, p, fuel);
     if (chosen_by(p, v) && nonneg_choice(m, p, fuel)) return true;
+    bool noted = note_dividend(m, v->u.var), ok = nonneg_at_ends(m, p, v, fuel);
+    m->ngiven -= noted;
+    return ok;
+}
+
+// For the least and the greatest value of an index variable.
+static bool nonneg_at_ends(Ir *m, Poly p, const Node *v, int fuel) {
     Poly a, b;
     if (!split(m, p, v, &a, &b)) return false;
     if (nonneg_rec(m, a, fuel - 1)) return nonneg_rec(m, b, fuel - 1); // least at v = 0
@@ -422,12 +447,14 @@ static void constrain_atoms(Ir *m, Constraints *c, Poly p, int depth) {
         }
 }
 
+int64_t ir_least_size(const Ir *m, int number) { return !m->positive ? 0 : m->least ? m->least[number] : 1; }
+
 static void constrain_sizes(Ir *m, Constraints *c, Poly p) {
     for (int i = 0; m->positive && i < p.n; i++)
         for (int k = 0; k < p.term[i].n; k++) {
             Node *a = p.term[i].atom[k];
             if (a->op == OP_input && a->nonneg && a->kind == KIND_INT && first_time(c, a))
-                constrain(c, poly_add(m, poly_of(m, a), poly_lit(m, -1)));
+                constrain(c, poly_add(m, poly_of(m, a), poly_lit(m, -ir_least_size(m, (int)a->u.num))));
         }
 }
 
@@ -505,22 +532,24 @@ static bool even(Poly x) {
     return true;
 }
 
-// A lower bound of scale * p without quotients by literals; *scale gets the factor.
+// A lower bound of scale * p without quotients by literals; *scale gets the factor, which is not so large that coefficients wrap.
+enum { GREATEST_DIVISOR = 4096, GREATEST_SCALE = 1 << 24 };
 static Poly without_quotients(Ir *m, Poly p, int64_t *scale) {
     *scale = 1;
     for (int i = 0; i < p.n; i++) {
         Term t = p.term[i];
         int64_t by;
-        if (t.n != 1 || t.atom[0]->op != OP_idiv || !ir_is_int_lit(t.atom[0]->args[1], &by) || by < 1 || by > 64) continue;
+        if (t.n != 1 || t.atom[0]->op != OP_idiv || !ir_is_int_lit(t.atom[0]->args[1], &by) || by < 1 || by > GREATEST_DIVISOR)
+            continue;
+        if (*scale * by > GREATEST_SCALE) return p;
         Poly x = poly_of(m, t.atom[0]->args[0]);
         if (may_wrap(m, x)) continue;
         bool exact = by == 2 && even(x);
-        int64_t loss = exact ? 0 : t.coeff > 0 ? -(by - 1) : t.atom[0]->args[0]->nonneg ? 0 : by - 1;
+        int64_t loss = exact ? 0 : t.coeff > 0 ? -(by - 1) : is_nonneg(m, t.atom[0]->args[0]) ? 0 : by - 1;
         Poly q = poly_scale(m, poly_add(m, x, poly_lit(m, loss)), t.coeff);
         Poly one = {1, &p.term[i]};
         p = poly_add(m, poly_scale(m, poly_add(m, p, poly_scale(m, one, -1)), by), q);
         *scale *= by;
-        if (*scale > 4096) return p;
         i = -1;
     }
     return p;

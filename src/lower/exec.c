@@ -316,7 +316,7 @@ static Flow exec_block(Exec *x, const Block *b) {
 // What is run for these inputs, with outputs that show what is never written.
 static const Tree *version(const Tree *t, const Tensor *inputs, Tensor *outputs) {
     for (int k = 0; t->otherwise && k < t->func->nsizes; k++)
-        if (tensor_get_int(&inputs[k], 0) < 1) t = t->otherwise;
+        if (tensor_get_int(&inputs[k], 0) < ir_least_size(t->func->ir, k)) t = t->otherwise;
     for (int k = 0; k < t->func->noutputs; k++)
         memset(outputs[k].data, 0xff, (size_t)tensor_count(&outputs[k]) * kind_size(outputs[k].kind));
     return t;

@@ -3,6 +3,7 @@
 #include "lower/grid.h"
 #include "ir/scalar.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -368,7 +369,14 @@ static void print_tree(Str *out, const Tree *t, const char *when) {
 }
 
 void tree_print(Str *out, const Tree *t) {
-    print_tree(out, t, t->otherwise ? " for sizes >= 1" : "");
+    Str when = {0};
+    if (t->otherwise) str_puts(&when, " for sizes >= 1");
+    for (int k = 0; t->otherwise && k < t->func->nsizes; k++) {
+        int64_t least = ir_least_size(t->func->ir, k);
+        if (least > 1) str_printf(&when, ", %s >= %" PRId64, t->func->inputs[k]->name, least);
+    }
+    print_tree(out, t, str_text(&when));
+    str_free(&when);
     if (t->otherwise) print_tree(out, t->otherwise, " otherwise");
 }
 
