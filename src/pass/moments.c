@@ -216,11 +216,20 @@ static bool pays(const Moments *x, const Node *sum, int terms, int moments) {
     return !ir_is_int_lit(sum->u.var->extent, &n) || n > 2 * terms;
 }
 
+// Is it an element of an array to whose elements numbered so the terms are added? That costs as much as there are terms, and
+// moments would be one for each element, of which there may be any number.
+static bool is_scattered(Ir *m, Node *sum) {
+    Node *fixed;
+    for (int i = 0; i < sum->fv->n; i++)
+        if (!sum->fv->v[i]->is_state && ir_scatters(m, sum, &sum->fv->v[i], 1, &fixed)) return true;
+    return false;
+}
+
 // The sum by its moments; NULL if it has none, or they do not pay.
 static Node *by_moments(Ir *m, Moments *x, Node *sum) {
     Expansion p;
     int count;
-    if (sum->rank || !kind_is_float(sum->kind) || sum->fv->n == 0) return NULL;
+    if (sum->rank || !kind_is_float(sum->kind) || sum->fv->n == 0 || is_scattered(m, sum)) return NULL;
     x->v = sum->u.var, x->partial = false;
     x->stays = varset_union(m, varset_union(m, sum->u.var->extent->fv, ir_var(x->v)->fv), rigid(x, sum->args[0]));
     if (!leaves(x, sum) || !expand(x, sum->args[0], &p)) return NULL;
