@@ -185,7 +185,7 @@ static bool entangles(const Node *e, const Var *v, const Node *lo, Map *seen) {
 // The bracket stays a bracket if narrowing the range would cost more than it saves.
 static bool keeps_range(const Node *body, const Var *v, const Node *lo) {
     Map seen = {0};
-    bool r = lo->fv->n && entangles(body->args[1], v, lo, &seen);
+    bool r = lo->fv->n && (entangles(body->args[0], v, lo, &seen) || entangles(body->args[1], v, lo, &seen));
     map_free(&seen);
     return r;
 }

@@ -56,7 +56,7 @@ static void walk_arm(Lower *l, Node *e, void *arm) {
     Node *total = e->rank == 0 && e->partial ? lower_total(l, e) : NULL;
     if (total) walk_arm(l, total, arm);
     // what is computed before the arms decides for itself what it needs
-    bool total_here = !e->partial || (l->whiles.len && is_counted(s, e, &(int){64}) && !lower_fails(l, s, e));
+    bool total_here = !e->partial || (l->whiles.len && is_counted(s, e, &(int){64}) && !lower_fails(l, s, e, NULL));
     bool branches = first && (e->op == OP_bracket || e->op == OP_select) && total_here;
     for (int i = 0; i < (branches ? 1 : e->nargs); i++) walk_arm(l, e->args[i], arm);
 }

@@ -270,8 +270,8 @@ Scope *scope_binding(Lower *l, const Var *v);
 bool scope_crosses_loop(const Scope *from, const Scope *to); // from a scope out to another
 bool lower_dear(Lower *l, Node *e);                          // needs loops or calls
 Poly lower_difference(Ir *m, Node *a, Node *b, int64_t k);   // a - b + k
-// May evaluating e in scope s fail where the scope itself would not? (place.c)
-bool lower_fails(Lower *l, Scope *s, Node *e);
+// May evaluating e in scope s fail where the scope itself would not, under the condition `where`, if that is not NULL? (place.c)
+bool lower_fails(Lower *l, Scope *s, Node *e, Node *where);
 bool lower_is_of_indices(const Node *p); // is p a condition on indices and sizes alone? (demand.c)
 // Is p such a condition, and varies in loops inside of the scope? Then it holds in some pass of them, and what is needed
 // there is needed. What does not vary in them may never hold.

@@ -121,7 +121,7 @@ static Temp emit_branch(Lower *l, Node *c, Node *a, Node *b) {
 
 static bool simple(Lower *l, Node *e) {
     if (lower_known_value(l, e) >= 0 || map_get(&l->scope->demanded, e) || lower_shared_by_arms(l, l->scope, e)) return true;
-    return !lower_dear(l, e) && !lower_fails(l, l->scope, e);
+    return !lower_dear(l, e) && !lower_fails(l, l->scope, e, NULL);
 }
 
 static Temp emit_select(Lower *l, Node *c, Node *a, Node *b) {

@@ -61,19 +61,148 @@ static bool is_known_in(Lower *l, const Scope *home, const Node *e) {
     return known && known->depth <= home->depth;
 }
 
+// ---- is a value no dearer than loops that may need it?
+
+enum { MOST_LOOPS = 16, MOST_VALUES = 400, MOST_WORK = 256, MOST_UNROLLED = 64 };
+
+typedef struct Beside {
+    Lower *l;
+    const Scope *home;
+    int n;
+    Node *extent[MOST_LOOPS]; // of the loops
+    int values, work;         // that may still be looked at, and done in an iteration
+    Map seen;                 // arrays
+} Beside;
+
+// Is a not much more than b?
+static bool at_most(Ir *m, const Node *a, Node *b) {
+    enum { FACTOR = 8 };
+    int64_t k;
+    while (b->op == OP_idiv && ir_is_int_lit(b->args[1], &k) && k > 0 && k <= FACTOR) b = b->args[0];
+    if (a == b) return true;
+    if (a->op == OP_idiv && ir_is_int_lit(a->args[1], &k) && k > 0) return at_most(m, a->args[0], b);
+    if (a->op == OP_min) return at_most(m, a->args[0], b) || at_most(m, a->args[1], b);
+    if (a->op == OP_max) return at_most(m, a->args[0], b) && at_most(m, a->args[1], b);
+    ArenaMark mark = arena_mark(m->polys);
+    bool is = poly_nonneg(m, lower_difference(m, b, (Node *)a, 0));
+    arena_release(m->polys, mark);
+    return is;
+}
+
+static bool is_beside(Beside *z, Node *e, unsigned used, int times);
+
+// Takes one of the loops that are left, of n iterations or more. Few iterations are work if there is none. *by: its number, or -1.
+static bool has_partner(Beside *z, Node *n, unsigned used, int *times, int *by) {
+    int64_t k;
+    for (*by = 0; *by < z->n; ++*by)
+        if (!(used & 1u << *by) && at_most(z->l->ir, n, z->extent[*by])) return true;
+    *by = -1;
+    if (!ir_is_int_lit(n, &k) || k * *times > MOST_UNROLLED) return false;
+    *times *= (int)k;
+    return true;
+}
+
+// The loops around a term of an array: over its indices v, for which the loops of `by` are taken (-1: none), and of sums.
+typedef struct Around {
+    Var *v[RANK_MAX], *sum[MOST_LOOPS];
+    int by[RANK_MAX], n, nsums;
+    unsigned fixed; // a bit for each index that a condition determines
+} Around;
+
+// Where elements at computed indices are added to, there are no loops over these.
+static bool is_term_beside(Beside *z, Node *e, Around *a, unsigned used, int times) {
+    Node *fixed[RANK_MAX];
+    if (e->op == OP_add || e->op == OP_sub || e->op == OP_neg) {
+        for (int i = 0; i < e->nargs; i++)
+            if (!is_term_beside(z, e->args[i], a, used, times)) return false;
+        return true;
+    }
+    if (e->op == OP_sum && a->nsums < MOST_LOOPS) {
+        a->sum[a->nsums++] = e->u.var;
+        bool is = is_term_beside(z, e->args[0], a, used, times);
+        a->nsums--;
+        return is;
+    }
+    if (e->op == OP_bracket) {
+        unsigned before = a->fixed;
+        bool any = ir_scatters(z->l->ir, e, a->v, a->n, fixed);
+        for (int i = 0; i < a->n && any; i++) a->fixed |= fixed[i] ? 1u << i : 0;
+        bool is = is_term_beside(z, e->args[0], a, used, times) && is_term_beside(z, e->args[1], a, used, times);
+        a->fixed = before;
+        return is;
+    }
+    for (int i = 0; i < a->n; i++)
+        if (a->by[i] >= 0 && !(a->fixed & 1u << i)) used |= 1u << a->by[i];
+    for (int i = 0, by; i < a->nsums; i++) {
+        if (!has_partner(z, a->sum[i]->extent, used, &times, &by)) return false;
+        if (by >= 0) used |= 1u << by;
+    }
+    return is_beside(z, e, used, times);
+}
+
+static bool is_array_beside(Beside *z, Node *e, unsigned used, int times) {
+    Around a = {.n = 0};
+    unsigned all = used;
+    for (; e->op == OP_gen && a.n < RANK_MAX; e = e->args[0], a.n++) {
+        a.v[a.n] = e->u.var;
+        if (!has_partner(z, e->u.var->extent, all, &times, &a.by[a.n])) return false;
+        if (a.by[a.n] >= 0) all |= 1u << a.by[a.n];
+    }
+    return is_term_beside(z, e, &a, used, times);
+}
+
+// Has each loop of e one of those that are left, of as many iterations or more? used: a bit for each of those that loops around e
+// have taken.
+static bool is_beside(Beside *z, Node *e, unsigned used, int times) {
+    if (e->nargs == 0 || (e->rank == 0 ? lower_known_value(z->l, e) >= 0 : lower_known_array(z->l, e) != NULL)) return true;
+    z->work -= op_info[e->op].cost * times;
+    if (--z->values < 0 || z->work < 0 || ir_is_loop(e) || e->op == OP_extern || e->op == OP_final) return false;
+    if (e->op == OP_gen && is_known_in(z->l, z->home, e)) {
+        if (map_get(&z->seen, e)) return true;
+        map_put(&z->seen, e, e);
+        return is_array_beside(z, e, 0, 1);
+    }
+    if (e->op == OP_gen) return is_array_beside(z, e, used, times);
+    int by;
+    if (ir_is_binder(e) && !has_partner(z, e->u.var->extent, used, &times, &by)) return false;
+    if (ir_is_binder(e) && by >= 0) used |= 1u << by;
+    for (int i = 0; i < e->nargs; i++)
+        if (!is_beside(z, e->args[i], used, times)) return false;
+    return true;
+}
+
+// Does evaluating e take no longer, but for a factor, than the loops from the home to the first branch of which it is not known
+// there whether it is taken? Then it may be evaluated before them, at the price of an e that nobody needs.
+static bool is_no_dearer(Lower *l, Node *e, const Scope *at, Scope *home) {
+    Beside z = {.l = l, .home = home, .values = MOST_VALUES, .work = MOST_WORK};
+    Scope *here = l->scope;
+    for (; at != home; at = at->outer) {
+        if (at->branch && !is_known_in(l, home, at->fact)) z.n = 0;
+        if (at->loop && at->extent && is_known_in(l, home, at->extent) && z.n < MOST_LOOPS) z.extent[z.n++] = at->extent;
+    }
+    l->scope = home;
+    bool is = is_beside(&z, e, 0, 1);
+    map_free(&z.seen);
+    l->scope = here;
+    return is;
+}
+
 // The condition under which `at` needs e, if it is known in the home, before the loops between them; or NULL. What depends on
-// indices of these may hold in some iteration: that is taken for granted if e cannot fail, at the price of an e that nobody needs.
+// indices of these may hold in some iteration: that is taken for granted if e cannot fail, at the price of an e that nobody needs;
+// so is what data decides, if e is no dearer than the loops.
 static Node *known_guard(Lower *l, Node *e, const Scope *at, Scope *home) {
     Scope *here = l->scope;
     Node *guard = ir_bool(l->ir, true);
-    bool ventured = !lower_fails(l, home, e);
-    for (; at != home; at = at->outer) {
-        Node *says = at->branch ? at->fact : NULL, *more = at->maybe_empty ? at->extent : NULL;
-        if ((at->branch && !says) || (at->maybe_empty && !more)) return NULL;
-        if (says && !(ventured && !is_known_in(l, home, says) && lower_likely(l, says, home))) guard = ir_and(l->ir, guard, says);
+    bool ventured = !lower_fails(l, home, e, NULL), unsure = false;
+    for (const Scope *s = at; s != home; s = s->outer) {
+        Node *says = s->branch ? s->fact : NULL, *more = s->maybe_empty ? s->extent : NULL;
+        if ((s->branch && !says) || (s->maybe_empty && !more)) return NULL;
+        if (says && !is_known_in(l, home, says)) unsure |= !(ventured && lower_likely(l, says, home));
+        else if (says) guard = ir_and(l->ir, guard, says);
         if (more && !(ventured && !is_known_in(l, home, more))) guard = ir_and(l->ir, guard, ir_lt(l->ir, ir_int(l->ir, 0), more));
     }
     if (guard->partial || !is_known_in(l, home, guard)) return NULL;
+    if (unsure && (!is_no_dearer(l, e, at, home) || lower_fails(l, home, e, guard))) return NULL;
     l->scope = home;
     bool cheap = lower_fresh_cost(l, guard, PASS_COST_DEAR) <= PASS_COST_DEAR;
     l->scope = here;
@@ -144,8 +273,14 @@ static Buf *known_pack(Lower *l, Node *e, Scope *home) {
 
 Buf *lower_array_by_need(Lower *l, Node *e, Scope *at, Scope *home) {
     Node *guard = known_guard(l, e, at, home);
-    Buf *pack = guard ? NULL : known_pack(l, e, home);
-    return pack ? pack : by_need(l, e, at, home, guard)->buf;
+    Buf *b = guard ? NULL : known_pack(l, e, home);
+    if (b) return b;
+    if (!guard || !lower_is_true(guard) || map_get(&home->lazy, e)) return by_need(l, e, at, home, guard)->buf;
+    Scope *here = l->scope;
+    l->scope = home; // in any case
+    map_put(&home->arrays, e, b = lower_fill(l, e));
+    l->scope = here;
+    return b;
 }
 
 void lower_forget_lazy(Scope *s) {

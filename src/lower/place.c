@@ -59,12 +59,32 @@ static bool speaks_of(const Node *where, const Node *e) {
     return false;
 }
 
+// The conjuncts that do not; NULL: there are none.
+static Node *without_others(Ir *m, Node *where, const Node *e) {
+    if (!speaks_of(where, e)) return where;
+    if (where->op != OP_and) return NULL;
+    Node *a = without_others(m, where->args[0], e), *b = without_others(m, where->args[1], e);
+    return a && b ? ir_and(m, a, b) : a ? a : b;
+}
+
 static bool fails_where(Failing *f, Node *cond, Node *e) {
     Node *before = f->where;
     if (e->partial) f->where = before ? ir_and(f->l->ir, before, cond) : cond;
     bool fails = may_fail(f, e);
     f->where = before;
     return fails;
+}
+
+static bool is_length(const Failing *f, Node *n) {
+    enum { MAX_FACTS = 16 };
+    Poly facts[MAX_FACTS];
+    Ir *m = f->l->ir;
+    if (n->nonneg || lower_is_true(ir_le(m, ir_int(m, 0), n))) return true;
+    ArenaMark mark = arena_mark(m->polys);
+    int k = f->where ? poly_facts(m, f->where, facts, MAX_FACTS) : 0;
+    bool is = k && poly_nonneg_given(m, poly_of(m, n), k, facts);
+    arena_release(m->polys, mark);
+    return is;
 }
 
 // May evaluating e in the scope fail where the scope itself would not? What is needed there anyway does not count.
@@ -82,10 +102,10 @@ static bool may_fail(Failing *f, Node *e) {
     if (!plain || --f->fuel < 0) return true;
     if ((e->op == OP_idiv || e->op == OP_irem) && !lower_is_true(lower_nonzero(f->l, e->args[1]))) return true;
     if (v && may_fail(f, v->extent)) return true;
-    if (e->op == OP_gen && !v->extent->nonneg && !lower_is_true(ir_le(m, ir_int(m, 0), v->extent))) return true;
+    if (e->op == OP_gen && !is_length(f, v->extent)) return true;
     bool chooses = e->op == OP_select || e->op == OP_bracket, fails = false;
     Node *where = f->where;
-    if (v && where && speaks_of(where, of)) f->where = NULL;
+    if (v && where) f->where = without_others(m, where, of);
     for (int i = 0; i < of->nargs && !fails; i++) {
         Node *cond = !chooses || i == 0 ? NULL : i == 1 ? e->args[0] : ir_not(m, e->args[0]);
         fails = cond ? fails_where(f, cond, of->args[i]) : may_fail(f, of->args[i]);
@@ -94,9 +114,11 @@ static bool may_fail(Failing *f, Node *e) {
     return fails;
 }
 
-bool lower_fails(Lower *l, Scope *s, Node *e) { return may_fail(&(Failing){.l = l, .scope = s, .fuel = 256}, e); }
+bool lower_fails(Lower *l, Scope *s, Node *e, Node *where) {
+    return may_fail(&(Failing){.l = l, .scope = s, .where = where, .fuel = where ? 2000 : 256}, e);
+}
 
-bool lower_shared_by_arms(Lower *l, Scope *s, Node *e) { return lower_in_arms(l, s, e) && !lower_fails(l, s, e); }
+bool lower_shared_by_arms(Lower *l, Scope *s, Node *e) { return lower_in_arms(l, s, e) && !lower_fails(l, s, e, NULL); }
 
 // Is e dear or partial only because of what is known in the scope: values, and loops that have run?
 static bool is_settled(Lower *l, const Scope *s, Node *e) {
@@ -154,7 +176,7 @@ Scope *lower_place(Lower *l, Node *e, Scope **home) {
     if (is_ventured(l, e, *home)) return *home;
     for (Scope *s = l->scope; s != *home; s = s->outer) {
         bool sure = s->branch && s->fact && scope_crosses_loop(s, *home) && lower_likely(l, s->fact, *home); // needed in some pass
-        bool barrier = (s->branch && !sure) || ((s->branch || s->maybe_empty) && lower_fails(l, s->outer, e));
+        bool barrier = (s->branch && !sure) || ((s->branch || s->maybe_empty) && lower_fails(l, s->outer, e, NULL));
         if (!barrier) continue;
         Scope *o = s->outer; // may e leave s? only if a scope further out evaluates it anyway
         while (o != (*home)->outer && !map_get(&o->demanded, e) && !lower_shared_by_arms(l, o, e)) o = o->outer;

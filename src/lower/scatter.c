@@ -5,6 +5,54 @@
 
 #include <string.h>
 
+// ---- the order of loops
+
+typedef struct Order {
+    Lower *l;
+    const Var *v; // an array's first index, which is free
+    Map seen;
+    int along, across; // reads whose index it is before those of the sums, and after them
+    bool wasted;       // something dear does not depend on it
+} Order;
+
+static bool has_sum_variable(const Node *e, const VarSet *sums) {
+    for (int i = 0; i < sums->n; i++)
+        if (node_has_var(e, sums->v[i])) return true;
+    return false;
+}
+
+static void look_at_order(Order *o, Node *e, const VarSet *sums) {
+    if (e->nargs == 0 || map_get(&o->seen, e)) return;
+    map_put(&o->seen, e, e);
+    if (!has_sum_variable(e, sums)) return;
+    if (!node_has_var(e, o->v)) {
+        o->wasted |= lower_dear(o->l, e);
+        return;
+    }
+    int first = 0, last = 0;
+    for (int k = 1; k < e->nargs && e->op == OP_at; k++) {
+        if (!first && node_has_var(e->args[k], o->v)) first = k;
+        if (has_sum_variable(e->args[k], sums)) last = k;
+    }
+    o->along += first && last > first, o->across += first && last && last < first;
+    for (int i = e->op == OP_at; i < e->nargs; i++) look_at_order(o, e->args[i], sums);
+}
+
+// Had the loop over v, an index that the term leaves free, better be around its sums? If memory is read in order that way, and
+// nothing dear is computed again.
+static bool goes_around(Lower *l, Node *e, const Var *v) {
+    Order o = {.l = l, .v = v};
+    const VarSet *sums = varset_empty;
+    for (; e->op == OP_sum || e->op == OP_neg || (e->op == OP_bracket && e->args[1]->op == OP_sum);) {
+        if (e->op == OP_sum) sums = varset_union(l->ir, sums, ir_var(e->u.var)->fv);
+        if (e->op == OP_bracket) look_at_order(&o, e->args[0], sums);
+        e = e->args[e->op == OP_bracket];
+    }
+    look_at_order(&o, e, sums);
+    map_free(&o.seen);
+    return !o.wasted && o.along > 0 && !o.across;
+}
+
 int lower_split_scatter(Lower *l, const Task *t, Task **out) {
     Ir *m = l->ir;
     Var *v[16], **w; // a term waits in terms of w: another task's loop may run over v
@@ -17,6 +65,12 @@ int lower_split_scatter(Lower *l, const Task *t, Task **out) {
         w[k] = ir_index_like(m, v[k], v[k]->extent);
         from[k] = ir_var(v[k]), to[k] = ir_var(w[k]);
     }
+    int around = 0, scattered = 0;
+    for (int i = 0; i < terms && n > 1; i++) {
+        if (!ir_scatters(m, term[i], v, n, fixed)) continue;
+        scattered++, around += !fixed[0] && goes_around(l, term[i], v[0]);
+    }
+    if (scattered && around == scattered) return 0; // inside of a loop over the first index they are what they are here
     for (int i = 0; i < terms; i++) {
         if (!ir_scatters(m, term[i], v, n, fixed)) {
             dense = ir_add(m, dense, term[i]);

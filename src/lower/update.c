@@ -206,7 +206,7 @@ static bool beforehand(Reads *r, Node *e) {
         if (node_has_var(e, r->inner.data[i])) return false;
     bool needed = map_get(&r->l->scope->demanded, e);
     if (!needed &&
-        (lower_fails(r->l, r->l->scope, e) || (lower_dear(r->l, e) && !lower_likely(r->l, r->part->region.guard[0], r->l->scope))))
+        (lower_fails(r->l, r->l->scope, e, NULL) || (lower_dear(r->l, e) && !lower_likely(r->l, r->part->region.guard[0], r->l->scope))))
         return false;
     u->before[u->nbefore++] = e;
     return true;
