@@ -129,7 +129,7 @@ typedef struct Tree {
     Block *body;
     int prologue;           // how many statements at the start only check the arguments
     struct Tree *sizes;     // the function that gives the extents of the outputs; NULL if these are scalars
-    struct Tree *otherwise; // what runs instead if a size of the function is 0, or NULL: body is right for that, too
+    struct Tree *otherwise; // what runs instead if a size is 0, or less than ir_least_size, or NULL: body is right for that, too
 } Tree;
 
 // What running a tree did, besides the counters of [TL] Fig. 6.

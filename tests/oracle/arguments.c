@@ -63,3 +63,9 @@ Tensor *arguments_make(Arena *a, const Func *f, int nvalue_inputs, const OracleO
     }
     return in;
 }
+
+bool sizes_assumed(const Func *f, const Tensor *in) {
+    for (int k = 0; k < f->nsizes; k++)
+        if (tensor_get_int(&in[k], 0) < (f->ir->positive ? ir_least_size(f->ir, k) : 1)) return false;
+    return true;
+}

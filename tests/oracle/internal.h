@@ -11,4 +11,7 @@ OracleGroup form_group(Form f);
 // Arguments for f (of FORM_TANGENT if there is one, else of FORM_VALUE); NULL if the sizes are not possible.
 Tensor *arguments_make(Arena *a, const Func *f, int nvalue_inputs, const OracleOptions *o, int trial, Random *r);
 
+// Are the sizes what a version of a function assumes (Ir.positive), or, of others, at least 1? (arguments.c)
+bool sizes_assumed(const Func *f, const Tensor *in);
+
 #endif

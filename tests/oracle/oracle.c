@@ -347,23 +347,17 @@ typedef struct Batch { // all forms of all entries, in one Ir
     Form form[MAX_ENTRIES * FORMS];
 } Batch;
 
-static bool sizes_positive(const Func *f, const Tensor *in) {
-    for (int k = 0; k < f->nsizes; k++)
-        if (tensor_get_int(&in[k], 0) < 1) return false;
-    return true;
-}
-
 // The version of a function that runs for these arguments.
 static const Func *version(const Batch *p, int i, const Tensor *in) {
     const Func *f = p->funcs.f[i], *positive = p->funcs.positive ? p->funcs.positive[i] : NULL;
-    return positive && sizes_positive(f, in) ? positive : f;
+    return positive && sizes_assumed(positive, in) ? positive : f;
 }
 
 static void run_interpreter(Oracle *x, Batch *p, Func *const *funcs, const char *stage) {
     for (int i = 0; i < p->funcs.n; i++) {
         Entry *e = p->entry[i];
         for (int t = 0; funcs[i] && t < e->ntrials; t++) {
-            if (!e->in[t] || (funcs[i]->ir->positive && !sizes_positive(funcs[i], e->in[t]))) continue;
+            if (!e->in[t] || (funcs[i]->ir->positive && !sizes_assumed(funcs[i], e->in[t]))) continue;
             note_where(e, p->form[i], stage, t);
             Outcome got = interpret(x, funcs[i], e->in[t]);
             compare(x, e, p->form[i], funcs[i], stage, t, true, &got);
@@ -510,11 +504,11 @@ enum { CALL_COST = 16 };
 // forced: the trees have blocks where these do not pay. Those that users get count, if there are any that cost too much.
 static void check_costs(Oracle *x, const Batch *p, Tree *const *trees, int value, bool forced) {
     Entry *e = p->entry[value];
-    const Func *f = p->funcs.f[value];
+    const Func *f = p->funcs.f[value], *positive = p->funcs.positive ? p->funcs.positive[value] : NULL;
     int bound = x->o->cost_bound ? x->o->cost_bound : 4 + loop_depth(f);
     for (int t = 0; t < e->ntrials; t++) {
         Tensor *out = ARENA_ARRAY(x->arena, Tensor, f->noutputs + 1);
-        int64_t primal = e->in[t] && sizes_positive(f, e->in[t]) ? work_of(x, p, trees, value, t, out) : -1;
+        int64_t primal = e->in[t] && sizes_assumed(positive ? positive : f, e->in[t]) ? work_of(x, p, trees, value, t, out) : -1;
         if (primal < 0) continue;
         double base = (double)(CALL_COST + primal + elements(f->ninputs, e->in[t]) + elements(f->noutputs, out));
         for (int i = 0; i < p->funcs.n; i++) {

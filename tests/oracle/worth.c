@@ -119,12 +119,6 @@ static const char *difference(Compared *x, const Func *f, const Call *c, const T
 
 // ---- costs
 
-static bool sizes_positive(const Func *f, const Tensor *in) {
-    for (int k = 0; k < f->nsizes; k++)
-        if (tensor_get_int(&in[k], 0) < 1) return false;
-    return true;
-}
-
 static void compare(Compared *x, const Variant *v, const Func *f, const Tree *tree, int entry, Form form, int64_t total[2]) {
     for (int t = 0; t < x->ntrials; t++) {
         Call *c = &x->call[entry][form][t];
@@ -136,7 +130,7 @@ static void compare(Compared *x, const Variant *v, const Func *f, const Tree *tr
         if (why)
             x->report(x->data, x->name[entry], form_group(form),
                       arena_printf(x->arena, "%s, without %s, trial %d: %s", form_names[form], v->without, t, why));
-        if (work >= 0 && !sizes_positive(f, c->in)) work = -1;
+        if (work >= 0 && !sizes_assumed(tree->func, c->in)) work = -1;
         if (!v->pass && !v->rule && !v->rules) c->work = work;
         else if (work >= 0 && c->work >= 0) total[0] += c->work, total[1] += work;
     }
