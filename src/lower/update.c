@@ -198,6 +198,16 @@ static bool read_allowed(Reads *r, Node **idx) {
     return true;
 }
 
+// Is e evaluated whenever `whole` is?
+static bool is_operand(const Node *whole, const Node *e, int *fuel) {
+    if (whole == e) return true;
+    if (!op_is_elementwise(whole->op) || --*fuel < 0) return false;
+    int n = whole->op == OP_and || whole->op == OP_or ? 1 : whole->nargs; // the second one by need
+    for (int i = 0; i < n; i++)
+        if (is_operand(whole->args[i], e, fuel)) return true;
+    return false;
+}
+
 // Can e be computed once, before anything is written? Not what is dear and may turn out not to be needed.
 static bool beforehand(Reads *r, Node *e) {
     Update *u = r->u;
@@ -205,8 +215,13 @@ static bool beforehand(Reads *r, Node *e) {
     for (int i = 0; i < r->inner.len; i++)
         if (node_has_var(e, r->inner.data[i])) return false;
     bool needed = map_get(&r->l->scope->demanded, e);
+    for (int i = 0; i < u->nbefore && !needed; i++) {
+        if (u->before[i] == e) return true; // for another part
+        needed = is_operand(u->before[i], e, &(int){64});
+    }
+    const Node *guard = r->part->region.guard[0]; // itself it is always evaluated
     if (!needed &&
-        (lower_fails(r->l, r->l->scope, e, NULL) || (lower_dear(r->l, e) && !lower_likely(r->l, r->part->region.guard[0], r->l->scope))))
+        (lower_fails(r->l, r->l->scope, e, NULL) || (e != guard && lower_dear(r->l, e) && !lower_likely(r->l, guard, r->l->scope))))
         return false;
     u->before[u->nbefore++] = e;
     return true;
