@@ -8,8 +8,8 @@ enum { MAX_EXTENT = 16, MAX_ELEMENTS = 64, MAX_NODES = 20000 };
 
 typedef struct Unroll {
     Ir *m;
-    Map memo, written; // of what there is: what it becomes, and how many terms of sums in sums are written out in it
-    uint32_t limit;    // no more nodes than this: what is half unrolled is dearer than what is not, so that only length matters
+    Map memo;
+    uint32_t limit; // no more nodes than this: what is half unrolled is dearer than what is not, so that only length matters
 } Unroll;
 
 static bool small(const Var *v, int64_t *n) {
@@ -94,11 +94,6 @@ static Node *unroll_gen(Ir *m, Node *e) {
     return ir_pack(m, e->kind, e->rank, extents, out);
 }
 
-static intptr_t written(const Unroll *u, const Node *e) {
-    intptr_t most = (intptr_t)map_get(&u->written, e);
-    return most > 1 ? most : 1;
-}
-
 static Node *unroll(Node *e, void *data) {
     Unroll *u = data;
     if (e->nargs == 0) return e;
@@ -107,17 +102,14 @@ static Node *unroll(Node *e, void *data) {
     Span keep = ir_from(u->m, e);
     Node *out = ir_map(u->m, e, unroll, u);
     int64_t n;
-    intptr_t many = 1;
-    for (int i = 0; i < e->nargs; i++)
-        if (written(u, e->args[i]) > many) many = written(u, e->args[i]);
     if (e->op == OP_sum && out->op != OP_sum && small(e->u.var, &n)) { // the rules took something out of the sum
         map_put(&u->memo, e, out);
         out = unroll(out, u);
     }
     if (u->m->next_node < u->limit) {
         Node *loop = out;
-        bool terms = out->op == OP_sum && out->rank == 0 && small(out->u.var, &n) && n * many <= MAX_ELEMENTS;
-        if (terms && rule(u->m, RULE_unroll_sum)) out = unroll_sum(u->m, out->u.var, n, out->args[0]), many *= n;
+        bool terms = out->op == OP_sum && out->rank == 0 && small(out->u.var, &n);
+        if (terms && rule(u->m, RULE_unroll_sum)) out = unroll_sum(u->m, out->u.var, n, out->args[0]);
         else if (out->op == OP_gen && small(out->u.var, &n)) out = unroll_gen(u->m, out);
         if (out != loop)
             explain(u->m->explain, EXPLAIN_LOOPS, loop->span, "unroll: %s: %d %s written out", ir_quote(u->m, loop), (int)n,
@@ -125,12 +117,11 @@ static Node *unroll(Node *e, void *data) {
     }
     u->m->span = keep;
     map_put(&u->memo, e, out);
-    if (many > 1) map_put(&u->written, e, (void *)many);
     return out;
 }
 
 void pass_unroll(Func *f) {
     Unroll u = {.m = f->ir, .limit = f->ir->next_node + MAX_NODES};
     for (int i = 0; i < f->noutputs; i++) f->outputs[i] = unroll(f->outputs[i], &u);
-    map_free(&u.memo), map_free(&u.written);
+    map_free(&u.memo);
 }
