@@ -13,13 +13,14 @@ static void note_extent(Node *e, void *data) {
     Poly p = poly_of(m, e->u.var->extent);
     const Node *size = NULL;
     int64_t less = 0;
+    bool plain = true;
     for (int i = 0; i < p.n; i++) {
         const Term *t = &p.term[i];
         if (t->n == 0) less = -t->coeff;
         else if (t->n == 1 && t->coeff == 1 && !size) size = t->atom[0];
-        else less = -1;
+        else plain = false;
     }
-    bool is_size = size && size->op == OP_input && size->kind == KIND_INT && size->nonneg;
+    bool is_size = plain && size && size->op == OP_input && size->kind == KIND_INT && size->nonneg;
     if (is_size && 0 < less && less <= MOST_LESS && m->least[size->u.num] <= less) m->least[size->u.num] = less + 1;
     arena_release(m->polys, mark);
 }
