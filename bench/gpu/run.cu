@@ -1,5 +1,6 @@
-// run EXPECTED [--small] [--json FILE] [--write FOLDER CASE] [WORD…]: times the cases whose names contain a word, and compares results with those of the
-// file that expect.cpp wrote. With the shim, the times say nothing.
+// run EXPECTED [--small] [--once] [--most MS] [--json FILE] [--write FOLDER CASE] [WORD…]: times the cases whose names contain a word, and compares results
+// with those of the file that expect.cpp wrote. With the shim, the times say nothing. --once: one call of each, for profilers; --most: so many milliseconds
+// of calls for one time at most.
 #define BENCH_DEVICE
 #include "cases.h"
 
@@ -28,6 +29,7 @@ struct Times {
 };
 
 static double most_time = 2000; // milliseconds of calls for one time
+static bool once = false;
 
 // Calls until there are 30 or that time has passed, after three that do not count.
 template <class F> static Times time_calls(cudaStream_t stream, F call) {
@@ -110,7 +112,7 @@ static Expected read_expected(const char *path) {
 
 struct Report {
     std::string name;
-    Times times;
+    Times times{};
     double bound = 0;       // milliseconds that its arguments, results and matrix products take at least
     double difference = -1; // relative to the largest magnitude; -1: nothing to compare with
     bool same = true;       // results of the first and the last call, to the bit
@@ -165,7 +167,7 @@ static Report run_case(const Case &c, fsm_context *ctx, cudaStream_t stream, con
     CUDA(cudaStreamSynchronize(stream));
     fetch();
     const std::vector<Array> first = p.out;
-    r.times = time_calls(stream, call);
+    if (!once) r.times = time_calls(stream, call);
     fetch();
     for (size_t k = 0; k < out.size(); k++) r.same = r.same && first[k].bytes == p.out[k].bytes;
     compare(r, c, p.out, expected);
@@ -212,19 +214,22 @@ int main(int argc, char **argv) {
     std::vector<std::string> words;
     for (int i = 2; i < argc; i++) {
         if (!strcmp(argv[i], "--small")) small = true;
+        else if (!strcmp(argv[i], "--once")) once = true;
+        else if (!strcmp(argv[i], "--most") && i + 1 < argc) most_time = atof(argv[++i]);
         else if (!strcmp(argv[i], "--json") && i + 1 < argc) json = argv[++i];
         else if (!strcmp(argv[i], "--write") && i + 2 < argc) return write_arguments(argv[i + 1], argv[i + 2]);
         else words.push_back(argv[i]);
     }
     if (small) most_time = 20;
-    if (argc < 2) return fprintf(stderr, "usage: run EXPECTED [--small] [--json FILE] [--write FOLDER CASE] [WORD...]\n"), 2;
+    if (argc < 2) return fprintf(stderr, "usage: run EXPECTED [--small] [--once] [--most MS] [--json FILE] [--write FOLDER CASE] [WORD...]\n"), 2;
     const Expected expected = read_expected(argv[1]);
     int devices = 0;
     if (cudaGetDeviceCount(&devices) || !devices) return puts("skipped: there is no GPU"), 77;
     cudaStream_t stream;
     CUDA(cudaStreamCreate(&stream));
     fsm_context *ctx = fsm_context_new();
-    const Machine machine = {copy_rate(stream, small), matmul_rate<double>(ctx, stream, small), matmul_rate<float>(ctx, stream, small)};
+    Machine machine = {};
+    if (!once) machine = {copy_rate(stream, small), matmul_rate<double>(ctx, stream, small), matmul_rate<float>(ctx, stream, small)};
     printf("copy %.2f TB/s, matrix product %.1f TFLOP/s double, %.1f single\n", machine.copy * 1e-12, machine.doubles * 1e-12, machine.floats * 1e-12);
     printf("%-28s %10s %10s %10s %10s %12s\n", "case", "ms", "least", "host", "by bound", "difference");
     std::vector<Report> reports;
