@@ -24,14 +24,26 @@ template <class T> Matrix<T> column_major(T *data, int64_t columns, int64_t batc
 
 constexpr int DEPTH = 16; // so many columns of a tile are in shared memory at a time
 
-// A block makes ROWS x COLUMNS elements, ACROSS threads beside each other; a thread makes DOWN neighbouring rows of them, of every
-// ACROSS-th column.
-template <int ROWS_, int COLUMNS_, int ACROSS_> struct Tiling {
-    enum { ROWS = ROWS_, COLUMNS = COLUMNS_, ACROSS = ACROSS_, DOWN = ROWS * ACROSS / BLOCK, PART = COLUMNS / ACROSS };
+// A block makes ROWS x COLUMNS elements, ACROSS threads beside each other; a thread makes DOWN neighbouring rows of them, of PART
+// columns: neighbours of 4 bytes, which are read together, or every ACROSS-th, so that threads beside each other read other banks
+// of the memory. RESIDENT blocks are on a multiprocessor at once.
+template <int ROWS_, int COLUMNS_, int ACROSS_, int RESIDENT_, bool NEAR> struct Tiling {
+    enum {
+        ROWS = ROWS_,
+        COLUMNS = COLUMNS_,
+        ACROSS = ACROSS_,
+        DOWN = ROWS * ACROSS / BLOCK,
+        PART = COLUMNS / ACROSS,
+        RESIDENT = RESIDENT_
+    };
+    static __device__ int column(int thread, int j) { return NEAR ? thread * PART + j : thread + j * ACROSS; }
 };
-using Square = Tiling<64, 64, 16>;
-using Narrow = Tiling<256, 8, 1>;                           // for a few columns
+template <class T> using Square = Tiling<64, 64, 16, (sizeof(T) > 4 ? 2 : 3), (sizeof(T) == 4)>;
+template <class T>
+using Large = std::conditional_t<(sizeof(T) > 4), Square<T>, Tiling<128, 64, 16, 2, true>>; // many rows and columns
+template <class T> using Narrow = Tiling<256, 8, 1, (sizeof(T) > 4 ? 2 : 4), true>;         // a few columns
 template <class T> constexpr int PAD = 16 / int(sizeof(T)); // rows in shared memory begin at multiples of 16 bytes
+template <int SIZE, class T> struct alignas(16) Tile { T at[DEPTH][SIZE + PAD<T>]; };
 
 // What is added up for elements x and y.
 template <class T> struct Multiply {
@@ -42,24 +54,46 @@ template <class T, class F> struct Turned {
     __device__ T operator()(T x, T y) const { return f(y, x); }
 };
 
-// The DEPTH columns from k on of SIZE rows from `first` on, as tile[column][row]; zeros beyond the matrix.
-template <int SIZE, class T>
-__device__ inline void load_tile(T (&tile)[DEPTH][SIZE + PAD<T>], const T *data, int64_t row, int64_t column, int64_t rows,
-                                 int64_t columns, int64_t first, int64_t k) {
-    const int t = thread_number();
-    if (column == 1) { // neighbouring threads take neighbours in memory
-        constexpr int STEP = BLOCK / DEPTH;
-        const int j = t % DEPTH;
-        const T *p = data + (first + t / DEPTH) * row + (k + j);
-        for (int i = t / DEPTH; i < SIZE; i += STEP, p += STEP * row) tile[j][i] = first + i < rows && k + j < columns ? *p : T(0);
-    } else {
-        constexpr int STEP = BLOCK / SIZE;
-        const int i = t % SIZE;
-        const T *p = data + (first + i) * row + (k + t / SIZE) * column;
-        for (int j = t / SIZE; j < DEPTH; j += STEP, p += STEP * column)
-            tile[j][i] = first + i < rows && k + j < columns ? *p : T(0);
+// The DEPTH columns from k on of SIZE rows from `first` on, which become tile[column][row]; zeros beyond the matrix. Between load
+// and store, they are in registers, while the tile is in use.
+template <int SIZE, class T> class TileRows {
+  public:
+    __device__ void load(const T *data, int64_t row, int64_t column, int64_t rows, int64_t columns, int64_t first, int64_t k) {
+        along_ = column == 1; // neighbouring threads take neighbours in memory
+        if (along_) load_as<true>(data, row, column, rows - first, columns - k, first, k);
+        else load_as<false>(data, row, column, rows - first, columns - k, first, k);
     }
-}
+    __device__ void store(Tile<SIZE, T> &tile) const {
+        if (along_) store_as<true>(tile);
+        else store_as<false>(tile);
+    }
+
+  private:
+    enum { COUNT = SIZE * DEPTH > BLOCK ? SIZE * DEPTH / BLOCK : 1 };
+    T value_[COUNT];
+    bool along_;
+    static __device__ unsigned number(int s) { return unsigned(thread_number()) + unsigned(s) * unsigned(BLOCK); }
+    template <bool ALONG> static __device__ int row_of(int s) { return int(ALONG ? number(s) / DEPTH : number(s) % SIZE); }
+    template <bool ALONG> static __device__ int column_of(int s) { return int(ALONG ? number(s) % DEPTH : number(s) / SIZE); }
+
+    // rows, columns: so many there are from `first` and k on.
+    template <bool ALONG>
+    __device__ void load_as(const T *data, int64_t row, int64_t column, int64_t rows, int64_t columns, int64_t first, int64_t k) {
+        const int i0 = row_of<ALONG>(0), j0 = column_of<ALONG>(0);
+        const T *from = data + (first + i0) * row + (k + j0) * column;
+        for (int s = 0; s < COUNT; s++) {
+            const int i = row_of<ALONG>(s), j = column_of<ALONG>(s);
+            const bool is = i < SIZE && j < DEPTH && i < rows && j < columns;
+            value_[s] = is ? from[(i - i0) * row + (j - j0) * column] : T(0);
+        }
+    }
+    template <bool ALONG> __device__ void store_as(Tile<SIZE, T> &tile) const {
+        for (int s = 0; s < COUNT; s++) {
+            const int i = row_of<ALONG>(s), j = column_of<ALONG>(s);
+            if (i < SIZE && j < DEPTH) tile.at[j][i] = value_[s];
+        }
+    }
+};
 
 // How a sum over k is cut: into parts of `size`, each of which is a result of its own. A few results with a long sum would
 // occupy few blocks. The rule knows extents alone, so that results are the same on every device.
@@ -79,11 +113,11 @@ inline Cut cut_of(int64_t tiles, int64_t depth) { // tiles: of the result; negat
 
 // Part number p of the sums, times alpha, goes to c + p*apart, where it is added to beta times what is there.
 template <class T, class F, class By>
-__global__ void __launch_bounds__(BLOCK, sizeof(T) > 4 ? 3 : 4)
+__global__ void __launch_bounds__(BLOCK, By::RESIDENT)
     contract_tiles(int64_t m, int64_t n, int64_t depth, int64_t batch, F f, T alpha, Matrix<const T> a, Matrix<const T> b, T beta,
                    Matrix<T> c, Cut cut, int64_t apart) {
-    FSM_SHARED(left, T[DEPTH][By::ROWS + PAD<T>]);
-    FSM_SHARED(right, T[DEPTH][By::COLUMNS + PAD<T>]);
+    FSM_SHARED(left, Tile<By::ROWS, T>);
+    FSM_SHARED(right, Tile<By::COLUMNS, T>);
     const int64_t across = (n - 1) / By::COLUMNS + 1, down = (m - 1) / By::ROWS + 1, tiles = across * down * batch;
     for (int64_t block = blockIdx.x; block < tiles * cut.parts; block += gridDim.x) {
         const int64_t part = block / tiles, tile = block % tiles;
@@ -92,13 +126,20 @@ __global__ void __launch_bounds__(BLOCK, sizeof(T) > 4 ? 3 : 4)
         const T *a0 = a.data + number * a.batch, *b0 = b.data + number * b.batch;
         const int i1 = thread_number() / By::ACROSS * By::DOWN, j1 = thread_number() % By::ACROSS;
         T sum[By::DOWN][By::PART] = {};
+        TileRows<By::ROWS, T> rows;
+        TileRows<By::COLUMNS, T> columns;
+        rows.load(a0, a.row, a.column, m, end, i0, first);
+        columns.load(b0, b.column, b.row, n, end, j0, first);
         for (int64_t k = first; k < end; k += DEPTH) {
-            load_tile<By::ROWS>(left, a0, a.row, a.column, m, end, i0, k);
-            load_tile<By::COLUMNS>(right, b0, b.column, b.row, n, end, j0, k);
+            rows.store(left), columns.store(right);
             __syncthreads();
+            if (k + DEPTH < end) {
+                rows.load(a0, a.row, a.column, m, end, i0, k + DEPTH);
+                columns.load(b0, b.column, b.row, n, end, j0, k + DEPTH);
+            }
             const auto step = [&](int l) {
                 for (int i = 0; i < By::DOWN; i++)
-                    for (int j = 0; j < By::PART; j++) sum[i][j] += f(left[l][i1 + i], right[l][j1 + j * By::ACROSS]);
+                    for (int j = 0; j < By::PART; j++) sum[i][j] += f(left.at[l][i1 + i], right.at[l][By::column(j1, j)]);
             };
             if (end - k >= DEPTH)
                 for (int l = 0; l < DEPTH; l++) step(l);
@@ -108,7 +149,7 @@ __global__ void __launch_bounds__(BLOCK, sizeof(T) > 4 ? 3 : 4)
         }
         for (int i = 0; i < By::DOWN; i++)
             for (int j = 0; j < By::PART; j++) {
-                const int64_t y = i0 + i1 + i, x = j0 + j1 + j * By::ACROSS;
+                const int64_t y = i0 + i1 + i, x = j0 + By::column(j1, j);
                 if (y >= m || x >= n) continue;
                 T *p = c.data + part * apart + number * c.batch + y * c.row + x * c.column;
                 *p = beta == T(0) ? alpha * sum[i][j] : alpha * sum[i][j] + beta * *p;
@@ -154,7 +195,8 @@ void contract_by(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, F f
     if (!call.code()) {
         FSM_LAUNCH((contract_tiles<T, F, By>), unsigned(blocks), BLOCK, 0, call.stream(), m, n, k, batch, f, T(1), a, b, T(0),
                    row_major(part, n, m * n), cut, m * n * batch);
-        FSM_LAUNCH(add_parts<T>, blocks_for(m * n * batch, 32), BLOCK, 0, call.stream(), m, n, batch, alpha, part, cut.parts, beta, c);
+        FSM_LAUNCH(add_parts<T>, blocks_for(m * n * batch, 32), BLOCK, 0, call.stream(), m, n, batch, alpha, part, cut.parts, beta,
+                   c);
     }
     call.release(mark);
 }
@@ -167,17 +209,20 @@ void contract(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, F f, T
     if (m <= 0 || n <= 0 || batch <= 0 || call.code()) return;
     const Matrix<const T> at{a.data, a.column, a.row, a.batch}, bt{b.data, b.column, b.row, b.batch};
     const Matrix<T> ct{c.data, c.column, c.row, c.batch};
-    if (n <= Narrow::COLUMNS) contract_by<Narrow>(call, m, n, k, batch, f, alpha, a, b, beta, c);
-    else if (m <= Narrow::COLUMNS) contract_by<Narrow>(call, n, m, k, batch, Turned<T, F>{f}, alpha, bt, at, beta, ct);
-    else contract_by<Square>(call, m, n, k, batch, f, alpha, a, b, beta, c);
+    const int64_t few = Narrow<T>::COLUMNS, many = 256; // blocks for a large device
+    const int64_t large = count_of(m / Large<T>::ROWS, n / Large<T>::COLUMNS, batch);
+    if (n <= few) contract_by<Narrow<T>>(call, m, n, k, batch, f, alpha, a, b, beta, c);
+    else if (m <= few) contract_by<Narrow<T>>(call, n, m, k, batch, Turned<T, F>{f}, alpha, bt, at, beta, ct);
+    else if (large < 0 || large >= many) contract_by<Large<T>>(call, m, n, k, batch, f, alpha, a, b, beta, c);
+    else contract_by<Square<T>>(call, m, n, k, batch, f, alpha, a, b, beta, c);
 }
 
 // ---- cuBLAS
 
 #ifdef FSM_CUDA_CUBLAS
 inline cublasStatus_t gemm(cublasHandle_t h, cublasOperation_t p, cublasOperation_t q, int m, int n, int k, const double *alpha,
-                           const double *a, int lda, int64_t sa, const double *b, int ldb, int64_t sb, const double *beta, double *c,
-                           int ldc, int64_t sc, int batch) {
+                           const double *a, int lda, int64_t sa, const double *b, int ldb, int64_t sb, const double *beta,
+                           double *c, int ldc, int64_t sc, int batch) {
     return cublasDgemmStridedBatched(h, p, q, m, n, k, alpha, a, lda, sa, b, ldb, sb, beta, c, ldc, sc, batch);
 }
 inline cublasStatus_t gemm(cublasHandle_t h, cublasOperation_t p, cublasOperation_t q, int m, int n, int k, const float *alpha,
@@ -213,7 +258,8 @@ inline cublasHandle_t blas(Call &call) {
         *library = {blas, destroy_blas};
     }
     if (s == CUBLAS_STATUS_SUCCESS) s = cublasSetStream(blas->handle, call.stream());
-    if (s == CUBLAS_STATUS_SUCCESS) s = cublasSetWorkspace(blas->handle, blas->workspace, Blas::BYTES); // the stream's took its place
+    if (s == CUBLAS_STATUS_SUCCESS)
+        s = cublasSetWorkspace(blas->handle, blas->workspace, Blas::BYTES); // the stream's took its place
     if (s == CUBLAS_STATUS_SUCCESS) return blas->handle;
     call.fail_library("cuBLAS", cublasGetStatusString(s));
     return nullptr;
@@ -263,13 +309,15 @@ struct Extents {
     int64_t i, j, k, batch;
 };
 // Of a batch that has one of its factors in common, the rows, or columns, are those of one product, if they lie that way.
-inline Extents one_of_batch(int64_t m, int64_t n, int64_t k, int64_t batch, const Places &left, const Places &right, const Places &to) {
+inline Extents one_of_batch(int64_t m, int64_t n, int64_t k, int64_t batch, const Places &left, const Places &right,
+                            const Places &to) {
     if (!right.batch && left.batch == m * left.i && to.batch == m * to.i) return {m * batch, n, k, 1};
     if (!left.batch && right.batch == n * right.j && to.batch == n * to.j) return {m, n * batch, k, 1};
     return {m, n, k, batch};
 }
 // So are the terms of products that are added up.
-inline Extents one_of_sums(int64_t m, int64_t n, int64_t k, int64_t batch, const Places &left, const Places &right, const Places &) {
+inline Extents one_of_sums(int64_t m, int64_t n, int64_t k, int64_t batch, const Places &left, const Places &right,
+                           const Places &) {
     const bool one = batch < 1 || (left.batch == k * left.k && right.batch == k * right.k);
     return one ? Extents{m, n, k * batch, 1} : Extents{m, n, k, batch};
 }
@@ -299,11 +347,13 @@ void matmul(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, T alpha,
             Matrix<T> c) {
     if (m <= 0 || n <= 0 || batch <= 0 || call.code()) return;
     if (c.row == 1 && c.column != 1) // its transpose, whose rows are one after the other
-        return matmul(call, n, m, k, batch, alpha, {b.data, b.column, b.row, b.batch}, {a.data, a.column, a.row, a.batch}, beta, {c.data, c.column, 1, c.batch});
+        return matmul(call, n, m, k, batch, alpha, {b.data, b.column, b.row, b.batch}, {a.data, a.column, a.row, a.batch}, beta,
+                      {c.data, c.column, 1, c.batch});
 #ifdef FSM_CUDA_CUBLAS
     const bool large = double(m) * double(n) * double(k) >= 32.0 * 32 * 32;
     const bool fits = m <= INT32_MAX && n <= INT32_MAX && k <= INT32_MAX && batch <= INT32_MAX && c.column == 1;
-    if (large && fits && suits_blas(a, m, k) && suits_blas(b, k, n) && suits_blas(c, m, n)) return matmul_blas(call, m, n, k, batch, alpha, a, b, beta, c);
+    if (large && fits && suits_blas(a, m, k) && suits_blas(b, k, n) && suits_blas(c, m, n))
+        return matmul_blas(call, m, n, k, batch, alpha, a, b, beta, c);
 #endif
     contract(call, m, n, k, batch, Multiply<T>(), alpha, a, b, beta, c);
 }
