@@ -31,10 +31,13 @@ struct Shape {
 inline Shape shape(int64_t n, int64_t bytes = 0) {
     const int64_t room = int64_t(1) << 28, most = bytes > 0 ? room / bytes : MOST_BLOCKS * BLOCK;
     if (most < BLOCK) return {1, 32};
-    int64_t blocks = (n + BLOCK - 1) / BLOCK;
+    const int64_t enough = 512; // blocks for a large device: where threads are few, blocks are small
+    int64_t block = BLOCK;
+    while (block > 32 && n / block < enough) block /= 2;
+    int64_t blocks = (n + block - 1) / block;
     if (blocks > MOST_BLOCKS) blocks = MOST_BLOCKS;
-    if (blocks > most / BLOCK) blocks = most / BLOCK;
-    return {unsigned(blocks < 1 ? 1 : blocks), unsigned(BLOCK)};
+    if (blocks > most / block) blocks = most / block;
+    return {unsigned(blocks < 1 ? 1 : blocks), unsigned(block)};
 }
 
 // The same where each block does iterations, whose inner loops have `inner` iterations, and has arrays of so many bytes.
@@ -130,6 +133,11 @@ inline int64_t fold_end(int64_t from, int64_t end, int64_t runs) {
 FSM_DEVICE int64_t thread_number() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
 FSM_DEVICE int64_t thread_count() { return int64_t(gridDim.x) * blockDim.x; }
 
+// a / b, of numbers that are not negative: most fit into 32 bits, whose division takes a fraction of the time.
+FSM_DEVICE int64_t quotient(int64_t a, int64_t b) {
+    return (a | b) >> 32 ? a / b : int64_t(uint32_t(a) / uint32_t(b));
+}
+
 // The iterations of a thread in a grid of N loops, the outermost first, of these lengths: their numbers, and the indices, which go
 // on by additions, since divisions take longer than what most iterations do.
 template <int N> struct Walk {
@@ -151,7 +159,10 @@ template <int N> struct Walk {
 
   private:
     __device__ void digits(int64_t x, int64_t (&to)[N]) const {
-        for (int k = N; k-- > 1;) to[k] = x % length[k], x /= length[k];
+        for (int k = N; k-- > 1;) {
+            const int64_t rest = quotient(x, length[k]);
+            to[k] = x - rest * length[k], x = rest;
+        }
         to[0] = x;
     }
 };
@@ -207,41 +218,49 @@ __global__ void join_blocks(cuda::Errors errors, T *cell, const T *parts, int64_
     if (threadIdx.x == 0) *cell = Op<T>::join(is_new ? first : *cell, x);
 }
 
-// to[e] += the sum of what the threads of a grid have for e, in their order; a warp for each element.
+// to[e] += the sum of what the threads of a grid have for e, in their order; a block for each element, of whose copies each thread adds
+// up every blockDim-th.
+inline unsigned copies_block(int64_t copies) { return copies <= 32 ? 32 : copies >= BLOCK ? unsigned(BLOCK) : unsigned((copies + 31) / 32 * 32); }
 template <class T> __global__ void add_copies(cuda::Errors errors, T *to, const T *copies, int64_t n, int64_t threads) {
     if (errors.record && cuda::stopped(errors)) return;
-    for (int64_t e = thread_number() / 32; e < n; e += thread_count() / 32) {
+    for (int64_t e = blockIdx.x; e < n; e += gridDim.x) {
         T x = T(0);
-        for (int64_t k = threadIdx.x % 32; k < threads; k += 32) x = Add<T>::join(x, copies[e * threads + k]);
-        x = cuda::warp_reduce(x, Joined<Add, T>());
-        if (threadIdx.x % 32 == 0) to[e] = Add<T>::join(to[e], x);
+        for (int64_t k = threadIdx.x; k < threads; k += blockDim.x) x = Add<T>::join(x, copies[e * threads + k]);
+        x = join_all<Add, T>(x);
+        if (threadIdx.x == 0) to[e] = Add<T>::join(to[e], x);
     }
 }
 
-// The same where each block has all elements, one after the other: a lane for each element, of whose copies each warp adds up a
-// part. Where elements are few, warps of one block do that, as many as there are copies for.
-inline unsigned copies_block(int64_t n, int64_t blocks) {
-    unsigned warps = 1;
-    while (warps < 32 && n * warps < int64_t(1) << 18 && warps * 8 <= blocks) warps *= 2;
-    return warps * 32;
+// The same where each block has all elements, one after the other: neighbouring lanes have neighbouring elements, as many as fill a
+// row of WIDTH of them; each row of lanes adds up a part of the copies. Where elements are few, rows are short, so that there are
+// more of them, and blocks.
+struct CopiesShape {
+    unsigned width, blocks, block;
+};
+inline CopiesShape copies_shape(int64_t n, int64_t copies) {
+    const unsigned width = n >= int64_t(1) << 14 || copies < 64 ? 32 : 4;
+    unsigned rows = 1;
+    while (rows * width < 1024 && n * rows < int64_t(1) << 18 && rows * 8 <= copies) rows *= 2;
+    if (rows * width < 32) rows = 32 / width;
+    return {width, cuda::blocks_for(n, width), rows * width};
 }
-inline unsigned copies_blocks(int64_t n) { return cuda::blocks_for(n, 32); }
-template <class T> __global__ void add_block_copies(cuda::Errors errors, T *to, const T *copies, int64_t n, int64_t blocks) {
-    FSM_SHARED(parts, T[32][32]);
+template <class T>
+__global__ void add_block_copies(cuda::Errors errors, T *to, const T *copies, int64_t n, int64_t blocks, unsigned width) {
+    FSM_SHARED(parts, T[1024]);
     if (errors.record && cuda::stopped(errors)) return;
-    const int lane = int(threadIdx.x % 32), warp = int(threadIdx.x / 32), warps = int(blockDim.x / 32);
-    const int64_t size = (blocks + warps - 1) / warps, from = warp * size, end = from + size < blocks ? from + size : blocks;
-    for (int64_t first = int64_t(blockIdx.x) * 32; first < n; first += int64_t(gridDim.x) * 32) {
+    const int lane = int(threadIdx.x % width), row = int(threadIdx.x / width), rows = int(blockDim.x / width);
+    const int64_t size = (blocks + rows - 1) / rows, from = row * size, end = from + size < blocks ? from + size : blocks;
+    for (int64_t first = int64_t(blockIdx.x) * width; first < n; first += int64_t(gridDim.x) * width) {
         const int64_t e = first + lane;
         T x = T(0);
         for (int64_t k = from; e < n && k < end; k++) x = Add<T>::join(x, copies[k * n + e]);
-        if (warps > 1) {
-            __syncthreads(); // the last use of `parts`
-            parts[warp][lane] = x;
+        parts[threadIdx.x] = x;
+        for (int half = rows / 2; half; half /= 2) {
             __syncthreads();
-            for (int k = 1; k < warps && warp == 0; k++) x = Add<T>::join(x, parts[k][lane]);
+            if (row < half) parts[threadIdx.x] = Add<T>::join(parts[threadIdx.x], parts[threadIdx.x + half * width]);
         }
-        if (warp == 0 && e < n) to[e] = Add<T>::join(to[e], x);
+        if (row == 0 && e < n) to[e] = Add<T>::join(to[e], parts[threadIdx.x]);
+        __syncthreads(); // the last use of `parts`
     }
 }
 

@@ -146,8 +146,19 @@ bool expr_mentions(const char *text, const char *word) {
 
 // ---- arrays
 
+// Is the place of the element the number of the iteration? Then the indices are those of the loops, whose lengths are the extents.
+static bool is_number(const Unit *u, const Buf *b, const Temp *index) {
+    if (!u->walk || b->rank != u->walk->grid->depth) return false;
+    for (int k = 0; k < b->rank; k++) {
+        const Stmt *loop = grid_loop(u->walk, k);
+        if (loop->nargs > 1 || loop->dst != index[k] || (k && loop->args[0] != b->extent[k])) return false;
+    }
+    return true;
+}
+
 const char *expr_place(Unit *u, const Buf *b, const Temp *index) {
     if (!b->rank) return "0";
+    if (is_number(u, b, index)) return "fsm_at.number";
     const char *at = expr_temp(u, index[0]);
     for (int k = 1; k < b->rank; k++)
         at = expr_text(u->arena, k > 1 ? "(%s) * %s + %s" : "%s * %s + %s", at, expr_temp(u, b->extent[k]), expr_temp(u, index[k]));

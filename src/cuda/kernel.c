@@ -302,13 +302,14 @@ void kernel_iteration(Code *c, Stmt *grid, const char *number) {
         if (!strcmp(n, "0")) n = "1"; // there is no iteration
         const char *at = !number      ? expr_text(u->arena, "fsm_at.index[%d]", k)
                          : depth == 1 ? number
-                         : k          ? expr_text(u->arena, "fsm_rest%d %% %s", k, n)
+                         : k          ? expr_text(u->arena, "fsm_rest%d - fsm_rest%d * %s", k, k - 1, n)
                                       : "fsm_rest0";
         if (number && depth > 1 && k == depth - 1) code_line(c, "const int64_t fsm_rest%d = %s;", k, number);
+        if (k && number) code_line(c, "const int64_t fsm_rest%d = fsm::quotient(fsm_rest%d, %s);", k - 1, k, n);
         if (loop->nargs > 1) at = expr_text(u->arena, "%s + %s", expr_temp(u, loop->args[1]), at);
         if (u->uses[loop->dst] && (!c->only || c->only[loop->dst]))
-            code_line(c, "const int64_t %s = %s;", expr_temp(u, loop->dst), at);
-        if (k && number) code_line(c, "const int64_t fsm_rest%d = fsm_rest%d / %s;", k - 1, k, n);
+            code_line(c, "%sconst int64_t %s = %s;", number ? "" : "[[maybe_unused]] ", expr_temp(u, loop->dst),
+                      at); // but for places
     }
     for (int k = 0; k + 1 < depth; k++) {
         const Stmt *loop = grid_loop(grid, k), *inner = grid_loop(grid, k + 1);
@@ -346,12 +347,17 @@ static void join(Region *r) {
     for (int i = 0; i < g->ncopies && !r->shares; i++) {
         Buf *b = g->copy[i];
         const char *name = expr_buf(u, b), *n = expr_count(u, b, NULL);
-        const char *kernel = expr_text(u->arena, "fsm::add_%s<%s>", r->blocks ? "block_copies" : "copies", cuda_element(b->kind));
-        const char *shape = r->blocks ? expr_text(u->arena, "fsm::copies_blocks(%s), fsm::copies_block(%s, fsm_shape.blocks)", n, n)
-                                      : expr_text(u->arena, "fsm::shape(%s).blocks, fsm::BLOCK", expr_count(u, b, "32"));
-        host_launch(host, kernel, shape,
-                    expr_text(u->arena, "%s, %s, %s_all, %s, fsm_shape.%s", kernel_errors(u), name, name, n,
-                              r->blocks ? "blocks" : "threads()"));
+        const char *type = cuda_element(b->kind), *copies = r->blocks ? "fsm_shape.blocks" : "fsm_shape.threads()";
+        const char *common = expr_text(u->arena, "%s, %s, %s_all, %s, %s", kernel_errors(u), name, name, n, copies);
+        if (!r->blocks) {
+            const char *shape = expr_text(u->arena, "fsm::cuda::blocks_for(%s, 1), fsm::copies_block(%s)", n, copies);
+            host_launch(host, expr_text(u->arena, "fsm::add_copies<%s>", type), shape, common);
+            continue;
+        }
+        const char *rows = expr_text(u->arena, "%s_rows", name);
+        code_line(host, "const fsm::CopiesShape %s = fsm::copies_shape(%s, %s);", rows, n, copies);
+        host_launch(host, expr_text(u->arena, "fsm::add_block_copies<%s>", type),
+                    expr_text(u->arena, "%s.blocks, %s.block", rows, rows), expr_text(u->arena, "%s, %s.width", common, rows));
     }
 }
 
@@ -437,10 +443,13 @@ static void print_grid(Code *host, Stmt *loop, const char *inner, const Shares *
     else code_line(&c, "for (int64_t fsm_i = fsm::thread_number(); fsm_i < fsm_n; fsm_i += fsm::thread_count()) {");
     c.indent += 4;
     if (blocks) code_line(&c, "__syncthreads();");
+    if (walk && shares) code_line(&c, "const int64_t fsm_i = fsm_at.number;");
     kernel_iteration(&c, loop, walk ? NULL : "fsm_i");
     const Block *innermost = grid_loop(loop, g->depth - 1)->body;
+    u->walk = walk ? loop : NULL;
     if (blocks) block_code(&c, loop, innermost);
     else code_block(&c, innermost);
+    u->walk = NULL;
     c.indent -= 4;
     code_line(&c, "}");
     end_threads(&r, &c);

@@ -92,6 +92,7 @@ typedef struct Unit {
     int nkernels, nsites, first_site, nlabels;
     Str kernels, sites; // kernels, and what checks say
     Map own;            // the arrays of which each iteration of a grid has one of its own
+    Stmt *walk;         // the grid whose iterations a thread does that is printed, if it is one of several loops, or NULL
 } Unit;
 
 bool unit_is_dead(const Unit *u, const Stmt *s); // does nothing need it? (module.c)
