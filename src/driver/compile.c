@@ -301,6 +301,7 @@ Tree **compile_trees(Compilation *c, FuncList funcs) {
         if (cuda) lower_merge_grids(c->arena, trees[i], how.precise), lower_share(c->arena, trees[i], how.precise);
         if (cuda && !how.precise) lower_steps(c->arena, trees[i], (int64_t)c->machine.device_steps);
         if (cuda) recurrences_split(c->arena, trees[i], how.precise, how.always, how.fast);
+        if (cuda) lower_spread(c->arena, trees[i], how.precise, how.always);
         if (cuda) grid_choose(c->arena, trees[i], how.precise, o->fast_atomics);
         else if (o->level >= 2) schedule(c, trees[i], &how);
         if (verifying(c)) tree_verify(trees[i]);

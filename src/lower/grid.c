@@ -83,16 +83,25 @@ static bool keeps_reads(const Stmt *outer, const Stmt *inner) {
     return true;
 }
 
-// May the loop inside be joined to those around it, from `loop` on?
-static bool may_join(Chooser *z, const Stmt *loop, Stmt *inner) {
+static bool is_among(int n, Buf *const *bufs, const Buf *b) {
+    for (int i = 0; i < n; i++)
+        if (bufs[i] == b) return true;
+    return false;
+}
+
+// May the loop inside be joined to those around it, from `loop` on? Where these share arrays that they add to, it must do so as
+// well: one whose iterations add to elements of their own is for the threads of a block, with one copy for all.
+static bool may_join(Chooser *z, const Grid *g, const Stmt *loop, Stmt *inner) {
     for (const Stmt *s = loop; s != inner; s = only_loop(s))
         for (int k = 0; k < inner->nargs; k++)
             if (s->dst == inner->args[k] || is_made_in(s->body, inner->args[k]) || !keeps_reads(s, only_loop(s))) return false;
     bool apart = iter_look(&z->it, inner, false);
-    Buf **shared;
-    int n = apart ? iter_shared(&z->it, &shared) : 1;
+    Buf **shared, **all = z->atomics ? g->atomic : g->copy;
+    int n = apart ? iter_shared(&z->it, &shared) : 0, around = z->atomics ? g->natomics : g->ncopies;
+    bool joins = apart && (n > 0) == (around > 0);
+    for (int i = 0; i < n; i++) joins &= is_among(around, all, shared[i]);
     iter_forget(&z->it);
-    return apart && n == 0;
+    return joins;
 }
 
 static Grid *grid_of(Chooser *z) {
@@ -121,8 +130,7 @@ static bool make_grid(Chooser *z, Stmt *loop) {
     iter_forget(&z->it);
     if (!g || !keeps_order(z, g)) return false;
     Stmt *last = loop, *inner;
-    while (g->depth < DEEPEST && !g->ncopies && !g->natomics && (inner = only_loop(last)) && may_join(z, loop, inner))
-        g->depth++, last = inner;
+    while (g->depth < DEEPEST && (inner = only_loop(last)) && may_join(z, g, loop, inner)) g->depth++, last = inner;
     if (is_few(z, loop, g->depth)) return false;
     loop->grid = g;
     return true;

@@ -290,11 +290,28 @@ static void emit_product(Grouper *z, Piece *p) {
     forget_values(&e);
 }
 
+// Into how many parts a sum over the iterations of a group is cut for each element of p: so that there are threads enough for a
+// large device, but each has some iterations.
+static Temp put_chunks(Grouper *z, const Piece *p) {
+    enum { THREADS = 1 << 18, SOME = 16 };
+    Block *b = &z->before;
+    Temp all = build_literal(&z->build, b, KIND_INT, 1), few = build_literal(&z->build, b, KIND_INT, CHUNKS);
+    Temp threads = build_literal(&z->build, b, KIND_INT, THREADS);
+    for (int k = 1; k < p->depth; k++) { // what is more than enough is not counted: it fits
+        Temp extent = build_int(&z->build, b, OP_min, p->loop[k]->args[0], threads);
+        all = k == 1 ? extent : build_int(&z->build, b, OP_min, build_int(&z->build, b, OP_mul, all, extent), threads);
+    }
+    Temp enough =
+        build_int(&z->build, b, OP_idiv, threads, build_int(&z->build, b, OP_max, all, build_literal(&z->build, b, KIND_INT, 1)));
+    Temp most = build_int(&z->build, b, OP_idiv, z->size, build_literal(&z->build, b, KIND_INT, SOME));
+    return build_int(&z->build, b, OP_max, build_int(&z->build, b, OP_min, enough, most), few);
+}
+
 // Sums over some of the iterations, in as many threads as there are elements, then over these: neighbours add up neighbouring
 // values.
 static void emit_addition(Grouper *z, const Piece *p) {
     int order[DEEPEST];
-    Temp index[RANK_MAX], extent[DEEPEST], many = build_literal(&z->build, &z->before, KIND_INT, CHUNKS);
+    Temp index[RANK_MAX], extent[DEEPEST], many = put_chunks(z, p);
     extent[0] = many;
     for (int k = 1; k < p->depth; k++) order[k - 1] = k, extent[k] = p->loop[k]->args[0];
     Buf *sums = put_array(z, p->to->buf->kind, p->depth, extent);
@@ -528,7 +545,8 @@ static void emit_reduction(Grouper *z, const Piece *p) {
         const Stmt *get = p->stmts.data[k + 1];
         const Kind kind = kind_of(z, get->dst);
         parts[k] = put_array(z, kind, 2, extent);
-        cell[k] = put_cell_of(z, e.b, kind, p->by[k] == OP_add ? build_literal(&z->build, e.b, kind, 0) : value(&e, first_of(z, get)));
+        cell[k] =
+            put_cell_of(z, e.b, kind, p->by[k] == OP_add ? build_literal(&z->build, e.b, kind, 0) : value(&e, first_of(z, get)));
         know(&e.known, get->args[0], cell[k]);
     }
     Temp from = build_int(&z->build, e.b, OP_mul, chunk->dst, p->size);
@@ -549,8 +567,7 @@ static void emit_reduction(Grouper *z, const Piece *p) {
     }
     chunk = build_loop_named(&z->build, outer, NULL, p->chunks);
     index[0] = e.is[0], index[1] = chunk->dst;
-    for (int k = 0; k < n; k++)
-        put_join(z, chunk->body, p->by[k], cell[k], build_load(&z->build, chunk->body, parts[k], index));
+    for (int k = 0; k < n; k++) put_join(z, chunk->body, p->by[k], cell[k], build_load(&z->build, chunk->body, parts[k], index));
     for (int k = 0; k < n; k++)
         build_store(&z->build, outer, ST_STORE, z->array[p->stmts.data[k + 1]->dst], put_get(z, outer, cell[k]), e.is);
     forget_values(&e);
@@ -655,7 +672,8 @@ static Temp put_row_lengths(Grouper *z, Block *b) {
         }
         holds = holds < 0 ? pays : build_op(&z->build, b, KIND_BOOL, OP_or, holds, pays);
         if (scan) continue;
-        Temp part = build_literal(&z->build, b, KIND_INT, z->always ? 2 : PART), blocks = build_literal(&z->build, b, KIND_INT, BLOCKS);
+        Temp part = build_literal(&z->build, b, KIND_INT, z->always ? 2 : PART),
+             blocks = build_literal(&z->build, b, KIND_INT, BLOCKS);
         Temp most = build_int(&z->build, b, OP_idiv, length, part),
              enough = build_int(&z->build, b, OP_idiv, blocks, build_int(&z->build, b, OP_max, rows, one));
         p->chunks = build_int(&z->build, b, OP_max, build_int(&z->build, b, OP_min, most, enough), one);

@@ -8,8 +8,8 @@
 #include "lower/internal.h"
 
 // The bytes of what a group leaves in arrays; the least length of loops of products; levels of open loops; what may be computed
-// again, in additions, none of which is dear; how far dependences are followed. CHUNKS: so many parts of a group are added up at
-// once.
+// again, in additions, none of which is dear; how far dependences are followed. CHUNKS: so many parts of a group, at
+// least, are added up at once.
 enum { LEAST = 16, DEEPEST = 4, CHEAP = 12, DEAR = 4, BUDGET = 200, INNER = 1 << DEEPEST, CHUNKS = 32 };
 #define GROUP_BYTES ((int64_t)1 << 30)
 

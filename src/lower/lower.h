@@ -48,6 +48,8 @@ void threads_cut(Arena *arena, Tree *tree, const LaneOptions *opt, bool always);
 
 // Makes one loop of nests of a GPU that follow each other where an iteration needs no other iteration of the first. (merge.c)
 void lower_merge_grids(Arena *arena, Tree *tree, bool strict);
+// Makes nests of loops for the threads of a GPU, which are many. always: also of small ones, for tests. (spread.c)
+void lower_spread(Arena *arena, Tree *tree, bool precise, bool always);
 // Values that they compute twice, arrays that are the same, and sums that need no array of their own. (common.c)
 void lower_share(Arena *arena, Tree *tree, bool strict);
 

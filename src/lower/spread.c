@@ -1,0 +1,400 @@
+// Makes nests of loops for the threads of a GPU, which are many: what a processor does well in one loop around others leaves most
+// of them without work.
+//
+//  - A loop that adds to each element of an array in each of its iterations becomes a loop over the elements around it: each
+//    thread adds up its own. The order of additions to an element stays.
+//
+//        for j < n { for k < m { a[k] += e } }   becomes   for k < m { s = a[k]; for j < n { s += e }; a[k] = s }
+//
+//  - A loop whose length an index around it gives has the largest length, and a condition inside: then both are one grid.
+//
+//        for j < n { for k < j { … } }   becomes   for j < n { for k < n { if k < j { … } } }
+//
+//  - A loop with several things in its body that need nothing of each other is several, if one of them is a loop that can be one
+//    grid with it, and if it has too few iterations for blocks to do them, which is asked when sizes are known.
+//
+//        for i < n { s = sum over j; y[i] = s; for j < m { z[i, j] = e } }
+//        becomes   if n < BLOCKS && (n * m >= WORK || m < LEAST) {
+//                      for i < n { s = sum over j; y[i] = s }; for i < n { for j < m { z[i, j] = e } } } else { as before }
+#include "lower/build.h"
+#include "lower/effects.h"
+#include "lower/grid.h"
+#include "lower/independent.h"
+#include "lower/internal.h"
+
+// What each thread of a grid may compute again; the least number of iterations, if it is known, that are worth a grid; how many
+// loops are changed at most; so many iterations are enough for the blocks of a large device; so many keep more
+// of them busy than a launch takes; FEW: for tests.
+enum { AGAIN = 16, LEAST = 16, MOST = 200, DEEPEST = 4, BLOCKS = 512, WORK = 1 << 14, FEW = 4 };
+
+typedef struct Spreader {
+    Arena *arena;
+    Tree *tree;
+    bool precise, always;
+    Stmt **def; // by temp
+    Iterations it;
+    VEC(Stmt *) around; // loops around the block that is looked at
+    Map whole;          // loops that stay as they are where they have many iterations
+} Spreader;
+
+static void begin(Spreader *z) {
+    z->def = ARENA_ARRAY(z->arena, Stmt *, z->tree->temps.len + 1);
+    tree_definitions(z->tree->body, z->def);
+    iter_init(&z->it, z->arena, z->tree, z->precise);
+    z->it.places = true;
+}
+
+static Builder builder(Spreader *z, const Stmt *s) { return (Builder){z->arena, z->tree, s->span}; }
+
+static bool is_plain_loop(const Stmt *s) { return nest_is_plain(s) && !s->outer && !s->recurrence && !s->few; }
+
+static bool is_long(const Spreader *z, Temp n) {
+    const Stmt *s = z->def[n];
+    return !s || s->kind != ST_LIT || s->u.num >= LEAST;
+}
+
+static bool is_independent(Spreader *z, Stmt *loop) {
+    bool apart = iter_look(&z->it, loop, false);
+    iter_forget(&z->it);
+    return apart;
+}
+
+// Of the loops around, the number of the outermost that may be a grid; how many there are if none may.
+static int grid_around(Spreader *z) {
+    int k = 0;
+    while (k < z->around.len && !(is_plain_loop(z->around.data[k]) && is_independent(z, z->around.data[k]))) k++;
+    return k;
+}
+
+static bool is_made_in(const Block *b, Temp t) {
+    for (int i = 0; i < b->stmts.len; i++)
+        if (b->stmts.data[i]->dst == t) return true;
+    return false;
+}
+
+// The number of iterations of a loop in `around`, as a number that is no more than what it is for any of these: new statements in
+// the block, before place `at`, which is then another. -1: there is none. around: a loop with that one in its body.
+static Temp largest(Spreader *z, const Stmt *around, Temp n, Block *to, int *at) {
+    if (n != around->dst && !is_made_in(around->body, n)) return n;
+    int64_t more = 0;
+    if (n != around->dst) {
+        const Stmt *s = z->def[n];
+        int k = s && s->kind == ST_OP && s->op == OP_add && s->args[0] != around->dst;
+        if (!s || s->kind != ST_OP || s->op != OP_add || s->args[k] != around->dst) return -1;
+        const Stmt *c = z->def[s->args[!k]];
+        if (!c || c->kind != ST_LIT || c->u.num < -LEAST || c->u.num > LEAST) return -1;
+        more = c->u.num;
+    }
+    if (more == 1) return around->args[0];
+    Block b = {0};
+    Builder build = builder(z, around);
+    Temp most = build_int(&build, &b, OP_add, around->args[0], build_literal(&build, &b, KIND_INT, more - 1));
+    for (int i = 0; i < b.stmts.len; i++) block_insert(to, (*at)++, b.stmts.data[i]);
+    vec_free(&b.stmts);
+    return most;
+}
+
+// ---- loops that add to all elements
+
+// All that the block does is this statement, the last; the others are values, which read nothing that `changed` is.
+static Stmt *last_effect(const Block *b, const Buf *changed) {
+    Stmt *last = b->stmts.len ? vec_last(&b->stmts) : NULL;
+    for (int i = 0; i + 1 < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        if (!stmt_is_plain(s) || s->kind == ST_GET || (changed && s->buf == changed)) return NULL;
+    }
+    return last;
+}
+
+// Do iterations of the grid add to the same elements? Then there are many that do, and blocks add up what each has.
+static bool adds_with_others(Spreader *z, Stmt *grid, const Buf *b) {
+    bool shared = !iter_look(&z->it, grid, false) || iter_shares(&z->it, b);
+    iter_forget(&z->it);
+    return shared;
+}
+
+static bool turn(Spreader *z, Block *b, int at) {
+    Stmt *loop = b->stmts.data[at];
+    if (!is_plain_loop(loop) || !is_long(z, loop->args[0])) return false;
+    Stmt *inner = last_effect(loop->body, NULL);
+    if (!inner || !is_plain_loop(inner) || !is_long(z, inner->args[0])) return false;
+    Stmt *add = last_effect(inner->body, NULL);
+    if (!add || add->kind != ST_ADDTO || last_effect(loop->body, add->buf) != inner || last_effect(inner->body, add->buf) != add)
+        return false;
+    int own = 0;
+    for (int k = 1; k < add->nargs; k++) {
+        Temp t = add->args[k];
+        if (t == inner->dst) own++;
+        else if (t == loop->dst || is_made_in(loop->body, t) || is_made_in(inner->body, t)) return false;
+    }
+    if (own != 1 || add->args[0] == loop->dst || add->args[0] == inner->dst) return false;
+    int grid = grid_around(z);
+    if (grid == z->around.len || adds_with_others(z, z->around.data[grid], add->buf)) return false;
+    Temp bound = inner->args[0], most = largest(z, loop, bound, b, &at);
+    if (most < 0) return false;
+    Builder build = builder(z, loop);
+    Block to = {0};
+    Stmt *outside = build_loop(&build, &to, inner->dst, most);
+    Temp e = add->args[0], index[RANK_MAX];
+    for (int k = 1; k < add->nargs; k++) index[k - 1] = add->args[k] == inner->dst ? outside->dst : add->args[k];
+    Temp cell = build_temp(&build, (TempInfo){.kind = add->buf->kind, .cell = true});
+    Temp before = build_load(&build, outside->body, add->buf, index);
+    build_stmt(&build, outside->body, ST_CELL, cell, 1, &before);
+    vec_push(&outside->body->stmts, loop);
+    (void)vec_pop(&loop->body->stmts);
+    block_rename(inner->body, inner->dst, outside->dst);
+    Block *body = loop->body;
+    if (most != bound) body = build_if(&build, body, build_op(&build, body, KIND_BOOL, OP_lt, outside->dst, bound), false)->body;
+    for (int i = 0; i + 1 < inner->body->stmts.len; i++) vec_push(&body->stmts, inner->body->stmts.data[i]);
+    Temp sum = build_temp(&build, (TempInfo){.kind = add->buf->kind});
+    build_stmt(&build, body, ST_GET, sum, 1, &cell);
+    sum = build_op(&build, body, add->buf->kind, OP_add, sum, e);
+    build_stmt(&build, body, ST_SET, cell, 1, &sum);
+    Temp after = build_temp(&build, (TempInfo){.kind = add->buf->kind});
+    build_stmt(&build, outside->body, ST_GET, after, 1, &cell);
+    build_store(&build, outside->body, ST_STORE, add->buf, after, index);
+    b->stmts.data[at] = outside;
+    vec_free(&to.stmts);
+    return true;
+}
+
+// ---- loops as long as an index
+
+// The loop that is all that the body does; what comes before it are values that are no loads.
+static Stmt *loop_inside(const Stmt *loop) {
+    Stmt *inner = last_effect(loop->body, NULL);
+    if (!inner || inner->kind != ST_FOR) return NULL;
+    for (int i = 0; i + 1 < loop->body->stmts.len; i++)
+        if (!stmt_is_pure(loop->body->stmts.data[i])) return NULL;
+    return inner;
+}
+
+static bool lengthen(Spreader *z, Block *b, int at) {
+    Stmt *loop = b->stmts.data[at];
+    if (!is_plain_loop(loop)) return false;
+    Stmt *inner = last_effect(loop->body, NULL);
+    if (!inner || !is_plain_loop(inner)) return false;
+    Temp bound = inner->args[0];
+    if ((bound != loop->dst && !is_made_in(loop->body, bound)) || !is_independent(z, loop) || !is_independent(z, inner))
+        return false;
+    for (int k = grid_around(z); k < z->around.len; k++) // all are one grid
+        if (last_effect(z->around.data[k]->body, NULL) != (k + 1 < z->around.len ? z->around.data[k + 1] : loop)) return false;
+    Temp most = largest(z, loop, bound, b, &at);
+    if (most < 0) return false;
+    Stmt *deep = inner;
+    for (Stmt *next; (next = loop_inside(deep)) && is_plain_loop(next);) deep = next;
+    Builder build = builder(z, inner);
+    Block *was = deep->body, *body = ARENA_NEW(z->arena, Block);
+    deep->body = body;
+    Stmt *branch = build_if(&build, body, build_op(&build, body, KIND_BOOL, OP_lt, inner->dst, bound), false);
+    for (int i = 0; i < z->tree->bufs.len; i++)
+        if (z->tree->bufs.data[i]->home == was) z->tree->bufs.data[i]->home = branch->body;
+    *branch->body = *was;
+    *was = (Block){0};
+    inner->args = arena_copy(z->arena, &most, sizeof most);
+    return true;
+}
+
+// ---- several things
+
+typedef struct Pieces {
+    Spreader *z;
+    Stmt *loop;
+    int n;       // statements of its body
+    bool *again; // by statement: others may compute it again
+    int *piece;  // by statement that they may not: the first of those that stay together
+} Pieces;
+
+static void join(Pieces *p, int a, int b) {
+    a = p->piece[a], b = p->piece[b];
+    for (int i = 0; i < p->n; i++)
+        if (p->piece[i] == a || p->piece[i] == b) p->piece[i] = a < b ? a : b;
+}
+
+static int maker(const Pieces *p, Temp t) {
+    for (int i = 0; i < p->n; i++)
+        if (p->loop->body->stmts.data[i]->dst == t) return i;
+    return -1;
+}
+
+static void find_pieces(Pieces *p, const Effects *of) {
+    Stmt **s = p->loop->body->stmts.data;
+    for (int i = 0; i < p->n; i++) {
+        p->piece[i] = i;
+        p->again[i] = stmt_is_plain(s[i]) && s[i]->kind != ST_GET;
+        for (int k = 0; s[i]->kind == ST_LOAD && k < p->n; k++)
+            for (int a = 0; a < of[k].access.len; a++)
+                if (of[k].access.data[a].write && of[k].access.data[a].buf == s[i]->buf) p->again[i] = false;
+        for (int k = 0; k < of[i].uses.len; k++) {
+            int m = maker(p, of[i].uses.data[k]);
+            if (m >= 0 && m < i && !p->again[m]) p->again[i] = false;
+        }
+    }
+    for (int i = 0; i < p->n; i++)
+        for (int j = i + 1; j < p->n; j++)
+            if (!p->again[i] && !p->again[j] && effects_conflict(s[i], &of[i], s[j], &of[j])) join(p, i, j);
+}
+
+// What the piece needs of what may be computed again: how many statements.
+static int note_needed(const Pieces *p, const Effects *of, int i, bool *needed) {
+    int n = 0;
+    for (int k = 0; k < of[i].uses.len; k++) {
+        int m = maker(p, of[i].uses.data[k]);
+        if (m < 0 || m >= i || !p->again[m] || needed[m]) continue;
+        needed[m] = true;
+        n += 1 + note_needed(p, of, m, needed);
+    }
+    return n;
+}
+
+// Is the statement a piece of its own, a loop that may be one grid with that around it?
+static bool is_nest(const Pieces *p, const Effects *of, int i) {
+    const Stmt *s = p->loop->body->stmts.data[i];
+    if (!is_plain_loop(s) || !is_long(p->z, s->args[0]) || s->args[0] == p->loop->dst || is_made_in(p->loop->body, s->args[0]))
+        return false;
+    for (int j = 0; j < p->n; j++)
+        if (j != i && !p->again[j] && p->piece[j] == p->piece[i]) return false;
+    for (int k = 0; k < of[i].sets.len; k++) { // a sum of the iterations of both
+        bool own = false;
+        for (int c = 0; c < of[i].cells.len; c++) own |= of[i].cells.data[c] == of[i].sets.data[k];
+        if (!own) return false;
+    }
+    bool *needed = ARENA_ARRAY(p->z->arena, bool, p->n + 1);
+    return note_needed(p, of, i, needed) <= AGAIN && is_independent(p->z, (Stmt *)s);
+}
+
+// The loop around one of its pieces, with copies of what that needs.
+static Stmt *take_out(Pieces *p, const Effects *of, int i) {
+    Spreader *z = p->z;
+    Stmt *s = p->loop->body->stmts.data[i];
+    bool *needed = ARENA_ARRAY(z->arena, bool, p->n + 1);
+    note_needed(p, of, i, needed);
+    Builder build = builder(z, p->loop);
+    Block to = {0};
+    Stmt *loop = build_loop(&build, &to, p->loop->dst, p->loop->args[0]);
+    Map temps = {0}, bufs = {0};
+    map_put(&temps, (void *)((intptr_t)p->loop->dst + 1), (void *)((intptr_t)loop->dst + 1));
+    for (int k = 0; k < i; k++)
+        if (needed[k])
+            vec_push(&loop->body->stmts, tree_clone_with(z->arena, z->tree, p->loop->body->stmts.data[k], &temps, &bufs));
+    vec_push(&loop->body->stmts, s);
+    for (int k = 0; k < i; k++) {
+        Temp t = p->loop->body->stmts.data[k]->dst;
+        if (needed[k]) block_rename(loop->body, t, (Temp)((intptr_t)map_get(&temps, (void *)((intptr_t)t + 1)) - 1));
+    }
+    block_rename(loop->body, p->loop->dst, loop->dst);
+    for (int k = 0; k < z->tree->bufs.len; k++) {
+        Buf *b = z->tree->bufs.data[k];
+        if (b->home == p->loop->body && stmt_accesses(s, b)) b->home = loop->body;
+    }
+    map_free(&temps), map_free(&bufs);
+    vec_free(&to.stmts);
+    return loop;
+}
+
+static void remove_loop(Block *b, const Stmt *loop) {
+    int n = 0;
+    for (int i = 0; i < b->stmts.len; i++)
+        if (b->stmts.data[i] != loop) b->stmts.data[n++] = b->stmts.data[i];
+    b->stmts.len = n;
+}
+
+// The iterations of the loop and of the nest in it, as far as their lengths are known outside: not counted beyond what fits.
+static Temp put_work(Builder *build, Block *b, const Stmt *loop, const Stmt *nest) {
+    Temp most = build_literal(build, b, KIND_INT, 1 << 20), work = loop->args[0];
+    const Stmt *around[DEEPEST] = {loop};
+    for (int depth = 1; depth < DEEPEST && nest && nest->kind == ST_FOR; depth++) {
+        for (int k = 0; k < depth; k++)
+            if (nest->args[0] == around[k]->dst || is_made_in(around[k]->body, nest->args[0])) return work;
+        Temp n = build_int(build, b, OP_min, nest->args[0], most);
+        work = build_int(build, b, OP_min, build_int(build, b, OP_mul, build_int(build, b, OP_min, work, most), n), most);
+        around[depth] = nest, nest = last_effect(nest->body, NULL);
+    }
+    return work;
+}
+
+// The block of the loop where it has few iterations, but enough with those of the nest, in which it is the first; otherwise there
+// is a copy of it.
+static Block *put_choice(Spreader *z, Block *b, int at, const Stmt *nest) {
+    Stmt *loop = b->stmts.data[at];
+    Builder build = builder(z, loop);
+    Block condition = {0};
+    Temp few = build_op(&build, &condition, KIND_BOOL, OP_lt, loop->args[0],
+                        build_literal(&build, &condition, KIND_INT, z->always ? FEW : BLOCKS));
+    Temp work = put_work(&build, &condition, loop, nest), least = build_literal(&build, &condition, KIND_INT, z->always ? 1 : WORK);
+    Temp large = build_op(&build, &condition, KIND_BOOL, OP_le, least, work);
+    Temp is_short =
+        build_op(&build, &condition, KIND_BOOL, OP_lt, nest->args[0], build_literal(&build, &condition, KIND_INT, LEAST));
+    few = build_op(&build, &condition, KIND_BOOL, OP_and, few, build_op(&build, &condition, KIND_BOOL, OP_or, large, is_short));
+    Stmt *branch = build_if(&build, &condition, few, true);
+    Stmt *copy = tree_clone_apart(z->arena, z->tree, loop, branch->other);
+    vec_push(&branch->other->stmts, copy);
+    map_put(&z->whole, copy, copy);
+    vec_push(&branch->body->stmts, loop);
+    b->stmts.data[at] = branch;
+    for (int i = 0; i + 1 < condition.stmts.len; i++) block_insert(b, at + i, condition.stmts.data[i]);
+    vec_free(&condition.stmts);
+    return branch->body;
+}
+
+static bool divide(Spreader *z, Block *b, int at) {
+    Stmt *loop = b->stmts.data[at];
+    if (map_get(&z->whole, loop) || !is_plain_loop(loop) || !block_has_for(loop->body) || block_may_fail(loop->body)) return false;
+    Pieces p = {.z = z, .loop = loop, .n = loop->body->stmts.len};
+    p.again = ARENA_ARRAY(z->arena, bool, p.n + 1), p.piece = ARENA_ARRAY(z->arena, int, p.n + 1);
+    Effects *of = ARENA_ARRAY(z->arena, Effects, p.n + 1);
+    bool *nest = ARENA_ARRAY(z->arena, bool, p.n + 1);
+    for (int i = 0; i < p.n; i++) effects_add(&of[i], loop->body->stmts.data[i]);
+    find_pieces(&p, of);
+    int nests = 0, others = 0;
+    bool stops = false;
+    for (int i = 0; i < p.n; i++) stops |= of[i].stops;
+    for (int i = 0; i < p.n && !stops; i++) {
+        nest[i] = !p.again[i] && is_nest(&p, of, i);
+        nests += nest[i], others += !nest[i] && !p.again[i];
+    }
+    bool pays = nests > 0 && nests + (others > 0) > 1 && is_independent(z, loop);
+    int to = at + 1, left = 0;
+    const Stmt *known = z->def[loop->args[0]];
+    if (known && known->kind == ST_LIT && known->u.num >= BLOCKS) pays = false;
+    const Stmt *first = NULL;
+    for (int i = 0; i < p.n && pays && !first; i++) first = nest[i] ? loop->body->stmts.data[i] : NULL;
+    if (pays && grid_around(z) == z->around.len) b = put_choice(z, b, at, first), to = 1;
+    for (int i = 0; i < p.n && pays; i++)
+        if (nest[i]) block_insert(b, to++, take_out(&p, of, i));
+    for (int i = 0; i < p.n && pays; i++)
+        if (!nest[i]) loop->body->stmts.data[left++] = loop->body->stmts.data[i];
+    if (pays) loop->body->stmts.len = left;
+    if (pays && !others) remove_loop(b, loop);
+    for (int i = 0; i < p.n; i++) effects_free(&of[i]);
+    return pays;
+}
+
+// ---- all loops
+
+typedef bool Rewrite(Spreader *z, Block *b, int at);
+
+// One, the innermost first; nothing is known any more of what has been changed.
+static bool rewrite_one(Spreader *z, Block *b, Rewrite *rewrite) {
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        Stmt *s = b->stmts.data[i];
+        if (s->kind == ST_FOR) vec_push(&z->around, s);
+        bool any = rewrite_one(z, s->body, rewrite) || rewrite_one(z, s->other, rewrite);
+        if (s->kind == ST_FOR) (void)vec_pop(&z->around);
+        if (any || (s->kind == ST_FOR && rewrite(z, b, i))) return true;
+    }
+    return false;
+}
+
+void lower_spread(Arena *arena, Tree *tree, bool precise, bool always) {
+    Spreader z = {.arena = arena, .tree = tree, .precise = precise, .always = always};
+    Rewrite *const all[] = {turn, lengthen, divide};
+    for (int k = 0; k < 3; k++)
+        for (int count = 0, any = 1; any && count < MOST; count++) {
+            begin(&z);
+            any = rewrite_one(&z, tree->body, all[k]);
+            z.around.len = 0;
+            iter_free(&z.it);
+        }
+    vec_free(&z.around), map_free(&z.whole);
+}

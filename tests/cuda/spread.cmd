@@ -1,0 +1,4 @@
+# Nests of loops for threads (lower/spread.c): elements outside of what adds to them, one length for all rows, several things apart.
+fsmc --target=cuda --fp=fast --entry=turned --emit=loops ../ad/spread.fsm | sed -n '/grid/,$p'
+fsmc --target=cuda --fp=fast --entry=lengthened --emit=loops ../ad/spread.fsm | sed -n '/grid/,$p'
+fsmc --target=cuda --fp=fast --entry=divided --emit=loops ../ad/spread.fsm | sed -n '/^  } else {/,$p' | sed -n '1,/^    } else/p'
