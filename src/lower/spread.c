@@ -16,11 +16,17 @@
 //        for i < n { s = sum over j; y[i] = s; for j < m { z[i, j] = e } }
 //        becomes   if n < BLOCKS && (n * m >= WORK || m < LEAST) {
 //                      for i < n { s = sum over j; y[i] = s }; for i < n { for j < m { z[i, j] = e } } } else { as before }
+//  - A loop that looks for the first of the least or greatest elements becomes two whose iterations are joined: that over the
+//    elements, and that over their indices.
+//
+//        for i < n { if x < best { best = x; at = i } }   becomes   for i < n { m = min(m, x) }; for i < n { at = min(at, x = m ? i : …) }
 #include "lower/build.h"
 #include "lower/effects.h"
 #include "lower/grid.h"
 #include "lower/independent.h"
 #include "lower/internal.h"
+
+#include <math.h>
 
 // What each thread of a grid may compute again; the least number of iterations, if it is known, that are worth a grid; how many
 // loops are changed at most; so many iterations are enough for the blocks of a large device; so many keep more
@@ -111,6 +117,12 @@ static bool adds_with_others(Spreader *z, Stmt *grid, const Buf *b) {
     bool shared = !iter_look(&z->it, grid, false) || iter_shares(&z->it, b);
     iter_forget(&z->it);
     return shared;
+}
+
+// The same where cells may be read.
+static const Stmt *last_plain_effect(const Block *b) {
+    const Stmt *last = block_only_effect(b);
+    return last && last == vec_last(&b->stmts) ? last : NULL;
 }
 
 static bool turn(Spreader *z, Block *b, int at) {
@@ -370,6 +382,143 @@ static bool divide(Spreader *z, Block *b, int at) {
     return pays;
 }
 
+// ---- the first of the least or greatest
+
+typedef struct First {
+    Temp best, at, value; // cells; the value of an iteration
+    bool greatest;
+} First;
+
+static const Stmt *op_of(const Spreader *z, Temp t, Op op) {
+    const Stmt *s = z->def[t];
+    return s && s->kind == ST_OP && s->op == op ? s : NULL;
+}
+
+static bool is_get(const Spreader *z, Temp t, Temp cell) {
+    return z->def[t] && z->def[t]->kind == ST_GET && z->def[t]->args[0] == cell;
+}
+
+static bool is_number(const Spreader *z, Temp t, int64_t n) {
+    return z->def[t] && z->def[t]->kind == ST_LIT && z->def[t]->u.num == n;
+}
+
+// Is it what lower/extreme.c makes: it is the first, strictly better, or the first NaN?
+static bool is_better(const Spreader *z, Temp t, First *f) {
+    const Temp x = f->value;
+    if (kind_is_float(z->tree->temps.data[x].kind)) {
+        const Stmt *both = op_of(z, t, OP_or), *nan = both ? op_of(z, both->args[1], OP_and) : NULL;
+        const Stmt *is = nan ? op_of(z, nan->args[0], OP_ne) : NULL, *was_not = nan ? op_of(z, nan->args[1], OP_eq) : NULL;
+        if (!is || !was_not || is->args[0] != x || is->args[1] != x) return false;
+        if (!is_get(z, was_not->args[0], f->best) || !is_get(z, was_not->args[1], f->best)) return false;
+        t = both->args[0];
+    }
+    const Stmt *either = op_of(z, t, OP_or), *none = either ? op_of(z, either->args[0], OP_lt) : NULL,
+               *better = either ? op_of(z, either->args[1], OP_lt) : NULL;
+    if (!none || !better || !is_get(z, none->args[0], f->at) || !is_number(z, none->args[1], 0)) return false;
+    f->greatest = better->args[1] == x;
+    return better->args[f->greatest] == x && is_get(z, better->args[!f->greatest], f->best);
+}
+
+// How many statements of the kind are about the cell.
+static int count_of(const Block *b, StmtKind kind, Temp cell) {
+    int n = 0;
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        n += s->kind == kind && (kind == ST_GET ? s->args[0] : s->dst) == cell;
+        n += count_of(s->body, kind, cell) + count_of(s->other, kind, cell);
+    }
+    return n;
+}
+
+static bool find_first(const Spreader *z, const Stmt *loop, First *f) {
+    const Stmt *last = last_plain_effect(loop->body);
+    if (!last || last->kind != ST_IF || (last->other && last->other->stmts.len) || last->body->stmts.len != 2) return false;
+    const Stmt *best = last->body->stmts.data[0], *at = last->body->stmts.data[1];
+    if (best->kind != ST_SET || at->kind != ST_SET || at->args[0] != loop->dst) return false;
+    *f = (First){.best = best->dst, .at = at->dst, .value = best->args[0]};
+    const Kind kind = z->tree->temps.data[f->value].kind;
+    const Stmt *none = z->def[f->at];
+    if ((kind != KIND_INT && !kind_is_float(kind)) || !none || none->kind != ST_CELL || !is_number(z, none->args[0], -1))
+        return false;
+    return is_better(z, last->args[0], f) && count_of(z->tree->body, ST_SET, f->best) == 1 &&
+           count_of(z->tree->body, ST_GET, f->best) == count_of(loop->body, ST_GET, f->best);
+}
+
+// Notes what t needs of the block, by its statements; how many there are, or more than AGAIN if some are dear, or no values.
+static int note_value(const Block *b, Temp t, bool *needed) {
+    for (int i = 0; i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        if (s->dst != t || needed[i]) continue;
+        if ((!stmt_is_pure(s) && s->kind != ST_LOAD) || (s->kind == ST_OP && op_info[s->op].cost >= op_info[OP_exp].cost))
+            return AGAIN + 1;
+        int n = s->kind != ST_LIT;
+        needed[i] = true;
+        for (int k = 0; k < s->nargs && n <= AGAIN; k++) n += note_value(b, s->args[k], needed);
+        return n;
+    }
+    return 0;
+}
+
+// The value of an iteration, in another loop.
+static Temp put_value(Spreader *z, const Stmt *loop, Stmt *to, Temp value, const bool *needed) {
+    Map temps = {0}, bufs = {0};
+    map_put(&temps, (void *)((intptr_t)loop->dst + 1), (void *)((intptr_t)to->dst + 1));
+    for (int i = 0; i < loop->body->stmts.len; i++)
+        if (needed[i]) vec_push(&to->body->stmts, tree_clone_with(z->arena, z->tree, loop->body->stmts.data[i], &temps, &bufs));
+    intptr_t is = (intptr_t)map_get(&temps, (void *)((intptr_t)value + 1));
+    map_free(&temps), map_free(&bufs);
+    return is ? (Temp)(is - 1) : value;
+}
+
+// A loop that takes the extreme of what `value` is given; where it is in the end.
+static Temp put_extreme(Builder *build, Block *b, Stmt *loop, Op by, Temp cell, Temp value) {
+    const Kind kind = build->tree->temps.data[cell].kind;
+    Temp before = build_temp(build, (TempInfo){.kind = kind}), after = build_temp(build, (TempInfo){.kind = kind});
+    build_stmt(build, loop->body, ST_GET, before, 1, &cell);
+    Temp better = build_op(build, loop->body, kind, by, before, value);
+    build_stmt(build, loop->body, ST_SET, cell, 1, &better);
+    build_stmt(build, b, ST_GET, after, 1, &cell);
+    return after;
+}
+
+static bool join_first(Spreader *z, Block *b, int at) {
+    Stmt *loop = b->stmts.data[at];
+    First f;
+    if (!is_plain_loop(loop) || !is_long(z, loop->args[0]) || !find_first(z, loop, &f)) return false;
+    bool *needed = ARENA_ARRAY(z->arena, bool, loop->body->stmts.len + 1);
+    if (note_value(loop->body, f.value, needed) > AGAIN) return false;
+    const Kind kind = z->tree->temps.data[f.value].kind;
+    Builder build = builder(z, loop);
+    Block to = {0};
+    Temp worst = build_literal(&build, &to, kind, f.greatest ? INT64_MIN : INT64_MAX);
+    if (kind_is_float(kind)) vec_last(&to.stmts)->u.real = f.greatest ? -INFINITY : INFINITY;
+    Temp most = build_literal(&build, &to, KIND_INT, INT64_MAX), none = build_literal(&build, &to, KIND_INT, -1);
+    Temp value = build_temp(&build, (TempInfo){.kind = kind, .cell = true}),
+         index = build_temp(&build, (TempInfo){.kind = KIND_INT, .cell = true});
+    build_stmt(&build, &to, ST_CELL, value, 1, &worst);
+    build_stmt(&build, &to, ST_CELL, index, 1, &most);
+    Stmt *values = build_loop(&build, &to, loop->dst, loop->args[0]);
+    Temp best = put_extreme(&build, &to, values, f.greatest ? OP_max : OP_min, value, put_value(z, loop, values, f.value, needed));
+    Stmt *places = build_loop(&build, &to, loop->dst, loop->args[0]);
+    Block *body = places->body;
+    Temp x = put_value(z, loop, places, f.value, needed), is = build_op(&build, body, KIND_BOOL, OP_eq, x, best);
+    if (kind_is_float(kind)) {
+        Temp nan = build_op(&build, body, KIND_BOOL, OP_ne, x, x), other = build_op(&build, body, KIND_BOOL, OP_ne, best, best);
+        is = build_op(&build, body, KIND_BOOL, OP_or, is, build_op(&build, body, KIND_BOOL, OP_and, nan, other));
+    }
+    Temp place = build_temp(&build, (TempInfo){.kind = KIND_INT});
+    build_stmt(&build, body, ST_SELECT, place, 3, (Temp[]){is, places->dst, most});
+    Temp first = put_extreme(&build, &to, places, OP_min, index, place);
+    Temp there = build_op(&build, &to, KIND_BOOL, OP_lt, first, most), result = build_temp(&build, (TempInfo){.kind = KIND_INT});
+    build_stmt(&build, &to, ST_SELECT, result, 3, (Temp[]){there, first, none});
+    build_stmt(&build, &to, ST_SET, f.at, 1, &result);
+    b->stmts.data[at] = to.stmts.data[0];
+    for (int i = 1; i < to.stmts.len; i++) block_insert(b, at + i, to.stmts.data[i]);
+    vec_free(&to.stmts);
+    stmt_drop(z->def[f.best]); // nothing reads it any more
+    return true;
+}
+
 // ---- all loops
 
 typedef bool Rewrite(Spreader *z, Block *b, int at);
@@ -388,8 +537,8 @@ static bool rewrite_one(Spreader *z, Block *b, Rewrite *rewrite) {
 
 void lower_spread(Arena *arena, Tree *tree, bool precise, bool always) {
     Spreader z = {.arena = arena, .tree = tree, .precise = precise, .always = always};
-    Rewrite *const all[] = {turn, lengthen, divide};
-    for (int k = 0; k < 3; k++)
+    Rewrite *const all[] = {join_first, turn, lengthen, divide};
+    for (int k = 0; k < 4; k++)
         for (int count = 0, any = 1; any && count < MOST; count++) {
             begin(&z);
             any = rewrite_one(&z, tree->body, all[k]);
@@ -397,4 +546,5 @@ void lower_spread(Arena *arena, Tree *tree, bool precise, bool always) {
             iter_free(&z.it);
         }
     vec_free(&z.around), map_free(&z.whole);
+    lower_remove_dead(arena, tree);
 }
