@@ -92,7 +92,8 @@ static void test_errors() {
     Call launch(ctx, &info, nullptr, checks);
     FSM_LAUNCH(fails, 1, 2000, 0, launch.stream(), launch.errors(), int64_t(1), int64_t(1));
     CHECK(launch.finish() == FSM_ERROR_DEVICE);
-    CHECK_TEXT(fsm_context_error(ctx), "CUDA: invalid configuration argument (cudaErrorInvalidConfiguration)");
+    const std::string said = fsm_context_error(ctx); // of so large a block; CUDA 13 says the second
+    CHECK(said == "CUDA: invalid configuration argument (cudaErrorInvalidConfiguration)" || said == "CUDA: invalid argument (cudaErrorInvalidValue)");
     CHECK(failing(ctx, 5000, 9000, 9000) == FSM_OK);
     fsm_context_free(ctx);
     std::puts("ok errors");
@@ -133,7 +134,8 @@ static void test_launches() {
     double *x = call.alloc<double>(1);
     FSM_LAUNCH(sets, 1, 2000, 0, call.stream(), call.errors(), x, 7.0); // has too many threads
     CHECK(call.read(x) == 0 && call.code() == FSM_ERROR_DEVICE && call.finish() == FSM_ERROR_DEVICE);
-    CHECK_TEXT(fsm_context_error(ctx), "CUDA: invalid configuration argument (cudaErrorInvalidConfiguration)");
+    const std::string said = fsm_context_error(ctx); // of so large a block; CUDA 13 says the second
+    CHECK(said == "CUDA: invalid configuration argument (cudaErrorInvalidConfiguration)" || said == "CUDA: invalid argument (cudaErrorInvalidValue)");
 #ifdef FSMC_CUDA_SHIM_H
     fsm::shim::fault = {"launch", cudaErrorNoKernelImageForDevice, 2};
     Call none(ctx, &info, nullptr, checks);

@@ -240,7 +240,7 @@ static void test_large() {
 template <class T> struct Scattered {
     int64_t places;
     const T *value;
-    __device__ Share<T> operator()(int64_t i) const {
+    __host__ __device__ Share<T> operator()(int64_t i) const {
         const int64_t place = int64_t((unsigned long long)(i * 40503 + i / 7) % (unsigned long long)places);
         return {i % 11 == 5 ? -1 : i % 3 ? place : place / 2, value[i]};
     }
