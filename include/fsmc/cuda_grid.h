@@ -220,7 +220,6 @@ __global__ void join_blocks(cuda::Errors errors, T *cell, const T *parts, int64_
 
 // to[e] += the sum of what the threads of a grid have for e, in their order; a block for each element, of whose copies each thread adds
 // up every blockDim-th.
-inline unsigned copies_block(int64_t copies) { return copies <= 32 ? 32 : copies >= BLOCK ? unsigned(BLOCK) : unsigned((copies + 31) / 32 * 32); }
 template <class T> __global__ void add_copies(cuda::Errors errors, T *to, const T *copies, int64_t n, int64_t threads) {
     if (errors.record && cuda::stopped(errors)) return;
     for (int64_t e = blockIdx.x; e < n; e += gridDim.x) {
@@ -229,6 +228,34 @@ template <class T> __global__ void add_copies(cuda::Errors errors, T *to, const 
         x = join_all<Add, T>(x);
         if (threadIdx.x == 0) to[e] = Add<T>::join(to[e], x);
     }
+}
+// sums[e][part] = the sum of `size` of them, for each part.
+template <class T>
+__global__ void sum_parts(cuda::Errors errors, T *sums, const T *copies, int64_t n, int64_t threads, int64_t parts, int64_t size) {
+    if (errors.record && cuda::stopped(errors)) return;
+    for (int64_t at = blockIdx.x; at < n * parts; at += gridDim.x) {
+        const int64_t e = at / parts, from = at % parts * size, end = from + size < threads ? from + size : threads;
+        T x = T(0);
+        for (int64_t k = from + threadIdx.x; k < end; k += blockDim.x) x = Add<T>::join(x, copies[e * threads + k]);
+        x = join_all<Add, T>(x);
+        if (threadIdx.x == 0) sums[at] = x;
+    }
+}
+// Of a few elements, blocks add up parts first: one for each element would occupy few multiprocessors.
+#ifndef FSM_COPIES_PART
+#define FSM_COPIES_PART 4096
+#endif
+template <class T> void add_thread_copies(cuda::Call &call, cuda::Errors errors, T *to, const T *copies, int64_t n, int64_t threads) {
+    const int64_t few = 512, parts = (threads + FSM_COPIES_PART - 1) / FSM_COPIES_PART;
+    if (n < few && parts > 1) {
+        T *sums = call.alloc<T>(n * parts);
+        if (call.code()) return;
+        FSM_LAUNCH(sum_parts<T>, cuda::blocks_for(n * parts, 1), BLOCK, 0, call.stream(), errors, sums, copies, n, threads, parts,
+                   int64_t(FSM_COPIES_PART));
+        copies = sums, threads = parts;
+    }
+    const unsigned block = threads >= BLOCK ? unsigned(BLOCK) : threads <= 32 ? 32 : unsigned((threads + 31) / 32 * 32);
+    FSM_LAUNCH(add_copies<T>, cuda::blocks_for(n, 1), block, 0, call.stream(), errors, to, copies, n, threads);
 }
 
 // The same where each block has all elements, one after the other: neighbouring lanes have neighbouring elements, as many as fill a

@@ -350,8 +350,9 @@ static void join(Region *r) {
         const char *type = cuda_element(b->kind), *copies = r->blocks ? "fsm_shape.blocks" : "fsm_shape.threads()";
         const char *common = expr_text(u->arena, "%s, %s, %s_all, %s, %s", kernel_errors(u), name, name, n, copies);
         if (!r->blocks) {
-            const char *shape = expr_text(u->arena, "fsm::cuda::blocks_for(%s, 1), fsm::copies_block(%s)", n, copies);
-            host_launch(host, expr_text(u->arena, "fsm::add_copies<%s>", type), shape, common);
+            code_line(host, "fsm::add_thread_copies<%s>(call, %s);", type, common);
+            code_line(host, "if (call.code()) return call.code();");
+            u->nlaunches += 2;
             continue;
         }
         const char *rows = expr_text(u->arena, "%s_rows", name);
