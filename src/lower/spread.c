@@ -4,7 +4,7 @@
 //  - A loop that adds to each element of an array in each of its iterations becomes a loop over the elements around it: each
 //    thread adds up its own. The order of additions to an element stays.
 //
-//        for j < n { for k < m { a[k] += e } }   becomes   for k < m { s = a[k]; for j < n { s += e }; a[k] = s }
+//        for j < n { for k < m { a[k] += e } }   becomes   for k < m { if 0 < n { s = a[k]; for j < n { s += e }; a[k] = s } }
 //
 //  - A loop whose length an index around it gives has the largest length, and a condition inside: then both are one grid.
 //
@@ -78,8 +78,8 @@ static bool is_made_in(const Block *b, Temp t) {
     return false;
 }
 
-// The number of iterations of a loop in `around`, as a number that is no more than what it is for any of these: new statements in
-// the block, before place `at`, which is then another. -1: there is none. around: a loop with that one in its body.
+// The largest number of iterations that a loop in the body of `around` has, in any iteration of that, if there are some: new
+// statements in the block, before place `at`, which is then another; -1 if it is not known.
 static Temp largest(Spreader *z, const Stmt *around, Temp n, Block *to, int *at) {
     if (n != around->dst && !is_made_in(around->body, n)) return n;
     int64_t more = 0;
@@ -88,7 +88,7 @@ static Temp largest(Spreader *z, const Stmt *around, Temp n, Block *to, int *at)
         int k = s && s->kind == ST_OP && s->op == OP_add && s->args[0] != around->dst;
         if (!s || s->kind != ST_OP || s->op != OP_add || s->args[k] != around->dst) return -1;
         const Stmt *c = z->def[s->args[!k]];
-        if (!c || c->kind != ST_LIT || c->u.num < -LEAST || c->u.num > LEAST) return -1;
+        if (!c || c->kind != ST_LIT || c->u.num < -LEAST || c->u.num > 1) return -1; // as many as around at most
         more = c->u.num;
     }
     if (more == 1) return around->args[0];
@@ -119,12 +119,6 @@ static bool adds_with_others(Spreader *z, Stmt *grid, const Buf *b) {
     return shared;
 }
 
-// The same where cells may be read.
-static const Stmt *last_plain_effect(const Block *b) {
-    const Stmt *last = block_only_effect(b);
-    return last && last == vec_last(&b->stmts) ? last : NULL;
-}
-
 static bool turn(Spreader *z, Block *b, int at) {
     Stmt *loop = b->stmts.data[at];
     if (!is_plain_loop(loop) || !is_long(z, loop->args[0])) return false;
@@ -149,10 +143,12 @@ static bool turn(Spreader *z, Block *b, int at) {
     Stmt *outside = build_loop(&build, &to, inner->dst, most);
     Temp e = add->args[0], index[RANK_MAX];
     for (int k = 1; k < add->nargs; k++) index[k - 1] = add->args[k] == inner->dst ? outside->dst : add->args[k];
+    Temp any = build_op(&build, outside->body, KIND_BOOL, OP_lt, build_literal(&build, outside->body, KIND_INT, 0), loop->args[0]);
+    Block *own_body = build_if(&build, outside->body, any, false)->body; // or what is there may be nowhere
     Temp cell = build_temp(&build, (TempInfo){.kind = add->buf->kind, .cell = true});
-    Temp before = build_load(&build, outside->body, add->buf, index);
-    build_stmt(&build, outside->body, ST_CELL, cell, 1, &before);
-    vec_push(&outside->body->stmts, loop);
+    Temp before = build_load(&build, own_body, add->buf, index);
+    build_stmt(&build, own_body, ST_CELL, cell, 1, &before);
+    vec_push(&own_body->stmts, loop);
     (void)vec_pop(&loop->body->stmts);
     block_rename(inner->body, inner->dst, outside->dst);
     Block *body = loop->body;
@@ -163,8 +159,8 @@ static bool turn(Spreader *z, Block *b, int at) {
     sum = build_op(&build, body, add->buf->kind, OP_add, sum, e);
     build_stmt(&build, body, ST_SET, cell, 1, &sum);
     Temp after = build_temp(&build, (TempInfo){.kind = add->buf->kind});
-    build_stmt(&build, outside->body, ST_GET, after, 1, &cell);
-    build_store(&build, outside->body, ST_STORE, add->buf, after, index);
+    build_stmt(&build, own_body, ST_GET, after, 1, &cell);
+    build_store(&build, own_body, ST_STORE, add->buf, after, index);
     b->stmts.data[at] = outside;
     vec_free(&to.stmts);
     return true;
@@ -428,6 +424,12 @@ static int count_of(const Block *b, StmtKind kind, Temp cell) {
         n += count_of(s->body, kind, cell) + count_of(s->other, kind, cell);
     }
     return n;
+}
+
+// All that the block does is this statement, the last; the others are values, also of cells.
+static const Stmt *last_plain_effect(const Block *b) {
+    const Stmt *last = block_only_effect(b);
+    return last && last == vec_last(&b->stmts) ? last : NULL;
 }
 
 static bool find_first(const Spreader *z, const Stmt *loop, First *f) {
