@@ -134,12 +134,6 @@ static bool multiplies(const Model *p, Temp t, Temp cell, bool product, int dept
            (s->nargs > 1 && multiplies(p, s->args[1], cell, product, depth + 1));
 }
 
-static bool is_made_in(const Block *block, Temp t) {
-    for (int i = 0; i < block->stmts.len; i++)
-        if (block->stmts.data[i]->dst == t) return true;
-    return false;
-}
-
 // Is there nothing in it that LLVM would not turn into vectors by itself?
 static bool is_plain(const Model *p, const Block *block, Temp index) {
     for (int i = 0; i < block->stmts.len; i++) {
@@ -147,7 +141,7 @@ static bool is_plain(const Model *p, const Block *block, Temp index) {
         if (s->body || s->other || s->kind == ST_CHECK || s->kind == ST_EXTERN || s->kind == ST_BREAK) return false;
         if (s->kind == ST_OP && op_info[s->op].cost >= op_info[OP_exp].cost) return false;
         if (s->kind == ST_OP && s->op == OP_sqrt && p->roots) return false;
-        if (s->kind == ST_OP && s->op == OP_div && p->shared && is_made_in(block, s->args[1])) return false;
+        if (s->kind == ST_OP && s->op == OP_div && p->shared && block_makes(block, s->args[1])) return false;
         if (s->kind == ST_SET && p->it.def[s->args[0]] && iter_is_extreme(p->it.def[s->args[0]])) return false;
         if (s->kind == ST_SET && (p->it.uses[s->args[0]] > 1 || multiplies(p, s->args[0], s->dst, false, 0))) return false;
         if (!is_access(s)) continue;

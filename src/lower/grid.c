@@ -59,12 +59,6 @@ static bool is_few(const Chooser *z, Stmt *loop, int depth) {
     return all < FEW;
 }
 
-static bool is_made_in(const Block *block, Temp t) {
-    for (int i = 0; i < block->stmts.len; i++)
-        if (block->stmts.data[i]->dst == t) return true;
-    return false;
-}
-
 static bool writes(const Block *block, const Buf *b) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
@@ -94,7 +88,7 @@ static bool is_among(int n, Buf *const *bufs, const Buf *b) {
 static bool may_join(Chooser *z, const Grid *g, const Stmt *loop, Stmt *inner) {
     for (const Stmt *s = loop; s != inner; s = only_loop(s))
         for (int k = 0; k < inner->nargs; k++)
-            if (s->dst == inner->args[k] || is_made_in(s->body, inner->args[k]) || !keeps_reads(s, only_loop(s))) return false;
+            if (s->dst == inner->args[k] || block_makes(s->body, inner->args[k]) || !keeps_reads(s, only_loop(s))) return false;
     bool apart = iter_look(&z->it, inner, false);
     Buf **shared, **all = z->atomics ? g->atomic : g->copy;
     int n = apart ? iter_shared(&z->it, &shared) : 0, around = z->atomics ? g->natomics : g->ncopies;

@@ -356,13 +356,6 @@ static void save(Builder *b, Block *to, const Saved *s, Temp iteration) {
     build_store(b, loop->body, ST_STORE, s->rows, value, index);
 }
 
-static void remove_stmt(Block *block, const Stmt *s) {
-    int n = 0;
-    for (int i = 0; i < block->stmts.len; i++)
-        if (block->stmts.data[i] != s) block->stmts.data[n++] = block->stmts.data[i];
-    block->stmts.len = n;
-}
-
 // The loop's body with rows that are saved, and without what waits.
 static void cut_body(Postponer *z, Temp first, Temp iteration, Temp index) {
     Block old = *z->loop->body, *body = z->loop->body;
@@ -373,7 +366,7 @@ static void cut_body(Postponer *z, Temp first, Temp iteration, Temp index) {
         for (int k = 0; k < z->saved.len; k++)
             if (z->saved.data[k].at == i) save(&z->b, body, &z->saved.data[k], iteration);
         for (int k = 0; k < z->sums.len; k++)
-            if (z->sums.data[k].nest == old.stmts.data[i]) remove_stmt(z->sums.data[k].column->body, z->sums.data[k].to);
+            if (z->sums.data[k].nest == old.stmts.data[i]) block_remove(z->sums.data[k].column->body, z->sums.data[k].to);
         vec_push(&body->stmts, old.stmts.data[i]);
     }
     vec_free(&old.stmts);

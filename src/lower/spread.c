@@ -72,16 +72,10 @@ static int grid_around(Spreader *z) {
     return k;
 }
 
-static bool is_made_in(const Block *b, Temp t) {
-    for (int i = 0; i < b->stmts.len; i++)
-        if (b->stmts.data[i]->dst == t) return true;
-    return false;
-}
-
 // The largest number of iterations that a loop in the body of `around` has, in any iteration of that, if there are some: new
 // statements in the block, before place `at`, which is then another; -1 if it is not known.
 static Temp largest(Spreader *z, const Stmt *around, Temp n, Block *to, int *at) {
-    if (n != around->dst && !is_made_in(around->body, n)) return n;
+    if (n != around->dst && !block_makes(around->body, n)) return n;
     int64_t more = 0;
     if (n != around->dst) {
         const Stmt *s = z->def[n];
@@ -131,7 +125,7 @@ static bool turn(Spreader *z, Block *b, int at) {
     for (int k = 1; k < add->nargs; k++) {
         Temp t = add->args[k];
         if (t == inner->dst) own++;
-        else if (t == loop->dst || is_made_in(loop->body, t) || is_made_in(inner->body, t)) return false;
+        else if (t == loop->dst || block_makes(loop->body, t) || block_makes(inner->body, t)) return false;
     }
     if (own != 1 || add->args[0] == loop->dst || add->args[0] == inner->dst) return false;
     int grid = grid_around(z);
@@ -183,7 +177,7 @@ static bool lengthen(Spreader *z, Block *b, int at) {
     Stmt *inner = last_effect(loop->body, NULL);
     if (!inner || !is_plain_loop(inner)) return false;
     Temp bound = inner->args[0];
-    if ((bound != loop->dst && !is_made_in(loop->body, bound)) || !is_independent(z, loop) || !is_independent(z, inner))
+    if ((bound != loop->dst && !block_makes(loop->body, bound)) || !is_independent(z, loop) || !is_independent(z, inner))
         return false;
     for (int k = grid_around(z); k < z->around.len; k++) // all are one grid
         if (last_effect(z->around.data[k]->body, NULL) != (k + 1 < z->around.len ? z->around.data[k + 1] : loop)) return false;
@@ -258,7 +252,7 @@ static int note_needed(const Pieces *p, const Effects *of, int i, bool *needed) 
 // Is the statement a piece of its own, a loop that may be one grid with that around it?
 static bool is_nest(const Pieces *p, const Effects *of, int i) {
     const Stmt *s = p->loop->body->stmts.data[i];
-    if (!is_plain_loop(s) || !is_long(p->z, s->args[0]) || s->args[0] == p->loop->dst || is_made_in(p->loop->body, s->args[0]))
+    if (!is_plain_loop(s) || !is_long(p->z, s->args[0]) || s->args[0] == p->loop->dst || block_makes(p->loop->body, s->args[0]))
         return false;
     for (int j = 0; j < p->n; j++)
         if (j != i && !p->again[j] && p->piece[j] == p->piece[i]) return false;
@@ -300,20 +294,13 @@ static Stmt *take_out(Pieces *p, const Effects *of, int i) {
     return loop;
 }
 
-static void remove_loop(Block *b, const Stmt *loop) {
-    int n = 0;
-    for (int i = 0; i < b->stmts.len; i++)
-        if (b->stmts.data[i] != loop) b->stmts.data[n++] = b->stmts.data[i];
-    b->stmts.len = n;
-}
-
 // The iterations of the loop and of the nest in it, as far as their lengths are known outside: not counted beyond what fits.
 static Temp put_work(Builder *build, Block *b, const Stmt *loop, const Stmt *nest) {
     Temp most = build_literal(build, b, KIND_INT, 1 << 20), work = loop->args[0];
     const Stmt *around[DEEPEST] = {loop};
     for (int depth = 1; depth < DEEPEST && nest && nest->kind == ST_FOR; depth++) {
         for (int k = 0; k < depth; k++)
-            if (nest->args[0] == around[k]->dst || is_made_in(around[k]->body, nest->args[0])) return work;
+            if (nest->args[0] == around[k]->dst || block_makes(around[k]->body, nest->args[0])) return work;
         Temp n = build_int(build, b, OP_min, nest->args[0], most);
         work = build_int(build, b, OP_min, build_int(build, b, OP_mul, build_int(build, b, OP_min, work, most), n), most);
         around[depth] = nest, nest = last_effect(nest->body, NULL);
@@ -373,7 +360,7 @@ static bool divide(Spreader *z, Block *b, int at) {
     for (int i = 0; i < p.n && pays; i++)
         if (!nest[i]) loop->body->stmts.data[left++] = loop->body->stmts.data[i];
     if (pays) loop->body->stmts.len = left;
-    if (pays && !others) remove_loop(b, loop);
+    if (pays && !others) block_remove(b, loop);
     for (int i = 0; i < p.n; i++) effects_free(&of[i]);
     return pays;
 }

@@ -423,13 +423,6 @@ static int period(const Run *run) {
     return n;
 }
 
-static void block_remove(Block *block, const Stmt *s) {
-    int n = 0;
-    for (int i = 0; i < block->stmts.len; i++)
-        if (block->stmts.data[i] != s) block->stmts.data[n++] = block->stmts.data[i];
-    block->stmts.len = n;
-}
-
 // A buffer of the lanes' own for n elements.
 static Buf *run_buffer(Stager *z, const Run *run, int n) {
     Temp length = literal_before(z, n);

@@ -21,6 +21,19 @@ void block_insert(Block *block, int at, Stmt *s) {
     block->stmts.data[at] = s;
 }
 
+void block_remove(Block *block, const Stmt *s) {
+    int n = 0;
+    for (int i = 0; i < block->stmts.len; i++)
+        if (block->stmts.data[i] != s) block->stmts.data[n++] = block->stmts.data[i];
+    block->stmts.len = n;
+}
+
+bool block_makes(const Block *block, Temp t) {
+    for (int i = 0; i < block->stmts.len; i++)
+        if (block->stmts.data[i]->dst == t) return true;
+    return false;
+}
+
 void block_rename(Block *block, Temp from, Temp to) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];

@@ -102,7 +102,7 @@ struct Stmt {
         *own; // ST_ADDTO: the indices of loops around it, any two iterations of which add to different elements; NULL: not known
     int nown;
     bool short_rows; // ST_FOR: rows that loops inside go over once are known to be short (lower/split.c)
-    bool rows; // ST_FOR in one with lanes: copies neighbouring elements of each lane's row (lower/stage.c)
+    bool rows;       // ST_FOR in one with lanes: copies neighbouring elements of each lane's row (lower/stage.c)
     // ST_FOR, not 0: such a loop stores elements from the given one on of rows that are stored whole, of so many elements. If rows
     // lie side by side, those of the lanes go past the caches together where `streams` says so, and wait in `src`, which has room
     // for them; otherwise the next ones are asked for. (lower/stage.c)
@@ -145,6 +145,8 @@ static inline Wish *stmt_wish(const Stmt *s, WishKind k) { return s->wishes ? s-
 // A statement with a copy of its args, and one put into a block. (tree.c)
 Stmt *tree_stmt(Arena *arena, StmtKind kind, Temp dst, int n, const Temp *args, Span span);
 void block_insert(Block *block, int at, Stmt *s);
+void block_remove(Block *block, const Stmt *s);
+bool block_makes(const Block *block, Temp t);        // in one of its own statements
 void block_rename(Block *block, Temp from, Temp to); // what needs one temp needs the other
 int block_size(const Block *block);                  // how many statements there are in it, at any depth; NULL: none
 int block_uses(const Block *block, Temp t);          // how many arguments of what is in it, at any depth, are t
