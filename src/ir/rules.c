@@ -212,15 +212,17 @@ static Poly poly_int(Ir *m, int64_t k) { return poly_of(m, ir_int(m, k)); }
 
 static Node *int_less(Ir *m, Poly d);
 
-// 0 < rest + min(a, b) and 0 < rest - max(a, b) are conjunctions; NULL if d has no such term.
+// 0 < rest + min(a, b) and 0 < rest - max(a, b) are conjunctions; NULL if d has no such term. What may raise an error comes first:
+// it is not evaluated if the other one is false.
 static Node *split_extreme(Ir *m, Poly d) {
     for (int i = 0; i < d.n; i++) {
         Term t = d.term[i];
         if (t.n != 1 || t.atom[0]->op != (t.coeff > 0 ? OP_min : OP_max) || (t.coeff != 1 && t.coeff != -1)) continue;
+        Node *const *of = t.atom[0]->args;
+        const bool turned = !of[0]->partial && of[1]->partial;
         if (!rule(m, RULE_compare_extreme)) return NULL;
         Poly rest = poly_add(m, d, poly_scale(m, poly_of(m, t.atom[0]), -t.coeff));
-        Poly a = poly_scale(m, poly_of(m, t.atom[0]->args[0]), t.coeff);
-        Poly b = poly_scale(m, poly_of(m, t.atom[0]->args[1]), t.coeff);
+        Poly a = poly_scale(m, poly_of(m, of[turned]), t.coeff), b = poly_scale(m, poly_of(m, of[!turned]), t.coeff);
         return ir_and(m, int_less(m, poly_add(m, rest, a)), int_less(m, poly_add(m, rest, b)));
     }
     return NULL;
