@@ -20,6 +20,8 @@
 #define FSM_FREE(memory) free(memory)
 // What races to the end of the scope is meant to: for the shim.
 #define FSM_RACES
+// The loop's iterations are written out.
+#define FSM_UNROLL _Pragma("unroll")
 // NAME is the address of the shared memory that the launch asks for, aligned to 16 bytes.
 #define FSM_DYNAMIC_SHARED(type, name)                                      \
     extern __shared__ __align__(16) unsigned char fsm_dynamic_shared[];     \
@@ -43,6 +45,7 @@ __device__ inline void sync_grid() { cooperative_groups::this_grid().sync(); }
 #endif
 
 #include "fsmc/cuda/call.h"
+#include "fsmc/cuda/factors.h"
 #include "fsmc/cuda/graph.h"
 #include "fsmc/cuda/matmul.h"
 #include "fsmc/cuda/reduce.h"

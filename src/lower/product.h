@@ -4,15 +4,24 @@
 
 #include "lower/tree.h"
 
+// A factor of a product that is a function of some elements: of each, does it depend on the row, i or j, and the column, k?
+enum { FACTOR_LEAVES = 4, FACTOR_ARRAYS = 3, OF_ROW = 1, OF_COLUMN = 2 };
+typedef struct ProductFactor {
+    Temp value;
+    int n, of[FACTOR_LEAVES];
+    Stmt *leaf[FACTOR_LEAVES]; // ST_LOAD
+} ProductFactor;
+
 // to[.. i .. j ..] = or += the sum over k of left[.. i .. k ..] * right[.. j .. k ..], where indices are affine in the three; for
 // each index of a batch, if there is one, in which they are affine, too. In the place of `*` there may be another function.
 typedef struct Product {
     Stmt *loop[3];      // over i, j and k
     Stmt *batch;        // the loop around them, or NULL
     Stmt *over;         // what is added up is so in each iteration of this loop, which stands around that over k, or NULL
-    Stmt *left, *right; // ST_LOAD
+    Stmt *left, *right; // ST_LOAD; NULL if the factors are made of several elements
     Stmt *to;           // ST_STORE or ST_ADDTO
     Temp term;          // what is added up, if it is not the product of left and right, but another function of them; else -1
+    ProductFactor rows, columns; // of Doubles: what stands for left and right if they are NULL
 } Product;
 
 // Sums of products inside of loops become loops of their own where they can run before the others, or after them, and have the form
@@ -23,6 +32,9 @@ void products_split(Arena *arena, Tree *tree, bool precise, bool always, bool fa
 // The same of one nest in a block, whose iterations are independent; operands are computed again wherever they are needed, and not
 // kept in arrays. Were there any products in it?
 bool products_split_nest(Arena *arena, Tree *tree, Block *around, Stmt *nest);
+// In b, and blocks in it: cheap arrays that products alone read are computed where these need elements (factors.c). scope: blocks that
+// hold all accesses to arrays of b.
+void products_take_factors(Arena *arena, Tree *tree, Block *b, Block *const *scope, int nscope);
 // Is the loop the outermost of a product? def: by temp.
 bool product_find(Stmt *const *def, Stmt *loop, Product *out);
 

@@ -78,6 +78,52 @@ static bool find_elements(const Finder *z, Temp t, Product *p, int *budget) {
     return true;
 }
 
+// Finds the elements that the factor is made of, with indices of its row (I or J) and k. Of FACTOR_ARRAYS, at most, there is one
+// for each row and column.
+static bool find_leaves(const Finder *z, Temp t, int row, ProductFactor *f, int *arrays, int *budget) {
+    Stmt *s = z->def[t];
+    if (!map_get(&z->made, (void *)((intptr_t)t + 1))) return true;
+    if (!s || --*budget < 0) return false;
+    if (s->kind == ST_LOAD) {
+        const int of = affine_indices(z, s);
+        for (int k = 0; k < f->n; k++)
+            if (f->leaf[k] == s) return true;
+        if (of < 0 || (of & ~(1 << row | 1 << K)) || s->buf->kind != KIND_DOUBLE || f->n == FACTOR_LEAVES) return false;
+        f->of[f->n] = (of & 1 << row ? OF_ROW : 0) | (of & 1 << K ? OF_COLUMN : 0);
+        *arrays += f->of[f->n] == (OF_ROW | OF_COLUMN);
+        f->leaf[f->n++] = s;
+        return *arrays <= FACTOR_ARRAYS;
+    }
+    if (s->kind != ST_LIT && s->kind != ST_OP && s->kind != ST_SELECT) return false;
+    for (int k = 0; k < s->nargs; k++)
+        if (!find_leaves(z, s->args[k], row, f, arrays, budget)) return false;
+    return true;
+}
+
+static int depends_on(const ProductFactor *f) {
+    int all = 0;
+    for (int k = 0; k < f->n; k++) all |= f->of[k];
+    return all;
+}
+
+// The factors of a term that are made of several elements.
+static bool find_factors(const Finder *z, const Stmt *mul, Product *p) {
+    for (int a = 0; a < 2 && mul->op == OP_mul && p->to->buf->kind == KIND_DOUBLE; a++) {
+        int arrays = 0, budget = BUDGET;
+        p->rows = (ProductFactor){.value = mul->args[a]}, p->columns = (ProductFactor){.value = mul->args[1 - a]};
+        if (!find_leaves(z, p->rows.value, I, &p->rows, &arrays, &budget) ||
+            !find_leaves(z, p->columns.value, J, &p->columns, &arrays, &budget) || depends_on(&p->rows) != (OF_ROW | OF_COLUMN) ||
+            depends_on(&p->columns) != (OF_ROW | OF_COLUMN))
+            continue;
+        bool own = false;
+        for (int k = 0; k < p->rows.n; k++) own |= p->rows.leaf[k]->buf == p->to->buf;
+        for (int k = 0; k < p->columns.n; k++) own |= p->columns.leaf[k]->buf == p->to->buf;
+        p->left = p->right = NULL, p->term = -1;
+        return !own && affine_indices(z, p->to) == (1 << I | 1 << J);
+    }
+    return false;
+}
+
 static bool find(Finder *z, Product *p) {
     Stmt *e[3], *set;
     p->term = -1;
@@ -90,9 +136,7 @@ static bool find(Finder *z, Product *p) {
         p->over = e[1], p->loop[K] = set;
         if (!effects(p->loop[K]->body, 1, &set)) return false;
     }
-    if (set->kind != ST_SET ||
-        set->dst != e[0]->dst)
-        return false;
+    if (set->kind != ST_SET || set->dst != e[0]->dst) return false;
     const Stmt *zero = def_of(z, e[0]->args[0], ST_LIT), *value = def_of(z, e[2]->args[0], ST_GET),
                *sum = def_of(z, set->args[0], ST_OP);
     if (!zero || zero->u.real != 0 || !value || value->args[0] != e[0]->dst || !sum || sum->op != OP_add) return false;
@@ -107,7 +151,7 @@ static bool find(Finder *z, Product *p) {
                        mul->args[0] != mul->args[1];
         if (product) p->left = z->def[mul->args[0]], p->right = z->def[mul->args[1]];
         else if (find_elements(z, p->term = sum->args[1 - k], p, &(int){BUDGET}) && p->left && p->right) product = true;
-        if (!product) return false;
+        if (!product) return find_factors(z, mul, p);
         if (affine_indices(z, p->left) == (1 << J | 1 << K)) p->left = z->def[mul->args[1]], p->right = z->def[mul->args[0]];
         const Kind kind = p->to->buf->kind;
         return affine_indices(z, p->left) == (1 << I | 1 << K) && affine_indices(z, p->right) == (1 << J | 1 << K) &&

@@ -8,6 +8,7 @@
 #include <cublas_v2.h>
 #endif
 
+#include <initializer_list>
 #include <type_traits>
 
 namespace fsm::cuda {
@@ -308,18 +309,30 @@ template <class F> Places places_of_batch(F f) {
 struct Extents {
     int64_t i, j, k, batch;
 };
-// Of a batch that has one of its factors in common, the rows, or columns, are those of one product, if they lie that way.
+// Of a batch that has one of its factors in common, the rows, or columns, are those of one product, if they lie that way. left, right:
+// what the factors are made of.
+inline Extents one_of_batch(int64_t m, int64_t n, int64_t k, int64_t batch, std::initializer_list<Places> left,
+                            std::initializer_list<Places> right, const Places &to) {
+    bool rows = to.batch == m * to.i, columns = to.batch == n * to.j;
+    for (const Places &p : left) rows = rows && p.batch == m * p.i, columns = columns && !p.batch;
+    for (const Places &p : right) rows = rows && !p.batch, columns = columns && p.batch == n * p.j;
+    return rows ? Extents{m * batch, n, k, 1} : columns ? Extents{m, n * batch, k, 1} : Extents{m, n, k, batch};
+}
 inline Extents one_of_batch(int64_t m, int64_t n, int64_t k, int64_t batch, const Places &left, const Places &right,
                             const Places &to) {
-    if (!right.batch && left.batch == m * left.i && to.batch == m * to.i) return {m * batch, n, k, 1};
-    if (!left.batch && right.batch == n * right.j && to.batch == n * to.j) return {m, n * batch, k, 1};
-    return {m, n, k, batch};
+    return one_of_batch(m, n, k, batch, {left}, {right}, to);
 }
 // So are the terms of products that are added up.
+inline Extents one_of_sums(int64_t m, int64_t n, int64_t k, int64_t batch, std::initializer_list<Places> left,
+                           std::initializer_list<Places> right, const Places &) {
+    bool one = true;
+    for (const auto &factor : {left, right})
+        for (const Places &p : factor) one = one && p.batch == k * p.k;
+    return one || batch < 1 ? Extents{m, n, k * batch, 1} : Extents{m, n, k, batch};
+}
 inline Extents one_of_sums(int64_t m, int64_t n, int64_t k, int64_t batch, const Places &left, const Places &right,
-                           const Places &) {
-    const bool one = batch < 1 || (left.batch == k * left.k && right.batch == k * right.k);
-    return one ? Extents{m, n, k * batch, 1} : Extents{m, n, k, batch};
+                           const Places &to) {
+    return one_of_sums(m, n, k, batch, {left}, {right}, to);
 }
 
 // Is a sum over k, for i < m and j < n, better done as a product than by a thread or a block for each i and j? A few columns, or

@@ -622,6 +622,8 @@ void launch(bool cooperative, void (*kernel)(P...), dim3 grid, dim3 block, size_
 #define FSM_FREE(memory) fsm::shim::heap_return(memory)
 // What races to the end of the scope is meant to.
 #define FSM_RACES fsm::shim::Quiet fsm_races
+// The loop's iterations are written out.
+#define FSM_UNROLL
 // NAME is the address of the shared memory that the launch asks for.
 #define FSM_DYNAMIC_SHARED(type, name) type *name = reinterpret_cast<type *>(fsm::shim::dynamic_shared())
 

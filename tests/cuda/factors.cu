@@ -1,0 +1,117 @@
+// Products of factors that are made of elements where they are needed, against loops of the processor: rows and columns that are
+// neighbours in memory or not, odd and even sizes, tiles that are cut, sums in parts, batches; and large ones, which are cuBLAS's.
+// The number printed is the bits of results.
+#include "check.h"
+
+#include <cmath>
+#include <vector>
+
+using namespace fsm::cuda;
+
+static fsm_context *ctx;
+static uint64_t bits = 0xcbf29ce484222325;
+static double value(int64_t i) { return double((i * 2654435761u) % 10007) / 1000 - 4; }
+
+struct LessOfColumn { // by what the column has, and a number
+    enum { LEAVES = 2 };
+    double by;
+    static constexpr __host__ __device__ Leaf leaf(int n) { return n ? Leaf::COLUMN : Leaf::EACH; }
+    __host__ __device__ double operator()(const double *x) const { return by * (x[0] - x[1]); }
+};
+struct OfAll {
+    enum { LEAVES = 3 };
+    static constexpr __host__ __device__ Leaf leaf(int n) { return n == 0 ? Leaf::ROW : n == 1 ? Leaf::EACH : Leaf::COLUMN; }
+    __host__ __device__ double operator()(const double *x) const { return x[1] > 0 ? x[0] * x[1] + x[2] : x[2]; }
+};
+struct OfRowAndColumn { // there is no element of its own
+    enum { LEAVES = 2 };
+    static constexpr __host__ __device__ Leaf leaf(int n) { return n ? Leaf::COLUMN : Leaf::ROW; }
+    __host__ __device__ double operator()(const double *x) const { return x[0] + x[1]; }
+};
+
+// A factor whose leaf number n begins at element 100 n + skip of the array. along: elements of its rows are neighbours.
+template <class F> static Factor<F> factor(F f, const double *data, int64_t rows, int64_t columns, bool along, int64_t skip) {
+    Factor<F> x{f, {}};
+    for (int n = 0; n < F::LEAVES; n++) {
+        x.leaf[n] = {data + 100 * n + skip, along ? columns : 1, along ? 1 : rows, rows * columns + 6};
+        if (F::leaf(n) != Leaf::EACH) x.leaf[n].batch = 14;
+        if (F::leaf(n) == Leaf::ROW) x.leaf[n].row = 3, x.leaf[n].column = 0;
+        if (F::leaf(n) == Leaf::COLUMN) x.leaf[n].column = 2, x.leaf[n].row = 0;
+    }
+    return x;
+}
+template <class F> static double element(const Factor<F> &x, const double *data, const double *host, int64_t number, int64_t i, int64_t k) {
+    double leaf[F::LEAVES];
+    for (int n = 0; n < F::LEAVES; n++) {
+        const Matrix<const double> &m = x.leaf[n];
+        leaf[n] = host[m.data - data + number * m.batch + i * m.row + k * m.column];
+    }
+    return x.f(leaf);
+}
+
+template <bool A, bool B, class F, class G>
+static void compare(F f, G g, int64_t m, int64_t n, int64_t k, int64_t batch, int64_t skip, double beta, Matrix<double> c) {
+    const int64_t size = 1000 + batch * (m + n) * (k + 12) + 3 * (m + n + k), all = batch * m * n * 2 + 10;
+    std::vector<double> x(static_cast<size_t>(size)), z(static_cast<size_t>(all)), got(z.size());
+    for (int64_t i = 0; i < size; i++) x[size_t(i)] = value(i);
+    for (int64_t i = 0; i < all; i++) z[size_t(i)] = value(3 * i);
+    Call call(ctx, &info, nullptr, nullptr);
+    const double *d = call.upload(x.data(), size);
+    c.data = call.upload(z.data(), all);
+    const Factor<F> a = factor(f, d, m, k, A, skip);
+    const Factor<G> b = factor(g, d, n, k, B, skip);
+    matmul_factors<A, B>(call, m, n, k, batch, a, b, beta, c);
+    call.download(got.data(), c.data, all);
+    CHECK(call.finish() == FSM_OK);
+    for (int64_t number = 0; number < batch; number++)
+        for (int64_t i = 0; i < m; i++)
+            for (int64_t j = 0; j < n; j++) {
+                double sum = 0, scale = 1;
+                for (int64_t l = 0; l < k; l++) {
+                    const double term = element(a, d, x.data(), number, i, l) * element(b, d, x.data(), number, j, l);
+                    sum += term, scale += std::fabs(term);
+                }
+                double &to = z[size_t(number * c.batch + i * c.row + j * c.column)];
+                to = beta * to + sum;
+                const double is = got[size_t(&to - z.data())];
+                CHECK(std::fabs(is - to) <= 1e-14 * scale);
+                to = is;
+            }
+    CHECK(!std::memcmp(got.data(), z.data(), z.size() * sizeof(double))); // nothing else has changed
+    for (double v : got) {
+        uint64_t u;
+        std::memcpy(&u, &v, sizeof u);
+        bits = (bits ^ u) * 0x100000001b3;
+    }
+}
+
+template <class F, class G> static void test(const char *name, F f, G g) {
+    const struct {
+        int64_t m, n, k, batch, skip;
+    } sizes[] = {{1, 1, 1, 1, 0}, {3, 70, 5, 2, 0}, {66, 8, 40, 2, 0}, {65, 65, 33, 1, 0}, {10, 12, 700, 1, 0}, {6, 4, 20, 3, 1}, {64, 64, 16, 1, 0}, {4, 4, 0, 2, 0}};
+    for (const auto &s : sizes) {
+        const Matrix<double> rows{nullptr, s.n, 1, s.m * s.n}, apart{nullptr, 1, 2 * s.m, 2 * s.m * s.n};
+        compare<true, true>(f, g, s.m, s.n, s.k, s.batch, s.skip, 0, rows);
+        compare<true, false>(f, g, s.m, s.n, s.k, s.batch, s.skip, 1, rows);
+        compare<false, true>(f, g, s.m, s.n, s.k, s.batch, s.skip, 0, apart);
+        compare<false, false>(f, g, s.m, s.n, s.k, s.batch, s.skip, 1, apart);
+    }
+    std::printf("ok %s %016llx\n", name, (unsigned long long)bits);
+}
+
+int main() {
+    ctx = fsm_context_new();
+    CHECK(reads_pairs(factor(LessOfColumn{1}, (double *)nullptr, 6, 4, true, 0), true, 6, 4));
+    CHECK(!reads_pairs(factor(LessOfColumn{1}, (double *)nullptr, 6, 4, true, 1), true, 6, 4));
+    CHECK(!reads_pairs(factor(LessOfColumn{1}, (double *)nullptr, 6, 5, true, 0), true, 6, 5));
+    CHECK(reads_pairs(factor(LessOfColumn{1}, (double *)nullptr, 6, 5, false, 0), false, 6, 5));
+    CHECK(has_small_steps({{0, 1, 2, 1000, 0}}) && !has_small_steps({{0, 1, 2, 3, 0}, {0, 1, -INT32_MAX, 3, 0}}));
+    test("itself", Element{}, Element{});
+    test("differences", LessOfColumn{0.5}, Element{});
+    test("three", OfAll{}, LessOfColumn{2});
+    test("no matrix", OfRowAndColumn{}, OfAll{});
+#ifdef FSM_CUDA_CUBLAS
+    std::printf("%d products by cuBLAS\n", fake_blas_calls);
+#endif
+    fsm_context_free(ctx);
+}

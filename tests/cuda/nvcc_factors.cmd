@@ -1,0 +1,1 @@
+sh nvcc.sh factors.cu
