@@ -13,18 +13,26 @@ namespace fsm {
 
 // ---- shapes: they depend on extents alone, so that results are the same on every device
 
-// Other numbers are for tests: of the threads of a block, and of iterations of inner loops for which blocks do those of a grid.
+// Other numbers are for tests: of the threads of a block, of iterations of inner loops for which blocks do those of a grid, of iterations
+// that are so many that a warp does each of these, and of warps that share a block.
 #ifndef FSM_BLOCK
 #define FSM_BLOCK 256
 #endif
 #ifndef FSM_LEAST_INNER
 #define FSM_LEAST_INNER 16
 #endif
+#ifndef FSM_ALONE
+#define FSM_ALONE ENOUGH
+#endif
+#ifndef FSM_TEAMS
+#define FSM_TEAMS 8
+#endif
 enum : int64_t { BLOCK = FSM_BLOCK, MOST_BLOCKS = 2048, ENOUGH = 1 << 16 }; // ENOUGH iterations for threads of a large device
 
 struct Shape {
-    unsigned blocks, block; // block: threads of one
+    unsigned blocks, block, teams = 1; // block: threads of one, or of each of its teams
     int64_t threads() const { return int64_t(blocks) * block; }
+    dim3 size() const { return dim3(block, teams); }
 };
 
 // For so many iterations, where each thread has arrays of so many bytes.
@@ -40,10 +48,15 @@ inline Shape shape(int64_t n, int64_t bytes = 0) {
     return {unsigned(blocks < 1 ? 1 : blocks), unsigned(block)};
 }
 
-// The same where each block does iterations, whose inner loops have `inner` iterations, and has arrays of so many bytes.
-inline Shape block_shape(int64_t n, int64_t inner, int64_t bytes = 0) {
+// The same where each block does iterations, whose inner loops have `inner` iterations, and has arrays of so many bytes. teams: the
+// iterations may be those of teams, several of which are in a block.
+inline Shape block_shape(int64_t n, int64_t inner, int64_t bytes = 0, bool teams = false) {
     const int64_t room = int64_t(1) << 30;
-    const bool alone = n >= ENOUGH && inner < 4 * BLOCK && bytes >= 0 && bytes <= room / (MOST_BLOCKS * 4); // a warp for each
+    const bool alone = n >= FSM_ALONE && inner < 4 * BLOCK && bytes >= 0 && bytes <= room / (MOST_BLOCKS * 4); // a warp for each
+    if (alone && teams) { // of blocks of one warp, a multiprocessor holds less than it has room for
+        const int64_t all = (n + FSM_TEAMS - 1) / FSM_TEAMS, most_blocks = MOST_BLOCKS * 4 / FSM_TEAMS;
+        return {unsigned(all < most_blocks ? all : most_blocks), 32, FSM_TEAMS};
+    }
     const int64_t warps = alone ? 1 : inner < BLOCK ? (inner + 31) / 32 : BLOCK / 32;
     const int64_t most = MOST_BLOCKS * 4 / (warps < 1 ? 1 : warps);
     int64_t blocks = n < most ? n : most;
@@ -130,6 +143,15 @@ inline int64_t fold_end(int64_t from, int64_t end, int64_t runs) {
     return trips(from, end) > most ? from + most : end;
 }
 
+// Iterations of a grid that blocks do are those of teams: of the block's threads, or of each of its rows, which is a warp.
+FSM_DEVICE int64_t team_number() { return int64_t(blockIdx.x) * blockDim.y + threadIdx.y; }
+FSM_DEVICE int64_t team_count() { return int64_t(gridDim.x) * blockDim.y; }
+FSM_DEVICE void sync_team() {
+    if (blockDim.y > 1) __syncwarp();
+    else __syncthreads();
+}
+FSM_DEVICE bool any_of_team(bool x) { return blockDim.y > 1 ? __any_sync(cuda::ALL_LANES, x) : __syncthreads_or(x); }
+
 FSM_DEVICE int64_t thread_number() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
 FSM_DEVICE int64_t thread_count() { return int64_t(gridDim.x) * blockDim.x; }
 
@@ -198,8 +220,10 @@ template <template <class> class Op, class T> struct Joined {
     __device__ T operator()(T x, T y) const { return Op<T>::join(x, y); }
 };
 
-// Of all threads of a block, which all call it, for all of them.
-template <template <class> class Op, class T> __device__ T join_all(T x) { return cuda::block_reduce(x, Joined<Op, T>()); }
+// Of all threads of a team, which all call it, for all of them.
+template <template <class> class Op, class T> __device__ T join_all(T x) {
+    return blockDim.y > 1 ? cuda::warp_reduce(x, Joined<Op, T>()) : cuda::block_reduce(x, Joined<Op, T>());
+}
 
 // Each block's, for join_blocks.
 template <template <class> class Op, class T> __device__ void join_threads(T *parts, T x) {

@@ -82,7 +82,7 @@ bool block_can(Unit *u, Stmt *loop, const char **inner) { // u->made is that of 
 // ---- waiting
 
 static void wait(BlockCode *p) {
-    code_line(p->c, "__syncthreads();");
+    code_line(p->c, "fsm::sync_team();");
     map_free(&p->read), map_free(&p->written);
     p->read = p->written = (Map){0};
 }
@@ -167,7 +167,7 @@ static void inner_grid(BlockCode *p, Stmt *s) {
     str_free(&body);
     if (c->fails) {
         code_line(c, "fsm_next%d:", label);
-        code_line(c, "if (__syncthreads_or(fsm_failed%d)) %s", label, fail);
+        code_line(c, "if (fsm::any_of_team(fsm_failed%d)) %s", label, fail);
     }
     c->fails |= fails_before;
     for (int i = 0; i < g->nsums; i++) {

@@ -398,6 +398,14 @@ static void extent_params(Region *r) {
     }
 }
 
+// May several teams be in a block? It has nothing then that teams would have in common.
+static bool may_be_teams(const Region *r) {
+    const Grid *g = r->grid->grid;
+    bool own = r->own.len || r->local.len || g->nsums || (g->ncopies && !r->shares);
+    for (size_t i = 0; i < r->inside.cap; i++) own |= r->inside.key[i] && block_shares(r->u, r->grid, r->inside.key[i]);
+    return !own;
+}
+
 // A kernel whose threads do iterations, or blocks if there is a text for how many the inner grids have, and its launch. shares:
 // what it lists, or NULL.
 static void print_grid(Code *host, Stmt *loop, const char *inner, const Shares *shares) {
@@ -418,7 +426,9 @@ static void print_grid(Code *host, Stmt *loop, const char *inner, const Shares *
     region_begin(&r);
     const char *bytes = own_bytes(&r);
     const char *form = blocks ? expr_text(u->arena, "block_shape(fsm_n, %s", inner) : "shape(fsm_n";
-    code_line(host, "const fsm::Shape fsm_shape = fsm::%s%s%s);", form, *bytes == '0' ? "" : ", ", *bytes == '0' ? "" : bytes);
+    if (blocks && may_be_teams(&r)) bytes = "0, true";
+    else if (!strcmp(bytes, "0")) bytes = NULL;
+    code_line(host, "const fsm::Shape fsm_shape = fsm::%s%s%s);", form, bytes ? ", " : "", bytes ? bytes : "");
     param(&r, "int64_t ", "fsm_n", "fsm_n");
     plain_params(&r);
     extent_params(&r);
@@ -438,12 +448,12 @@ static void print_grid(Code *host, Stmt *loop, const char *inner, const Shares *
         lengths = lengths ? expr_text(u->arena, "%s, %s", lengths, n) : n;
     }
     bool walk = !blocks && g->depth > 1;
-    if (blocks) code_line(&c, "for (int64_t fsm_i = blockIdx.x; fsm_i < fsm_n; fsm_i += gridDim.x) {");
+    if (blocks) code_line(&c, "for (int64_t fsm_i = fsm::team_number(); fsm_i < fsm_n; fsm_i += fsm::team_count()) {");
     else if (walk)
         code_line(&c, "for (fsm::Walk<%d> fsm_at(fsm_n, {%s}); fsm_at.number < fsm_n; fsm_at.next()) {", g->depth, lengths);
     else code_line(&c, "for (int64_t fsm_i = fsm::thread_number(); fsm_i < fsm_n; fsm_i += fsm::thread_count()) {");
     c.indent += 4;
-    if (blocks) code_line(&c, "__syncthreads();");
+    if (blocks) code_line(&c, "fsm::sync_team();");
     if (walk && shares) code_line(&c, "const int64_t fsm_i = fsm_at.number;");
     kernel_iteration(&c, loop, walk ? NULL : "fsm_i");
     const Block *innermost = grid_loop(loop, g->depth - 1)->body;
@@ -455,7 +465,8 @@ static void print_grid(Code *host, Stmt *loop, const char *inner, const Shares *
     code_line(&c, "}");
     end_threads(&r, &c);
     const char *name = next_name(u);
-    host_launch(host, name, "fsm_shape.blocks, fsm_shape.block", print_kernel(&r, name, &c));
+    host_launch(host, name, blocks ? "fsm_shape.blocks, fsm_shape.size()" : "fsm_shape.blocks, fsm_shape.block",
+                print_kernel(&r, name, &c));
     join(&r);
     map_free(&c.step), map_free(&c.atomic);
     str_free(&body);

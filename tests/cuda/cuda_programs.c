@@ -104,15 +104,17 @@ static bool print_group(Arena *a, int group, int n, char *const *files) {
 }
 
 // Starts the compiler; two of them run at once. Blocks are so small that there are several, and do iterations whose inner loops
-// have some; what can be recorded is recorded at once. Of every two groups, one has loops by one block, several launches of it.
+// have some; what can be recorded is recorded at once. Of every two groups, one has loops by one block, several launches of it; of
+// every four, two have a warp for each iteration, and several of these in a block.
 static pid_t start_compiler(Arena *a, int group) {
     const char *compiler = getenv("FSMC_CXX"), *nvcc = getenv("FSM_NVCC"), *arch = getenv("FSM_ARCH");
     const char *shim = arena_printf(a, "%s -w -fPIC -x c++", compiler ? compiler : "c++");
     const char *gpu = arena_printf(a, "%s -w -Xcompiler -fPIC -arch=%s", nvcc ? nvcc : "nvcc", arch ? arch : "native");
     const char *sizes = "-DFSM_BLOCK=32 -DFSM_LEAST_INNER=3 -DFSM_RECORD_AFTER=0 -DFSM_LEAST_PRODUCT=2 -DFSM_LEAST_PART=4 -DFSM_MOST_COPY=16 -DFSM_COPIES_PART=16";
     const char *folds = group % 2 ? "-DFSM_MOST_FOLD=1024 -DFSM_FOLD_STEPS=3" : "-DFSM_MOST_FOLD=2";
-    const char *command = arena_printf(a, "%s -std=c++17 -O0 %s %s -shared -I '%s/include' '%s/%d.cu' -o '%s/%d.so' 2> '%s/%d.err'",
-                                       device ? gpu : shim, sizes, folds, root, folder, group, folder, group, folder, group);
+    const char *teams = group % 4 < 2 ? "-DFSM_ALONE=1 -DFSM_TEAMS=2" : "";
+    const char *command = arena_printf(a, "%s -std=c++17 -O0 %s %s %s -shared -I '%s/include' '%s/%d.cu' -o '%s/%d.so' 2> '%s/%d.err'",
+                                       device ? gpu : shim, sizes, folds, teams, root, folder, group, folder, group, folder, group);
     fflush(NULL);
     pid_t pid = fork();
     if (pid) return pid;

@@ -14,4 +14,5 @@ small='-DFSM_LEAST_INNER=2 -DFSM_LEAST_ROWS=2 -DFSM_MOST_COPY=1 -DFSM_ROWS_PART=
 build -w -x c++ contract.cu rows.cpp -o gpu && ./gpu | diff - want && echo "as on the host"
 build -w $small -x c++ contract.cu rows.cpp -o gpu
 for order in '' reverse; do FSM_CUDA_SHIM=$order ./gpu | diff - want && echo "as on the host"; done
+build -w $small -DFSM_ALONE=1 -DFSM_TEAMS=3 -x c++ contract.cu rows.cpp -o gpu && ./gpu | diff - want && echo "as on the host"
 build -w $small -x c++ fast.cu rows.cpp -o gpu && FSM_CUDA_SHIM=blocks=3 ./gpu | diff - want && echo "as on the host"
