@@ -218,6 +218,49 @@ static bool lies_along(const Product *p, const ProductFactor *f) {
     return true;
 }
 
+// ---- triangles
+
+// Is t zero where the element is?
+static bool vanishes(const Unit *u, Temp t, const Stmt *leaf) {
+    const Stmt *s = u->def[t];
+    if (s == leaf) return true;
+    if (!s || s->kind != ST_OP) return false;
+    return s->op == OP_mul ? vanishes(u, s->args[0], leaf) || vanishes(u, s->args[1], leaf)
+                           : s->op == OP_neg && vanishes(u, s->args[0], leaf);
+}
+
+static const char *plus_text(const Unit *u, int64_t plus) { return expr_text(u->arena, "%lld", (long long)plus); }
+
+// For k < row + the number the factor's elements may be others than zero.
+static const char *zeros(const Unit *u, const Product *p, const ProductFactor *f, const Stmt *row) {
+    for (int k = 0; k < f->n; k++) {
+        Triangle t;
+        const Stmt *s = f->leaf[k];
+        if (triangle_of_zeros(u->tree->body, u->def, s->buf, &t) && s->args[t.column] == p->loop[2]->dst &&
+            s->args[t.row] == row->dst && vanishes(u, f->value, s))
+            return plus_text(u, t.plus);
+    }
+    return NULL;
+}
+
+// For j < i + the number the sums are asked for.
+static const char *asked(const Unit *u, const Product *p) {
+    Triangle t;
+    const Temp *index = stmt_index(p->to);
+    if (!triangle_asked_for(u->tree->body, u->def, p->to->buf, p->batch ? p->batch : p->loop[0], &t)) return NULL;
+    return index[t.column] == p->loop[1]->dst && index[t.row] == p->loop[0]->dst ? plus_text(u, t.plus) : NULL;
+}
+
+// "" if everything counts. Where a batch has become one product, rows have other numbers.
+static const char *triangles(const Unit *u, const Product *p) {
+    const char *all = "fsm::cuda::ALL", *left = zeros(u, p, &p->rows, p->loop[0]), *right = zeros(u, p, &p->columns, p->loop[1]),
+               *to = asked(u, p);
+    if (p->over || (!left && !right && !to)) return "";
+    const char *is = expr_text(u->arena, "fsm::cuda::Triangles{%s, %s, %s}", left ? left : all, right ? right : all, to ? to : all);
+    if (!p->batch) return expr_text(u->arena, ", %s", is);
+    return expr_text(u->arena, ", fsm_size.batch == %s ? %s : fsm::cuda::Triangles{}", expr_temp((Unit *)u, p->batch->args[0]), is);
+}
+
 bool product_print(Code *host, Stmt *loop) {
     Unit *u = host->u;
     const Grid *g = loop->grid;
@@ -259,8 +302,8 @@ bool product_print(Code *host, Stmt *loop) {
         made ? expr_text(u->arena, "%s, %s", factor(u, &p, function, &left, "ik"), factor(u, &p, other, &right, "jk"))
              : expr_text(u->arena, "%s%s1, %s, %s", function, *function ? ", " : "", matrix(u, &p, p.left, left.name[0], "ik"),
                          matrix(u, &p, p.right, right.name[0], "kj"));
-    code_line(host, "%s    fsm::cuda::%s(call, %s, %s, %s, %s, %s, %s, %s);", p.over ? "    " : "", call, n[0], n[1], n[2], batch,
-              factors, added, matrix(u, &p, p.to, "fsm_to", "ij"));
+    code_line(host, "%s    fsm::cuda::%s(call, %s, %s, %s, %s, %s, %s, %s%s);", p.over ? "    " : "", call, n[0], n[1], n[2], batch,
+              factors, added, matrix(u, &p, p.to, "fsm_to", "ij"), made ? triangles(u, &p) : "");
     u->nlaunches++;
     return true;
 }

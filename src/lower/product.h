@@ -32,10 +32,20 @@ void products_split(Arena *arena, Tree *tree, bool precise, bool always, bool fa
 // The same of one nest in a block, whose iterations are independent; operands are computed again wherever they are needed, and not
 // kept in arrays. Were there any products in it?
 bool products_split_nest(Arena *arena, Tree *tree, Block *around, Stmt *nest);
-// In b, and blocks in it: cheap arrays that products alone read are computed where these need elements (factors.c). scope: blocks that
-// hold all accesses to arrays of b.
+// In b, and blocks in it: cheap arrays that products alone read are computed where these need elements (factors.c). scope: blocks
+// that hold all accesses to arrays of b.
 void products_take_factors(Arena *arena, Tree *tree, Block *b, Block *const *scope, int nscope);
 // Is the loop the outermost of a product? def: by temp.
 bool product_find(Stmt *const *def, Stmt *loop, Product *out);
+
+// Elements of an array whose index `column` is less than index `row` plus a number.
+typedef struct Triangle {
+    int row, column;
+    int64_t plus;
+} Triangle;
+// Are all others zero? (triangle.c) all: the tree's body.
+bool triangle_of_zeros(const Block *all, Stmt *const *def, const Buf *b, Triangle *t);
+// Does nothing but the product access others, other than to fill the array?
+bool triangle_asked_for(const Block *all, Stmt *const *def, const Buf *b, const Stmt *product, Triangle *t);
 
 #endif

@@ -12,6 +12,13 @@ static fsm_context *ctx;
 static uint64_t bits = 0xcbf29ce484222325;
 static double value(int64_t i) { return double((i * 2654435761u) % 10007) / 1000 - 4; }
 
+template <class T> static std::vector<T> fetch(Call &call, const T *p, int64_t n) {
+    std::vector<T> x(static_cast<size_t>(n));
+    call.download(x.data(), p, n);
+    CHECK(call.wait() == FSM_OK);
+    return x;
+}
+
 struct LessOfColumn { // by what the column has, and a number
     enum { LEAVES = 2 };
     double by;
@@ -99,6 +106,40 @@ template <class F, class G> static void test(const char *name, F f, G g) {
     std::printf("ok %s %016llx\n", name, (unsigned long long)bits);
 }
 
+#ifndef FSM_CUDA_CUBLAS
+// What is left out: elements of b that are zeros by tiles, here NaN, and tiles of c. Of b[j, k] those with k < j + 3 are not, of c[i, j]
+// those with j < i - 2 are asked for.
+static void test_triangles() {
+    const int64_t m = 150, n = 140, k = 200, right = 3, to = -2;
+    std::vector<double> x(size_t(m * k)), y(size_t(n * k)), z(size_t(m * n));
+    for (int64_t i = 0; i < m * k; i++) x[size_t(i)] = value(i);
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t l = 0; l < k; l++) {
+            const bool beyond = l >= (j / SIDE + 1) * SIDE - 1 + right;
+            y[size_t(j * k + l)] = l < j + right ? value(7 * j + l) : beyond ? NAN : 0;
+        }
+    for (int64_t i = 0; i < m * n; i++) z[size_t(i)] = value(5 * i);
+    for (bool turned : {false, true}) { // the factors, and so is c
+        Call call(ctx, &info, nullptr, nullptr);
+        Factor<Element> a{{}, {{call.upload(x.data(), m * k), k, 1, 0}}}, b{{}, {{call.upload(y.data(), n * k), k, 1, 0}}};
+        double *c = call.upload(z.data(), m * n);
+        if (turned) matmul_factors<true, true>(call, n, m, k, 1, b, a, 1, Matrix<double>{c, 1, n, 0}, {right, ALL, ALL});
+        else matmul_factors<true, true>(call, m, n, k, 1, a, b, 1, Matrix<double>{c, n, 1, 0}, {ALL, right, to});
+        std::vector<double> got = fetch(call, c, m * n);
+        for (int64_t i = 0; i < m; i++)
+            for (int64_t j = 0; j < n; j++) {
+                double sum = z[size_t(i * n + j)], scale = 1;
+                const bool left_out = !turned && j / SIDE * SIDE >= i / SIDE * SIDE + SIDE - 1 + to;
+                for (int64_t l = 0; l < k && l < j + right && !left_out; l++)
+                    sum += x[size_t(i * k + l)] * y[size_t(j * k + l)], scale += std::fabs(x[size_t(i * k + l)] * y[size_t(j * k + l)]);
+                CHECK(std::fabs(got[size_t(i * n + j)] - sum) <= 1e-14 * scale);
+            }
+        CHECK(call.finish() == FSM_OK);
+    }
+    std::printf("ok triangles %016llx\n", (unsigned long long)bits);
+}
+#endif
+
 int main() {
     ctx = fsm_context_new();
     CHECK(reads_pairs(factor(LessOfColumn{1}, (double *)nullptr, 6, 4, true, 0), true, 6, 4));
@@ -110,6 +151,9 @@ int main() {
     test("differences", LessOfColumn{0.5}, Element{});
     test("three", OfAll{}, LessOfColumn{2});
     test("no matrix", OfRowAndColumn{}, OfAll{});
+#ifndef FSM_CUDA_CUBLAS
+    test_triangles();
+#endif
 #ifdef FSM_CUDA_CUBLAS
     std::printf("%d products by cuBLAS\n", fake_blas_calls);
 #endif

@@ -24,6 +24,13 @@ struct Element {
     __host__ __device__ double operator()(const double *x) const { return x[0]; }
 };
 
+// What a product is known not to need: a[i, k] is zero unless k < i + left, b[j, k] unless k < j + right, and c[i, j] is asked for where
+// j < i + to alone.
+constexpr int64_t ALL = INT64_MAX / 4;
+struct Triangles {
+    int64_t left = ALL, right = ALL, to = ALL;
+};
+
 // A block of four warps makes SIDE x SIDE elements, each warp 32 x 32. STAGES pieces of DEPTH columns of the factors are in shared
 // memory, or on their way.
 constexpr int SIDE = 64, STAGES = 3, PRODUCT_BLOCK = 128;
@@ -171,7 +178,7 @@ constexpr int FACTOR_BYTES = STAGES * (FactorTile<F, A, COUNT>::size() + FactorT
 template <class F, class G, bool A, bool B, int COUNT>
 __global__ void __launch_bounds__(PRODUCT_BLOCK, 3)
     multiply_factors(int64_t m, int64_t n, int64_t depth, int64_t batch, const Factor<F> a, const Factor<G> b, double beta,
-                     Matrix<double> c, Cut cut, int64_t apart) {
+                     Matrix<double> c, Cut cut, int64_t apart, Triangles only) {
     constexpr int DOWN = 2, ACROSS = 4; // products of 16 x 8 elements by a warp
     using Left = FactorTile<F, A, COUNT>;
     using Right = FactorTile<G, B, COUNT>;
@@ -181,7 +188,11 @@ __global__ void __launch_bounds__(PRODUCT_BLOCK, 3)
     for (int64_t block = blockIdx.x; block < tiles * cut.parts; block += gridDim.x) {
         const int64_t part = block / tiles, tile = block % tiles, number = tile / (across * down);
         const int64_t i0 = tile / across % down * SIDE, j0 = tile % across * SIDE;
-        const int64_t first = part * cut.size, end = first + cut.size < depth ? first + cut.size : depth;
+        const int64_t first = part * cut.size, last_row = i0 + SIDE - 1, last_column = j0 + SIDE - 1;
+        int64_t end = first + cut.size < depth ? first + cut.size : depth;
+        if (end > last_row + only.left) end = last_row + only.left;
+        if (end > last_column + only.right) end = last_column + only.right;
+        if (j0 >= last_row + only.to) end = first;
         Left left(a, number, i0, first, m);
         Right right(b, number, j0, first, n);
         Copies copies;
@@ -267,7 +278,7 @@ template <class F> bool reads_pairs(const Factor<F> &x, bool along, int64_t rows
 
 template <class F, class G, bool A, bool B, int COUNT>
 void multiply_parts(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, const Factor<F> &a, const Factor<G> &b, double beta,
-                    Matrix<double> c) {
+                    Matrix<double> c, Triangles only) {
     const int bytes = FACTOR_BYTES<F, G, A, B, COUNT>;
     if (call.check(cudaFuncSetAttribute(multiply_factors<F, G, A, B, COUNT>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes))) return;
     const int64_t tiles = count_of((m - 1) / SIDE + 1, (n - 1) / SIDE + 1, batch);
@@ -275,14 +286,14 @@ void multiply_parts(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, 
     const int64_t blocks = tiles < 0 || tiles > INT32_MAX ? INT32_MAX : tiles * cut.parts;
     if (cut.parts == 1) {
         FSM_LAUNCH((multiply_factors<F, G, A, B, COUNT>), unsigned(blocks), PRODUCT_BLOCK, size_t(bytes), call.stream(), m, n, k, batch, a,
-                   b, beta, c, cut, int64_t(0));
+                   b, beta, c, cut, int64_t(0), only);
         return;
     }
     const Pool::Mark mark = call.mark();
     double *part = call.alloc<double>(count_of(cut.parts, m, n, batch));
     if (!call.code()) {
         FSM_LAUNCH((multiply_factors<F, G, A, B, COUNT>), unsigned(blocks), PRODUCT_BLOCK, size_t(bytes), call.stream(), m, n, k, batch, a,
-                   b, 0.0, row_major(part, n, m * n), cut, m * n * batch);
+                   b, 0.0, row_major(part, n, m * n), cut, m * n * batch, only);
         FSM_LAUNCH(add_parts<double>, blocks_for(m * n * batch, 32), BLOCK, 0, call.stream(), m, n, batch, 1.0, part, cut.parts, beta, c);
     }
     call.release(mark);
@@ -329,10 +340,10 @@ inline namespace without_cublas {
 
 // c[i, j] = the sum over k of a[i, k] * b[j, k], to which beta times what it was is added unless beta is 0; for each of `batch` m x k,
 // n x k and m x n matrices. A, B: the elements of rows of a and b are likely to be neighbours in memory, those of columns else.
-// cuBLAS has large products, which take longer than storing the factors first.
+// only: what is left out. cuBLAS has large products, which take longer than storing the factors first.
 template <bool A, bool B, class F, class G>
 void matmul_factors(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, const Factor<F> &a, const Factor<G> &b, double beta,
-                    Matrix<double> c) {
+                    Matrix<double> c, Triangles only = {}) {
     if (m <= 0 || n <= 0 || batch <= 0 || call.code()) return;
 #ifdef FSM_CUDA_CUBLAS
     if (m >= FSM_LARGE_FACTORS && n >= FSM_LARGE_FACTORS && k >= FSM_LARGE_FACTORS) {
@@ -343,8 +354,8 @@ void matmul_factors(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, 
         return;
     }
 #endif
-    if (reads_pairs(a, A, m, k) && reads_pairs(b, B, n, k)) multiply_parts<F, G, A, B, 2>(call, m, n, k, batch, a, b, beta, c);
-    else multiply_parts<F, G, A, B, 1>(call, m, n, k, batch, a, b, beta, c);
+    if (reads_pairs(a, A, m, k) && reads_pairs(b, B, n, k)) multiply_parts<F, G, A, B, 2>(call, m, n, k, batch, a, b, beta, c, only);
+    else multiply_parts<F, G, A, B, 1>(call, m, n, k, batch, a, b, beta, c, only);
 }
 
 } // inline namespace
