@@ -87,20 +87,12 @@ Stmt *tree_clone(Arena *arena, Tree *tree, const Stmt *s) {
 
 // ---- copies that have nothing in common with the original
 
-static bool has_new(const Block *block, const Buf *b) {
-    for (int i = 0; block && i < block->stmts.len; i++) {
-        const Stmt *s = block->stmts.data[i];
-        if ((s->kind == ST_NEW && s->buf == b) || has_new(s->body, b) || has_new(s->other, b)) return true;
-    }
-    return false;
-}
-
 // The arrays of a block in `all` that come into being before that: others for the copy. They may have been moved out of the block,
 // too, but not out of `all`.
 static void note_homes(Cloner *z, Block *to, const Block *all, const Block *block, const Block *copy) {
     for (int i = 0, n = z->tree->bufs.len; i < n; i++) {
         const Buf *b = z->tree->bufs.data[i];
-        if (b->home != block || has_new(all, b)) continue;
+        if (b->home != block || block_find_new(all, b)) continue;
         Buf *other = arena_copy(z->arena, b, sizeof *b);
         other->id = z->tree->bufs.len, other->home = copy;
         vec_push(&z->tree->bufs, other);

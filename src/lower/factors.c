@@ -139,15 +139,6 @@ static Stmt *without_array(Taker *z, const Stmt *s, const Writer *w) {
     return is_product(z, (Stmt *)s) && !is_product(z, copy) ? NULL : copy;
 }
 
-static bool take_new(Block *b, const Buf *a) {
-    for (int i = 0; b && i < b->stmts.len; i++) {
-        Stmt *s = b->stmts.data[i];
-        if (s->kind == ST_NEW && s->buf == a) return block_remove(b, s), true;
-        if (take_new(s->body, a) || take_new(s->other, a)) return true;
-    }
-    return false;
-}
-
 // Takes the array that statement `at` of the block makes out of what comes after it there, if nothing else accesses it.
 static bool take(Taker *z, Block *b, int at) {
     Writer w;
@@ -173,7 +164,7 @@ static bool take(Taker *z, Block *b, int at) {
     for (int i = at + 1; i <= last; i++)
         if (copy[i]) b->stmts.data[i] = copy[i];
     block_remove(b, b->stmts.data[at]);
-    for (int k = 0; k < z->nscope && !take_new(z->scope[k], a); k++) {}
+    for (int k = 0; k < z->nscope && !block_take_new(z->scope[k], a); k++) {}
     return true;
 }
 

@@ -595,18 +595,12 @@ static void put_arrays(Grouper *z) {
     }
 }
 
-static bool is_made_in(const Block *b, const Buf *a) {
-    for (int i = 0; i < b->stmts.len; i++)
-        if (b->stmts.data[i]->kind == ST_NEW && b->stmts.data[i]->buf == a) return true;
-    return false;
-}
-
 // In b: how many iterations there are in a group, z->size; how many groups. They are about equal.
 static Temp put_size(Grouper *z, Block *b) {
     Temp bytes = -1, one = build_literal(&z->build, b, KIND_INT, 1), n = z->nest->args[0];
     for (int i = 0; i < z->grouped.len; i++) {
         const Buf *a = z->grouped.data[i];
-        if (!is_made_in(&z->before, a)) continue; // products do without it
+        if (!block_find_new(&z->before, a)) continue; // products do without it
         Temp of = build_literal(&z->build, b, KIND_INT, (int64_t)kind_size(a->kind));
         for (int k = 1; k < a->rank; k++) of = build_int(&z->build, b, OP_mul, of, a->extent[k]);
         bytes = bytes < 0 ? of : build_int(&z->build, b, OP_add, bytes, of);

@@ -640,15 +640,6 @@ static bool may_divide(const Splitter *z, const Stmt *batch) {
     return true;
 }
 
-static bool take_new(Block *b, const Buf *buf) {
-    for (int i = 0; b && i < b->stmts.len; i++) {
-        Stmt *s = b->stmts.data[i];
-        if (s->kind == ST_NEW && s->buf == buf) return take_out(b, i), true;
-        if (take_new(s->body, buf) || take_new(s->other, buf)) return true;
-    }
-    return false;
-}
-
 static void access_instead(Splitter *z, Block *b, const Buf *from, Buf *to, Temp first) {
     for (int i = 0; b && i < b->stmts.len; i++) {
         Stmt *s = b->stmts.data[i];
@@ -665,7 +656,7 @@ static void access_instead(Splitter *z, Block *b, const Buf *from, Buf *to, Temp
 
 // What was new in each iteration of the batch becomes an array of all of them.
 static void widen(Splitter *z, Stmt *batch, Buf *b) {
-    if (!take_new(z->tree->body, b)) return;
+    if (!block_take_new(z->tree->body, b)) return;
     Buf *all = arena_copy(z->arena, b, sizeof *b);
     all->id = z->tree->bufs.len, all->home = z->around, all->rank++;
     all->extent = ARENA_ARRAY(z->arena, Temp, all->rank);

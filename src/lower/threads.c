@@ -471,14 +471,6 @@ static void copy_buf(Threads *z, Buf *b) {
     map_put(&z->buf, b, own);
 }
 
-static bool is_made_in(const Block *block, const Buf *b) {
-    for (int i = 0; block && i < block->stmts.len; i++) {
-        const Stmt *s = block->stmts.data[i];
-        if ((s->kind == ST_NEW && s->buf == b) || is_made_in(s->body, b) || is_made_in(s->other, b)) return true;
-    }
-    return false;
-}
-
 static bool is_used_in(const Block *block, const Buf *b) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
@@ -493,7 +485,7 @@ static void own_buffers(Threads *z, const Stmt *loop) {
     note_blocks(&blocks, loop->body);
     for (int i = 0, n = z->tree->bufs.len; i < n; i++) {
         Buf *b = z->tree->bufs.data[i];
-        if (!b->home || !map_get(&blocks, b->home) || is_made_in(loop->body, b) || !is_used_in(loop->body, b)) continue;
+        if (!b->home || !map_get(&blocks, b->home) || block_find_new(loop->body, b) || !is_used_in(loop->body, b)) continue;
         copy_buf(z, b);
         put(z, ST_NEW, -1, 0, NULL)->buf = buf_in(z, b);
     }

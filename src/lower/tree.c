@@ -93,6 +93,23 @@ int block_accesses(const Block *block, const Buf *b) {
     return n;
 }
 
+Stmt *block_find_new(const Block *block, const Buf *b) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        Stmt *s = block->stmts.data[i], *found = s->kind == ST_NEW && s->buf == b ? s : NULL;
+        if (found || (found = block_find_new(s->body, b)) || (found = block_find_new(s->other, b))) return found;
+    }
+    return NULL;
+}
+
+Stmt *block_take_new(Block *block, const Buf *b) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        Stmt *s = block->stmts.data[i], *found = s->kind == ST_NEW && s->buf == b ? s : NULL;
+        if (found) block_remove(block, s);
+        if (found || (found = block_take_new(s->body, b)) || (found = block_take_new(s->other, b))) return found;
+    }
+    return NULL;
+}
+
 bool block_may_fail(const Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];

@@ -153,6 +153,9 @@ int block_uses(const Block *block, Temp t);          // how many arguments of wh
 // How often the statement, or what is in the block, at any depth, names the array, but for its coming into being.
 int stmt_accesses(const Stmt *s, const Buf *b);
 int block_accesses(const Block *block, const Buf *b);
+// The ST_NEW of the array in the block, at any depth, or NULL; the second takes it out.
+Stmt *block_find_new(const Block *block, const Buf *b);
+Stmt *block_take_new(Block *block, const Buf *b);
 bool block_has_for(const Block *block);  // in it, or inside of what is in it
 bool block_may_fail(const Block *block); // has it checks, or calls of C functions?
 void block_free(Block *block);           // what is not in the arena, of blocks inside, too; NULL is allowed

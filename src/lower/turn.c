@@ -293,18 +293,6 @@ static bool settle_arrays(Turner *z) {
     return true;
 }
 
-static Stmt *take_new(Block *b, const Buf *buf) {
-    for (int i = 0; b && i < b->stmts.len; i++) {
-        Stmt *s = b->stmts.data[i], *found = s->kind == ST_NEW && s->buf == buf ? s : NULL;
-        if (found) {
-            for (int k = i; k + 1 < b->stmts.len; k++) b->stmts.data[k] = b->stmts.data[k + 1];
-            b->stmts.len--;
-        }
-        if (found || (found = take_new(s->body, buf)) || (found = take_new(s->other, buf))) return found;
-    }
-    return NULL;
-}
-
 static void put_index(Turner *z, Block *block, const Buf *b) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
@@ -321,7 +309,7 @@ static void put_index(Turner *z, Block *block, const Buf *b) {
 
 // The array holds what all iterations make.
 static void widen(Turner *z, Block *out, Buf *b) {
-    Stmt *make = take_new(z->tree->body, b);
+    Stmt *make = block_take_new(z->tree->body, b);
     put_index(z, z->loop->body, b);
     Temp *extent = ARENA_ARRAY(z->arena, Temp, b->rank + 1);
     for (int k = 0; k < b->rank; k++) extent[k] = b->extent[k];
