@@ -113,30 +113,47 @@ static bool is_only_loaded(const Block *b, const Buf *a, bool under_if, bool ins
     return true;
 }
 
-static bool is_product(const Taker *z, Stmt *nest) {
-    Product p;
+// Does what is in the block read only what the nest has stored? Where its loops are shorter than the array, so are those of the
+// indices.
+static bool is_stored(const Block *b, const Writer *w, Stmt *const *def) {
+    const Buf *a = w->store->buf;
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        for (int k = 0; k < w->n && s->kind == ST_LOAD && s->buf == a; k++) {
+            const Temp length = w->loop[k]->args[0];
+            const Stmt *loop = def[s->args[k]];
+            if (length != a->extent[k] && (!loop || loop->kind != ST_FOR || loop->nargs > 1 || loop->args[0] != length))
+                return false;
+        }
+        if (!is_stored(s->body, w, def) || !is_stored(s->other, w, def)) return false;
+    }
+    return true;
+}
+
+static Stmt **definitions(const Taker *z, const Stmt *nest) {
     Stmt **def = ARENA_ARRAY(z->arena, Stmt *, z->tree->temps.len + 1);
-    const Block one = {.stmts = {.data = &nest, .len = 1}};
+    const Block one = {.stmts = {.data = (Stmt **)&nest, .len = 1}};
     tree_definitions(z->tree->body, def);
     for (int k = 0; k < z->nscope; k++) tree_definitions(z->scope[k], def);
     tree_definitions(&one, def);
-    return nest->kind == ST_FOR && product_find(def, nest, &p);
+    return def;
+}
+
+static bool is_product(const Taker *z, Stmt *nest) {
+    Product p;
+    return nest->kind == ST_FOR && product_find(definitions(z, nest), nest, &p);
 }
 
 // May the statement do without the array? What it does under a condition alone, as sums that are NaN, counts little.
-static bool may_do_without(const Taker *z, Stmt *s, const Buf *a, bool *product) {
+static bool may_do_without(const Taker *z, Stmt *s, const Writer *w, bool *product) {
     const Block one = {.stmts = {.data = &s, .len = 1}};
+    const Buf *a = w->store->buf;
     if (s->kind != ST_FOR || !is_only_loaded(&one, a, false, false)) return false;
-    const bool is = is_product(z, s);
+    Product p;
+    Stmt *const *def = definitions(z, s);
+    const bool is = product_find(def, s, &p);
     *product |= is;
-    return is || is_only_loaded(&one, a, true, false);
-}
-
-// What the statement becomes; NULL if a product would be none.
-static Stmt *without_array(Taker *z, const Stmt *s, const Writer *w) {
-    Stmt *copy = tree_clone(z->arena, z->tree, s);
-    compute_there(z, copy->body, w);
-    return is_product(z, (Stmt *)s) && !is_product(z, copy) ? NULL : copy;
+    return (is || is_only_loaded(&one, a, true, false)) && is_stored(s->body, w, def);
 }
 
 // Takes the array that statement `at` of the block makes out of what comes after it there, if nothing else accesses it.
@@ -155,14 +172,20 @@ static bool take(Taker *z, Block *b, int at) {
     for (int i = at + 1; i <= last; i++) effects_add(&later, b->stmts.data[i]);
     bool good = accesses == all && last > at && is_cheap(&w, w.store->args[0], &later, &cost), product = false;
     effects_free(&later);
-    Stmt **copy = ARENA_ARRAY(z->arena, Stmt *, n);
     for (int i = at + 1; i <= last && good; i++)
-        good = !stmt_accesses(b->stmts.data[i], a) || may_do_without(z, b->stmts.data[i], a, &product);
-    for (int i = at + 1; i <= last && good && product; i++)
-        if (stmt_accesses(b->stmts.data[i], a)) good = (copy[i] = without_array(z, b->stmts.data[i], &w));
+        good = !stmt_accesses(b->stmts.data[i], a) || may_do_without(z, b->stmts.data[i], &w, &product);
+    Stmt **copy = ARENA_ARRAY(z->arena, Stmt *, n); // of products: they must be some without it, too
+    for (int i = at + 1; i <= last && good && product; i++) {
+        Stmt *s = b->stmts.data[i];
+        if (!stmt_accesses(s, a) || !is_product(z, s)) continue;
+        copy[i] = tree_clone(z->arena, z->tree, s);
+        compute_there(z, copy[i]->body, &w);
+        good = is_product(z, copy[i]);
+    }
     if (!good || !product) return false;
     for (int i = at + 1; i <= last; i++)
         if (copy[i]) b->stmts.data[i] = copy[i];
+        else compute_there(z, b->stmts.data[i]->body, &w);
     block_remove(b, b->stmts.data[at]);
     for (int k = 0; k < z->nscope && !block_take_new(z->scope[k], a); k++) {}
     return true;
