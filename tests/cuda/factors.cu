@@ -95,7 +95,7 @@ static void compare(F f, G g, int64_t m, int64_t n, int64_t k, int64_t batch, in
 template <class F, class G> static void test(const char *name, F f, G g) {
     const struct {
         int64_t m, n, k, batch, skip;
-    } sizes[] = {{1, 1, 1, 1, 0}, {3, 70, 5, 2, 0}, {66, 8, 40, 2, 0}, {65, 65, 33, 1, 0}, {10, 12, 700, 1, 0}, {6, 4, 20, 3, 1}, {64, 64, 16, 1, 0}, {4, 4, 0, 2, 0}};
+    } sizes[] = {{1, 1, 1, 1, 0}, {3, 70, 5, 2, 0}, {66, 8, 40, 2, 0}, {65, 65, 33, 1, 0}, {10, 12, 700, 1, 0}, {6, 4, 20, 3, 1}, {64, 64, 16, 1, 0}, {4, 4, 0, 2, 0}, {130, 30, 48, 1, 0}, {32, 32, 600, 2, 0}};
     for (const auto &s : sizes) {
         const Matrix<double> rows{nullptr, s.n, 1, s.m * s.n}, apart{nullptr, 1, 2 * s.m, 2 * s.m * s.n};
         compare<true, true>(f, g, s.m, s.n, s.k, s.batch, s.skip, 0, rows);
@@ -115,7 +115,7 @@ static void test_triangles() {
     for (int64_t i = 0; i < m * k; i++) x[size_t(i)] = value(i);
     for (int64_t j = 0; j < n; j++)
         for (int64_t l = 0; l < k; l++) {
-            const bool beyond = l >= (j / SIDE + 1) * SIDE - 1 + right;
+            const bool beyond = l >= (j / SquareTile::ROWS + 1) * SquareTile::ROWS - 1 + right;
             y[size_t(j * k + l)] = l < j + right ? value(7 * j + l) : beyond ? NAN : 0;
         }
     for (int64_t i = 0; i < m * n; i++) z[size_t(i)] = value(5 * i);
@@ -129,7 +129,7 @@ static void test_triangles() {
         for (int64_t i = 0; i < m; i++)
             for (int64_t j = 0; j < n; j++) {
                 double sum = z[size_t(i * n + j)], scale = 1;
-                const bool left_out = !turned && j / SIDE * SIDE >= i / SIDE * SIDE + SIDE - 1 + to;
+                const bool left_out = !turned && j / SquareTile::ROWS * SquareTile::ROWS >= i / SquareTile::ROWS * SquareTile::ROWS + SquareTile::ROWS - 1 + to;
                 for (int64_t l = 0; l < k && l < j + right && !left_out; l++)
                     sum += x[size_t(i * k + l)] * y[size_t(j * k + l)], scale += std::fabs(x[size_t(i * k + l)] * y[size_t(j * k + l)]);
                 CHECK(std::fabs(got[size_t(i * n + j)] - sum) <= 1e-14 * scale);

@@ -31,9 +31,15 @@ struct Triangles {
     int64_t left = ALL, right = ALL, to = ALL;
 };
 
-// A block of four warps makes SIDE x SIDE elements, each warp 32 x 32. STAGES pieces of DEPTH columns of the factors are in shared
-// memory, or on their way.
-constexpr int SIDE = 64, STAGES = 3, PRODUCT_BLOCK = 128;
+// A block of four warps makes ROWS x COLUMNS elements, two warps beside each other. STAGES pieces of DEPTH columns of the factors are
+// in shared memory, or on their way.
+template <int ROWS_, int COLUMNS_> struct ProductTile {
+    static constexpr int ROWS = ROWS_, COLUMNS = COLUMNS_, WARP_ROWS = ROWS / 2, WARP_COLUMNS = COLUMNS / 2;
+};
+using SquareTile = ProductTile<64, 64>;
+using NarrowTile = ProductTile<64, 32>; // a few columns
+using SmallTile = ProductTile<32, 32>;  // and a few rows
+constexpr int STAGES = 3, PRODUCT_BLOCK = 128;
 
 // ---- what the device does
 
@@ -95,11 +101,11 @@ __device__ inline void multiply_add(double (&c)[4], const double (&a)[4], const 
 
 // ---- a factor's part in shared memory
 
-// SIDE rows of DEPTH columns. ALONG: elements of a row are neighbours, in device memory and here; else those of a column are. COUNT of
+// ROWS rows of DEPTH columns. ALONG: elements of a row are neighbours, in device memory and here; else those of a column are. COUNT of
 // them are copied at once.
-template <class F, bool ALONG, int COUNT> class FactorTile {
+template <class F, int ROWS, bool ALONG, int COUNT> class FactorTile {
   public:
-    enum { LEADING = (ALONG ? DEPTH : SIDE) + 4, EACH = ALONG ? SIDE * LEADING : DEPTH * LEADING };
+    enum { LEADING = (ALONG ? DEPTH : ROWS) + 4, EACH = ALONG ? ROWS * LEADING : DEPTH * LEADING };
     // Doubles for leaves before number n.
     static constexpr __host__ __device__ int before(int n) {
         int all = 0;
@@ -159,36 +165,44 @@ template <class F, bool ALONG, int COUNT> class FactorTile {
     }
 
   private:
-    enum { PART = SIDE * DEPTH / PRODUCT_BLOCK / COUNT };
+    enum { PART = ROWS * DEPTH / PRODUCT_BLOCK / COUNT };
     const Factor<F> &factor_;
     const double *from_[F::LEAVES];
     int offset_[F::LEAVES][PART];
     static __device__ int number(int s) { return (thread_number() + s * PRODUCT_BLOCK) * COUNT; }
-    static __device__ int row(int s) { return ALONG ? number(s) / DEPTH : number(s) % SIDE; }
-    static __device__ int column(int s) { return ALONG ? number(s) % DEPTH : number(s) / SIDE; }
+    static __device__ int row(int s) { return ALONG ? number(s) / DEPTH : number(s) % ROWS; }
+    static __device__ int column(int s) { return ALONG ? number(s) % DEPTH : number(s) / ROWS; }
     static __device__ int place(int i, int k) { return ALONG ? i * LEADING + k : k * LEADING + i; }
 };
 
-template <class F, class G, bool A, bool B, int COUNT>
-constexpr int FACTOR_BYTES = STAGES * (FactorTile<F, A, COUNT>::size() + FactorTile<G, B, COUNT>::size()) * int(sizeof(double));
+// How a product is done: the shape of its tiles, and as FactorTile says of its factors.
+template <class Tile, bool A, bool B, int COUNT_> struct Way {
+    static constexpr int ROWS = Tile::ROWS, COLUMNS = Tile::COLUMNS, COUNT = COUNT_;
+    static constexpr int DOWN = Tile::WARP_ROWS / 16, ACROSS = Tile::WARP_COLUMNS / 8; // products of 16 x 8 elements by a warp
+    template <class F> using Left = FactorTile<F, ROWS, A, COUNT>;
+    template <class F> using Right = FactorTile<F, COLUMNS, B, COUNT>;
+    template <class F, class G> static constexpr int bytes() {
+        return STAGES * (Left<F>::size() + Right<G>::size()) * int(sizeof(double));
+    }
+};
 
 // ---- the kernel
 
 // c[i, j] = beta c[i, j] + the sum over k of a[i, k] * b[j, k]; that of part number p of the sums at c + p*apart.
-template <class F, class G, bool A, bool B, int COUNT>
+template <class By, class F, class G>
 __global__ void __launch_bounds__(PRODUCT_BLOCK, 3)
     multiply_factors(int64_t m, int64_t n, int64_t depth, int64_t batch, const Factor<F> a, const Factor<G> b, double beta,
                      Matrix<double> c, Cut cut, int64_t apart, Triangles only) {
-    constexpr int DOWN = 2, ACROSS = 4; // products of 16 x 8 elements by a warp
-    using Left = FactorTile<F, A, COUNT>;
-    using Right = FactorTile<G, B, COUNT>;
+    constexpr int ROWS = By::ROWS, COLUMNS = By::COLUMNS, DOWN = By::DOWN, ACROSS = By::ACROSS;
+    using Left = typename By::template Left<F>;
+    using Right = typename By::template Right<G>;
     FSM_DYNAMIC_SHARED(double, shared);
-    const int g = lane_number() / 4, q = lane_number() % 4, i1 = warp_number() / 2 * 32, j1 = warp_number() % 2 * 32;
-    const int64_t across = (n - 1) / SIDE + 1, down = (m - 1) / SIDE + 1, tiles = across * down * batch;
+    const int g = lane_number() / 4, q = lane_number() % 4, i1 = warp_number() / 2 * (ROWS / 2), j1 = warp_number() % 2 * (COLUMNS / 2);
+    const int64_t across = (n - 1) / COLUMNS + 1, down = (m - 1) / ROWS + 1, tiles = across * down * batch;
     for (int64_t block = blockIdx.x; block < tiles * cut.parts; block += gridDim.x) {
         const int64_t part = block / tiles, tile = block % tiles, number = tile / (across * down);
-        const int64_t i0 = tile / across % down * SIDE, j0 = tile % across * SIDE;
-        const int64_t first = part * cut.size, last_row = i0 + SIDE - 1, last_column = j0 + SIDE - 1;
+        const int64_t i0 = tile / across % down * ROWS, j0 = tile % across * COLUMNS;
+        const int64_t first = part * cut.size, last_row = i0 + ROWS - 1, last_column = j0 + COLUMNS - 1;
         int64_t end = first + cut.size < depth ? first + cut.size : depth;
         if (end > last_row + only.left) end = last_row + only.left;
         if (end > last_column + only.right) end = last_column + only.right;
@@ -276,24 +290,25 @@ template <class F> bool reads_pairs(const Factor<F> &x, bool along, int64_t rows
     return pairs;
 }
 
-template <class F, class G, bool A, bool B, int COUNT>
+template <class By, class F, class G>
 void multiply_parts(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, const Factor<F> &a, const Factor<G> &b, double beta,
                     Matrix<double> c, Triangles only) {
-    const int bytes = FACTOR_BYTES<F, G, A, B, COUNT>;
-    if (call.check(cudaFuncSetAttribute(multiply_factors<F, G, A, B, COUNT>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes))) return;
-    const int64_t tiles = count_of((m - 1) / SIDE + 1, (n - 1) / SIDE + 1, batch);
+    const auto kernel = multiply_factors<By, F, G>;
+    const int bytes = By::template bytes<F, G>();
+    if (call.check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes))) return;
+    const int64_t tiles = count_of((m - 1) / By::ROWS + 1, (n - 1) / By::COLUMNS + 1, batch);
     const Cut cut = cut_of(tiles, k);
     const int64_t blocks = tiles < 0 || tiles > INT32_MAX ? INT32_MAX : tiles * cut.parts;
     if (cut.parts == 1) {
-        FSM_LAUNCH((multiply_factors<F, G, A, B, COUNT>), unsigned(blocks), PRODUCT_BLOCK, size_t(bytes), call.stream(), m, n, k, batch, a,
-                   b, beta, c, cut, int64_t(0), only);
+        FSM_LAUNCH(kernel, unsigned(blocks), PRODUCT_BLOCK, size_t(bytes), call.stream(), m, n, k, batch, a, b, beta, c, cut, int64_t(0),
+                   only);
         return;
     }
     const Pool::Mark mark = call.mark();
     double *part = call.alloc<double>(count_of(cut.parts, m, n, batch));
     if (!call.code()) {
-        FSM_LAUNCH((multiply_factors<F, G, A, B, COUNT>), unsigned(blocks), PRODUCT_BLOCK, size_t(bytes), call.stream(), m, n, k, batch, a,
-                   b, 0.0, row_major(part, n, m * n), cut, m * n * batch, only);
+        FSM_LAUNCH(kernel, unsigned(blocks), PRODUCT_BLOCK, size_t(bytes), call.stream(), m, n, k, batch, a, b, 0.0,
+                   row_major(part, n, m * n), cut, m * n * batch, only);
         FSM_LAUNCH(add_parts<double>, blocks_for(m * n * batch, 32), BLOCK, 0, call.stream(), m, n, batch, 1.0, part, cut.parts, beta, c);
     }
     call.release(mark);
@@ -354,15 +369,18 @@ void matmul_factors(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, 
         return;
     }
 #endif
-    if (reads_pairs(a, A, m, k) && reads_pairs(b, B, n, k)) multiply_parts<F, G, A, B, 2>(call, m, n, k, batch, a, b, beta, c, only);
-    else multiply_parts<F, G, A, B, 1>(call, m, n, k, batch, a, b, beta, c, only);
+    const bool pairs = reads_pairs(a, A, m, k) && reads_pairs(b, B, n, k);
+    if (!pairs) multiply_parts<Way<SquareTile, A, B, 1>>(call, m, n, k, batch, a, b, beta, c, only);
+    else if (n > NarrowTile::COLUMNS) multiply_parts<Way<SquareTile, A, B, 2>>(call, m, n, k, batch, a, b, beta, c, only);
+    else if (m > SmallTile::ROWS) multiply_parts<Way<NarrowTile, A, B, 2>>(call, m, n, k, batch, a, b, beta, c, only);
+    else multiply_parts<Way<SmallTile, A, B, 2>>(call, m, n, k, batch, a, b, beta, c, only);
 }
 
 } // inline namespace
 
 // Are steps in memory so small that those inside of a tile are ints?
 inline bool has_small_steps(std::initializer_list<Places> leaves) {
-    const int64_t most = INT32_MAX / (2 * SIDE);
+    const int64_t most = INT32_MAX / (2 * SquareTile::ROWS);
     bool small = true;
     for (const Places &p : leaves)
         for (const int64_t step : {p.i, p.j, p.k}) small = small && step <= most && step >= -most;
