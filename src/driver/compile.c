@@ -297,6 +297,7 @@ Tree **compile_trees(Compilation *c, FuncList funcs) {
         funcs.f[i]->ir->entry = i;
         trees[i] = lower_func(c->arena, funcs.f[i], funcs.positive ? funcs.positive[i] : NULL);
         vec_push(&c->trees, trees[i]);
+        if (cuda) lower_speculate(c->arena, trees[i]);
         if (cuda) products_split(c->arena, trees[i], how.precise, how.always, how.fast);
         if (cuda) lower_merge_grids(c->arena, trees[i], how.precise), lower_share(c->arena, trees[i], how.precise);
         if (cuda && !how.precise) lower_steps(c->arena, trees[i], (int64_t)c->machine.device_steps);

@@ -46,6 +46,8 @@ void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt);
 // of a few iterations, for tests. (threads.c)
 void threads_cut(Arena *arena, Tree *tree, const LaneOptions *opt, bool always);
 
+// Computes before loops, for a GPU, what they would compute when it is first needed. (speculate.c)
+void lower_speculate(Arena *arena, Tree *tree);
 // Makes one loop of nests of a GPU that follow each other where an iteration needs no other iteration of the first. (merge.c)
 void lower_merge_grids(Arena *arena, Tree *tree, bool strict);
 // Makes nests of loops for the threads of a GPU, which are many. always: also of small ones, for tests. (spread.c)

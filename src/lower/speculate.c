@@ -1,0 +1,253 @@
+// What a loop computes when it is first needed is computed before the loop, for GPUs:
+//
+//     c = false; for k < m { …; if need { if !c { b = …; c = true }; … b[k] … } }
+//
+// as the derivative for the hidden layer, where no unit may be at work, becomes
+//
+//     if 0 < m { b = … }; for k < m { …; if need { … b[k] … } }
+//
+// whose iterations do not wait for each other. It costs what it may cost anyway. Nothing of it may fail, or run on, or read an
+// element that is only known to be there where it is needed.
+#include "lower/build.h"
+#include "lower/effects.h"
+#include "lower/internal.h"
+
+typedef struct Speculator {
+    Arena *arena;
+    Tree *tree;
+    Stmt **def; // by temp, of the tree as it was
+    int known;  // so many temps
+    Map made;   // Temp + 1: in the loop
+} Speculator;
+
+static void *key(Temp t) { return (void *)((intptr_t)t + 1); }
+
+static void note_made(Map *made, const Block *b) {
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        if (s->dst >= 0 && s->kind != ST_SET) map_put(made, key(s->dst), (void *)1);
+        note_made(made, s->body), note_made(made, s->other);
+    }
+}
+
+static const Stmt *def_of(const Speculator *z, Temp t) { return t < z->known ? z->def[t] : NULL; }
+
+static int count_cell(const Block *b, Temp cell, StmtKind kind) { // ST_GET or ST_SET
+    int n = 0;
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        n += s->kind == kind && (kind == ST_SET ? s->dst : s->args[0]) == cell;
+        n += count_cell(s->body, cell, kind) + count_cell(s->other, cell, kind);
+    }
+    return n;
+}
+
+// ---- what may be computed earlier
+
+// The cell of if !c { …; c = true }; -1: it is none.
+static Temp flag_of(const Speculator *z, const Stmt *s) {
+    const Stmt *no = s->kind == ST_IF && s->body && s->body->stmts.len ? def_of(z, s->args[0]) : NULL;
+    if (!no || no->kind != ST_OP || no->op != OP_not || (s->other && s->other->stmts.len)) return -1;
+    const Stmt *get = def_of(z, no->args[0]), *set = vec_last(&s->body->stmts);
+    if (!get || get->kind != ST_GET || set->kind != ST_SET || set->dst != get->args[0]) return -1;
+    const Stmt *yes = def_of(z, set->args[0]);
+    return yes && yes->kind == ST_LIT && yes->u.num ? set->dst : -1;
+}
+
+// By an Int that may be 0, but where a check before has passed?
+static bool divides(const Speculator *z, const Stmt *s) {
+    if (s->kind != ST_OP || (s->op != OP_idiv && s->op != OP_irem)) return false;
+    const Stmt *by = def_of(z, s->args[1]);
+    return !by || by->kind != ST_LIT || !by->u.num;
+}
+
+// Does it need nothing that the loop makes, but what can be computed elsewhere?
+static bool is_from_outside(const Speculator *z, Temp t, const Map *own, int *budget) {
+    if (!map_get(&z->made, key(t)) || map_get(own, key(t))) return true;
+    const Stmt *s = def_of(z, t);
+    if (!s || --*budget < 0 || (s->kind != ST_LIT && s->kind != ST_OP) || divides(z, s)) return false;
+    for (int k = 0; k < s->nargs; k++)
+        if (!is_from_outside(z, s->args[k], own, budget)) return false;
+    return true;
+}
+
+static bool all_from_outside(const Speculator *z, const Block *b, const Map *own) {
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        if (divides(z, s)) return false;
+        for (int k = 0; k < s->nargs; k++)
+            if (!is_from_outside(z, s->args[k], own, &(int){20})) return false;
+        for (int k = 0; s->kind == ST_NEW && k < s->buf->rank; k++)
+            if (!is_from_outside(z, s->buf->extent[k], own, &(int){20})) return false;
+        if (!all_from_outside(z, s->body, own) || !all_from_outside(z, s->other, own)) return false;
+    }
+    return true;
+}
+
+static bool mentions(const Speculator *z, Temp t, Temp what, int *budget) {
+    const Stmt *s = def_of(z, t);
+    if (t == what) return true;
+    if (!s || --*budget < 0 || s->kind == ST_FOR || s->kind == ST_CELL) return false;
+    for (int k = 0; k < s->nargs; k++)
+        if (mentions(z, s->args[k], what, budget)) return true;
+    return false;
+}
+
+typedef struct Inside { // of a loop, or a condition
+    const Stmt *s;
+    const struct Inside *outer;
+} Inside;
+
+// Is the element there for certain? Its indices are those of loops as long as the array, or conditions here speak of them.
+static bool is_there(const Speculator *z, const Stmt *access, const Inside *in) {
+    for (int k = 0; k < access->buf->rank; k++) {
+        const Temp t = stmt_index(access)[k];
+        bool good = false;
+        for (const Inside *i = in; i && !good; i = i->outer)
+            good = i->s->kind == ST_IF ? mentions(z, i->s->args[0], t, &(int){30})
+                                       : i->s->dst == t && i->s->nargs == 1 && i->s->args[0] == access->buf->extent[k];
+        if (!good) return false;
+    }
+    return true;
+}
+
+static bool all_there(const Speculator *z, const Block *b, const Inside *in) {
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        if ((s->kind == ST_LOAD || s->kind == ST_STORE || s->kind == ST_ADDTO) && !is_there(z, s, in)) return false;
+        const Inside inside = {s, in};
+        if (!all_there(z, s->body, &inside) || !all_there(z, s->other, in)) return false;
+    }
+    return true;
+}
+
+static bool has_access(const Effects *e, const Buf *b, bool writes) {
+    for (int k = 0; k < e->access.len; k++)
+        if (e->access.data[k].buf == b && (e->access.data[k].write || !writes)) return true;
+    return false;
+}
+
+static bool has_temp(int n, const Temp *t, Temp x) {
+    for (int k = 0; k < n; k++)
+        if (t[k] == x) return true;
+    return false;
+}
+
+// What the body leaves is the same wherever it runs: the rest of the loop changes nothing that it reads, or changes.
+static bool is_apart(const Effects *body, const Effects *rest) {
+    for (int k = 0; k < body->access.len; k++)
+        if (has_access(rest, body->access.data[k].buf, true)) return false;
+    for (int k = 0; k < body->gets.len; k++)
+        if (has_temp(rest->sets.len, rest->sets.data, body->gets.data[k])) return false;
+    for (int k = 0; k < body->sets.len; k++)
+        if (has_temp(rest->sets.len, rest->sets.data, body->sets.data[k])) return false;
+    return !body->stops;
+}
+
+static bool may_be_earlier(Speculator *z, Stmt *loop, Stmt *branch, Temp flag) {
+    Map own = {0};
+    Effects body = {0}, rest = {0};
+    Block *what = branch->body, none = {0};
+    note_made(&own, what);
+    for (int i = 0; i < what->stmts.len; i++) effects_add(&body, what->stmts.data[i]);
+    branch->body = &none;
+    effects_add(&rest, loop);
+    branch->body = what;
+    bool good = block_has_for(what) && !map_get(&z->made, key(flag)) && count_cell(loop->body, flag, ST_SET) == 1 &&
+                all_from_outside(z, what, &own) && all_there(z, what, NULL) && is_apart(&body, &rest);
+    effects_free(&body), effects_free(&rest), map_free(&own);
+    return good;
+}
+
+// ---- moving it
+
+// t, computed in b if the loop makes it.
+static Temp outside(Speculator *z, Builder *build, Block *b, const Map *own, Temp t) {
+    if (!map_get(&z->made, key(t)) || map_get(own, key(t))) return t;
+    const Stmt *s = def_of(z, t);
+    Stmt *copy = arena_copy(z->arena, s, sizeof *s);
+    copy->args = ARENA_ARRAY(z->arena, Temp, s->nargs + 1);
+    for (int k = 0; k < s->nargs; k++) copy->args[k] = outside(z, build, b, own, s->args[k]);
+    copy->dst = build_temp(build, z->tree->temps.data[t]);
+    vec_push(&b->stmts, copy);
+    return copy->dst;
+}
+
+static void take_outside(Speculator *z, Builder *build, Block *to, Block *b, const Map *own) {
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        Stmt *s = b->stmts.data[i];
+        for (int k = 0; k < s->nargs; k++) s->args[k] = outside(z, build, to, own, s->args[k]);
+        take_outside(z, build, to, s->body, own), take_outside(z, build, to, s->other, own);
+    }
+}
+
+static bool take_out(Block *b, const Stmt *s) {
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        if (b->stmts.data[i] == s) return block_remove(b, s), true;
+        if (take_out(b->stmts.data[i]->body, s) || take_out(b->stmts.data[i]->other, s)) return true;
+    }
+    return false;
+}
+
+static void move(Speculator *z, Block *around, Stmt *loop, Stmt *branch, Temp flag) {
+    Builder build = {z->arena, z->tree, loop->span};
+    Block before = {0}, needed = {0};
+    Map own = {0};
+    const bool only = count_cell(z->tree->body, flag, ST_GET) == 1;
+    note_made(&own, branch->body);
+    take_out(loop->body, branch);
+    Temp some = build_op(&build, &before, KIND_BOOL, OP_lt, build_literal(&build, &before, KIND_INT, 0), loop->args[0]);
+    take_outside(z, &build, &needed, branch->body, &own);
+    for (int i = 0; i < needed.stmts.len; i++) block_insert(branch->body, i, needed.stmts.data[i]);
+    if (only) { // nothing else asks whether it is there
+        branch->args = arena_copy(z->arena, &some, sizeof some);
+        (void)vec_pop(&branch->body->stmts);
+        vec_push(&before.stmts, branch);
+    } else {
+        Block *there = build_if(&build, &before, some, false)->body;
+        Temp is = build_temp(&build, (TempInfo){.kind = KIND_BOOL});
+        build_stmt(&build, there, ST_GET, is, 1, &flag);
+        Temp no = build_op(&build, there, KIND_BOOL, OP_not, is, -1);
+        branch->args = arena_copy(z->arena, &no, sizeof no);
+        vec_push(&there->stmts, branch);
+    }
+    int at = 0;
+    while (around->stmts.data[at] != loop) at++;
+    for (int i = 0; i < before.stmts.len; i++) block_insert(around, at + i, before.stmts.data[i]);
+    vec_free(&before.stmts), vec_free(&needed.stmts), map_free(&own);
+}
+
+static Stmt *find_branch(Speculator *z, Stmt *loop, const Block *b) {
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        Stmt *s = b->stmts.data[i], *found = NULL;
+        Temp flag = flag_of(z, s);
+        if (flag >= 0 && may_be_earlier(z, loop, s, flag)) return s;
+        if ((found = find_branch(z, loop, s->body)) || (found = find_branch(z, loop, s->other))) return found;
+    }
+    return NULL;
+}
+
+static bool look(Speculator *z, Block *b) { // has anything moved?
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        Stmt *s = b->stmts.data[i];
+        if (s->kind == ST_FOR && s->nargs == 1) {
+            z->made = (Map){0};
+            map_put(&z->made, key(s->dst), (void *)1), note_made(&z->made, s->body);
+            Stmt *branch = find_branch(z, s, s->body);
+            if (branch) move(z, b, s, branch, flag_of(z, branch));
+            map_free(&z->made);
+            if (branch) return true;
+        }
+        if (look(z, s->body) || look(z, s->other)) return true;
+    }
+    return false;
+}
+
+void lower_speculate(Arena *arena, Tree *tree) {
+    for (bool again = true; again;) {
+        Speculator z = {.arena = arena, .tree = tree, .known = tree->temps.len};
+        z.def = ARENA_ARRAY(arena, Stmt *, z.known + 1);
+        tree_definitions(tree->body, z.def);
+        again = look(&z, tree->body);
+    }
+}
