@@ -37,10 +37,10 @@ void host_read(Code *c, Temp t) {
     if (!u->device[t] || u->read[t]) return;
     flush(c);
     u->asks = true;
-    u->frame[t] = u->read[t] = true;
+    u->frame[unit_in_frame(u, t)] = u->read[t] = true;
     u->text[t] = NULL;
     const char *name = expr_temp(u, t);
-    code_line(c, "const %s %s = call.read(&fsm_frame->%s);", cuda_type(unit_kind(u, t)), name, name);
+    code_line(c, "const %s %s = call.read(&fsm_frame->%s);", cuda_type(unit_kind(u, t)), name, expr_temp(u, unit_in_frame(u, t)));
     code_line(c, "if (call.code()) return call.code();");
 }
 
@@ -125,6 +125,14 @@ static bool mentions(const Stmt *s, Temp cell) {
     return any;
 }
 
+static bool sets(const Stmt *s, Temp cell) {
+    bool any = s->kind == ST_SET && s->dst == cell;
+    const Block *in[] = {s->body, s->other};
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; in[k] && i < in[k]->stmts.len; i++) any |= sets(in[k]->stmts.data[i], cell);
+    return any;
+}
+
 // A sum that begins with a literal: the kernel that joins what threads have begins with it, and none is needed before.
 static void take_first(Code *c, Temp cell) {
     int at = -1, others = 0;
@@ -139,8 +147,21 @@ static void take_first(Code *c, Temp cell) {
     c->pending.len--;
 }
 
-static void stmt(Code *c, Stmt *s, bool prologue) {
+// Is what statement `at` of the block reads of a cell, which kernels have left in the frame, its value from then on?
+static bool is_last(const Code *c, const Block *b, int at) {
+    const Stmt *get = b->stmts.data[at];
+    const Temp cell = get->kind == ST_GET ? get->args[0] : -1;
+    if (cell < 0 || !c->u->device[cell] || !block_makes(b, cell)) return false;
+    for (int i = 0; i < c->pending.len; i++)
+        if (mentions(c->pending.data[i], cell)) return false; // a kernel does that, too
+    for (int i = at + 1; i < b->stmts.len; i++)
+        if (sets(b->stmts.data[i], cell)) return false;
+    return true;
+}
+
+static void stmt(Code *c, const Block *b, int at, bool prologue) {
     Unit *u = c->u;
+    Stmt *s = b->stmts.data[at];
     if (s->recurrence) {
         flush(c);
         recurrence_print(c, s);
@@ -167,6 +188,8 @@ static void stmt(Code *c, Stmt *s, bool prologue) {
             prologue && (s->kind == ST_CHECK || (s->dst >= 0 && !u->later[s->dst] &&
                                                  (s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT))); // by `prepare`
         if (!told) code_stmt(c, s, NULL);
+    } else if (is_last(c, b, at)) {
+        u->alias[s->dst] = s->args[0] + 1, u->frame[s->args[0]] = true;
     } else if (!unit_is_dead(u, s)) {
         vec_push(&c->pending, s);
         wait_for(c, s);
@@ -183,7 +206,7 @@ static bool has_new(const Unit *u, const Block *b) {
 static void block(Code *c, const Block *b) {
     bool mark = has_new(c->u, b);
     if (mark) code_line(c, "const auto fsm_before = call.mark();");
-    for (int i = 0; i < b->stmts.len; i++) stmt(c, b->stmts.data[i], false);
+    for (int i = 0; i < b->stmts.len; i++) stmt(c, b, i, false);
     flush(c);
     if (mark) code_line(c, "call.release(fsm_before);");
 }
@@ -191,7 +214,7 @@ static void block(Code *c, const Block *b) {
 void host_tree(Unit *u, Str *out) {
     Code c = {.u = u, .out = out, .indent = 4, .where = CODE_HOST};
     const Block *b = u->tree->body;
-    for (int i = 0; i < b->stmts.len; i++) stmt(&c, b->stmts.data[i], i < u->tree->prologue);
+    for (int i = 0; i < b->stmts.len; i++) stmt(&c, b, i, i < u->tree->prologue);
     flush(&c);
     vec_free(&c.pending);
 }

@@ -72,7 +72,7 @@ static void region_begin(Region *r) {
     for (int i = 0; i < r->n; i++) note_made(r, r->stmts[i]);
     for (int i = 0; i < r->n; i++) use_stmt(r, r->stmts[i]);
     for (int i = 0; i < r->temps.len; i++)
-        if (u->device[r->temps.data[i]]) u->frame[r->temps.data[i]] = true;
+        if (u->device[r->temps.data[i]]) u->frame[unit_in_frame(u, r->temps.data[i])] = true;
     for (int i = 0; i < r->own.len; i++) // what the host needs to know to make them
         for (int k = 0; k < r->own.data[i]->rank; k++) host_read(r->host, r->own.data[i]->extent[k]);
 }
@@ -152,7 +152,8 @@ static void load_frame(Region *r, Str *out, const char *body) {
         if (!u->device[t] || sum) continue;
         const char *name = expr_temp(u, t);
         if (expr_mentions(body, name))
-            code_line(c, "%s%s %s = fsm_frame->%s;", is_set(r, t) ? "" : "const ", cuda_type(unit_kind(u, t)), name, name);
+            code_line(c, "%s%s %s = fsm_frame->%s;", is_set(r, t) ? "" : "const ", cuda_type(unit_kind(u, t)), name,
+                      expr_temp(u, unit_in_frame(u, t)));
     }
 }
 
@@ -483,7 +484,7 @@ static void print_counts(Code *host, Stmt *loop, const Shares *shares) {
     for (int i = 0; i < r.bufs.len; i++)
         for (int k = 0; k < r.bufs.data[i]->rank; k++) use_temp(&r, r.bufs.data[i]->extent[k]);
     for (int i = 0; i < r.temps.len; i++)
-        if (u->device[r.temps.data[i]]) u->frame[r.temps.data[i]] = true;
+        if (u->device[r.temps.data[i]]) u->frame[unit_in_frame(u, r.temps.data[i])] = true;
     param(&r, "int64_t ", "fsm_n", "fsm_n");
     plain_params(&r);
     code_line(host, "bool fsm_lists = %s;", shares_test(u, shares));

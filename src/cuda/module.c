@@ -9,17 +9,18 @@
 
 // Words of generated code that a parameter must not hide.
 static bool hides(const char *name) {
-    static const char *const words[] = {"call",           "checks", "run",   "start", "ctx",      "args",    "info",
-                                        "arrays",         "sizes",  "Frame", "fsm",   "prepare",  "on_host", "input_extents",
-                                        "output_extents", "fmod",   "fabs",  "NAN",   "INFINITY", NULL};
+    static const char *const words[] = {
+        "call",    "checks",  "run",           "start",          "ctx",  "args", "info", "arrays",   "sizes", "Frame",  "fsm",
+        "prepare", "on_host", "input_extents", "output_extents", "fmod", "fabs", "NAN",  "INFINITY", "leaf",  "LEAVES", NULL};
     size_t n = strlen(name);
+    if (!strncmp(name, "fsm_", 4)) return true;
     for (int i = 0; words[i]; i++)
         if (!strcmp(words[i], name)) return true;
     for (int k = 0; k < OP_COUNT; k++)
         if (op_is_elementwise((Op)k) && !strcmp(op_info[k].name, name)) return true;
-    size_t digits = 0; // those of temps, arrays and kernels end in numbers
+    size_t digits = 0; // those of temps, arrays, kernels and functions end in numbers
     while (digits < n && isdigit((unsigned char)name[n - 1 - digits])) digits++;
-    return digits && digits < n && (name[n - 1 - digits] == '_' || (n == digits + 1 && strchr("tcbk", *name)));
+    return digits && digits < n && (name[n - 1 - digits] == '_' || (n == digits + 1 && strchr("tcbkf", *name)));
 }
 
 static const char **parameters(Arena *a, const Func *f) {
@@ -113,6 +114,7 @@ static Unit *unit_new(Arena *a, Diag *diag, const Tree *tree, const char *name) 
     u->device_buf = ARENA_ARRAY(a, bool, bufs);
     u->frame = ARENA_ARRAY(a, bool, n);
     u->read = ARENA_ARRAY(a, bool, n);
+    u->alias = ARENA_ARRAY(a, Temp, n);
     u->first = ARENA_ARRAY(a, const char *, n);
     u->waits = ARENA_ARRAY(a, int, n);
     u->made = ARENA_ARRAY(a, int, n);

@@ -75,6 +75,7 @@ typedef struct Unit {
     bool *device;        // by temp: it is known on the device only
     bool *device_buf;    // by buffer: it is not in the host's memory
     bool *frame;         // by temp: it is in the frame
+    Temp *alias;         // by temp of the frame: the cell whose value it is, which stays as it is, + 1; or 0
     bool *read;          // by temp of the device: the host has read it, in an open block
     const char **first; // by temp, a cell that the next grid adds up: what it begins with, if no kernel has put that into the frame
     int *waits;         // by temp, a cell of the host: the last kernel for which a statement waits that reads it
@@ -101,9 +102,10 @@ bool unit_is_dead(const Unit *u, const Stmt *s); // does nothing need it? (modul
 
 char *expr_text(Arena *a, const char *format, ...) __attribute__((format(printf, 2, 3))); // generated code
 Kind unit_kind(const Unit *u, Temp t);
-const char *cuda_type(Kind k);          // of a scalar
-const char *cuda_element(Kind k);       // of an array element
-const char *expr_temp(Unit *u, Temp t); // as an operand
+const char *cuda_type(Kind k);                                                                        // of a scalar
+const char *cuda_element(Kind k);                                                                     // of an array element
+const char *expr_temp(Unit *u, Temp t);                                                               // as an operand
+static inline Temp unit_in_frame(const Unit *u, Temp t) { return u->alias[t] ? u->alias[t] - 1 : t; } // what stands for it there
 const char *expr_buf(Unit *u, const Buf *b);
 const char *expr_op(Arena *a, Op op, Kind kind, const char *x, const char *y); // kind: of operands
 const char *expr_conv(Arena *a, Kind to, Kind from, const char *x);

@@ -10,15 +10,16 @@ typedef struct Looker {
     bool any;
 } Looker;
 
-// Is t the index plus a number, that is not negative?
+// Is t the index plus a number, that is not negative, and so small that sums with it do not wrap around?
 static bool is_plus(Stmt *const *def, Temp t, Temp index, int64_t *plus) {
+    const int64_t most = INT32_MAX;
     const Stmt *s = def[t];
     *plus = 0;
     if (t == index) return true;
     if (!s || s->kind != ST_OP || s->op != OP_add) return false;
     for (int k = 0; k < 2; k++) {
         const Stmt *n = def[s->args[1 - k]];
-        if (s->args[k] == index && n && n->kind == ST_LIT && n->u.num >= 0) return *plus = n->u.num, true;
+        if (s->args[k] == index && n && n->kind == ST_LIT && n->u.num >= 0 && n->u.num <= most) return *plus = n->u.num, true;
     }
     return false;
 }
