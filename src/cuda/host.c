@@ -188,7 +188,7 @@ static void stmt(Code *c, const Block *b, int at, bool prologue) {
             prologue && (s->kind == ST_CHECK || (s->dst >= 0 && !u->later[s->dst] &&
                                                  (s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT))); // by `prepare`
         if (!told) code_stmt(c, s, NULL);
-    } else if (is_last(c, b, at)) {
+    } else if (!unit_is_dead(u, s) && is_last(c, b, at)) {
         u->alias[s->dst] = s->args[0] + 1, u->frame[s->args[0]] = true;
     } else if (!unit_is_dead(u, s)) {
         vec_push(&c->pending, s);

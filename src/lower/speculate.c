@@ -15,9 +15,10 @@
 typedef struct Speculator {
     Arena *arena;
     Tree *tree;
-    Stmt **def; // by temp, of the tree as it was
-    int known;  // so many temps
-    Map made;   // Temp + 1: in the loop
+    Stmt **def;      // by temp, of the tree as it was
+    int known;       // so many temps
+    Map made;        // Temp + 1: in the loop
+    VEC(Temp) holds; // conditions of the branch that are known before the loop
 } Speculator;
 
 static void *key(Temp t) { return (void *)((intptr_t)t + 1); }
@@ -77,49 +78,87 @@ static bool all_from_outside(const Speculator *z, const Block *b, const Map *own
         if (divides(z, s)) return false;
         for (int k = 0; k < s->nargs; k++)
             if (!is_from_outside(z, s->args[k], own, &(int){20})) return false;
-        for (int k = 0; s->kind == ST_NEW && k < s->buf->rank; k++)
-            if (!is_from_outside(z, s->buf->extent[k], own, &(int){20})) return false;
         if (!all_from_outside(z, s->body, own) || !all_from_outside(z, s->other, own)) return false;
     }
     return true;
 }
 
-static bool mentions(const Speculator *z, Temp t, Temp what, int *budget) {
-    const Stmt *s = def_of(z, t);
-    if (t == what) return true;
-    if (!s || --*budget < 0 || s->kind == ST_FOR || s->kind == ST_CELL) return false;
-    for (int k = 0; k < s->nargs; k++)
-        if (mentions(z, s->args[k], what, budget)) return true;
-    return false;
-}
+// ---- conditions
 
-typedef struct Inside { // of a loop, or a condition
-    const Stmt *s;
+typedef struct Inside { // of a loop, or a condition that holds
+    const Stmt *loop;
+    Temp holds;
     const struct Inside *outer;
 } Inside;
 
-// Is the element there for certain? Its indices are those of loops as long as the array, or conditions here speak of them.
-static bool is_there(const Speculator *z, const Stmt *access, const Inside *in) {
-    for (int k = 0; k < access->buf->rank; k++) {
-        const Temp t = stmt_index(access)[k];
-        bool good = false;
-        for (const Inside *i = in; i && !good; i = i->outer)
-            good = i->s->kind == ST_IF ? mentions(z, i->s->args[0], t, &(int){30})
-                                       : i->s->dst == t && i->s->nargs == 1 && i->s->args[0] == access->buf->extent[k];
-        if (!good) return false;
+static bool is_literal(const Speculator *z, Temp t, int64_t value) {
+    const Stmt *s = def_of(z, t);
+    return s && s->kind == ST_LIT && s->u.num == value;
+}
+
+// Does the condition say that op(a, b)? zero: that 0 op b.
+static bool says(const Speculator *z, Temp holds, Op op, Temp a, Temp b, bool zero, int *budget) {
+    const Stmt *s = def_of(z, holds);
+    if (!s || s->kind != ST_OP || --*budget < 0) return false;
+    if (s->op == OP_and) return says(z, s->args[0], op, a, b, zero, budget) || says(z, s->args[1], op, a, b, zero, budget);
+    return s->op == op && s->args[1] == b && (zero ? is_literal(z, s->args[0], 0) : s->args[0] == a);
+}
+
+static bool is_said(const Speculator *z, const Inside *in, Op op, Temp a, Temp b, bool zero) {
+    for (; in; in = in->outer)
+        if (!in->loop && says(z, in->holds, op, a, b, zero, &(int){30})) return true;
+    return false;
+}
+
+// Is t less than the length, and not negative?
+static bool is_below(const Speculator *z, const Inside *in, Temp t, Temp length) {
+    bool index = false;
+    for (const Inside *i = in; i; i = i->outer) {
+        if (!i->loop || i->loop->dst != t || i->loop->nargs > 1) continue;
+        if (i->loop->args[0] == length) return true;
+        index = true;
+    }
+    return is_said(z, in, OP_lt, t, length, false) && (index || is_said(z, in, OP_le, -1, t, true));
+}
+
+// Is it a literal, or the length of an input, an output or an array that the block accesses?
+static bool is_extent(const Speculator *z, const Block *b, Temp t) {
+    const Stmt *s = def_of(z, t);
+    bool is = s && s->kind == ST_LIT;
+    for (int k = 0; k < z->tree->bufs.len && !is; k++) {
+        const Buf *buf = z->tree->bufs.data[k];
+        for (int d = 0; d < buf->rank; d++) is |= buf->extent[d] == t && (buf->where != BUF_TEMP || block_accesses(b, buf));
+    }
+    return is;
+}
+
+// Is each element of what is in b, a part of `all`, there, and each loop as long as an array that is there? There is no array that
+// is new.
+static bool all_there(const Speculator *z, const Block *all, const Block *b, const Inside *in) {
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        const Stmt *s = b->stmts.data[i];
+        const bool element = s->kind == ST_LOAD || s->kind == ST_STORE || s->kind == ST_ADDTO;
+        for (int k = 0; element && k < s->buf->rank; k++)
+            if (!is_below(z, in, stmt_index(s)[k], s->buf->extent[k])) return false;
+        if (s->kind == ST_NEW || s->kind == ST_COPY || s->kind == ST_MOVE) return false;
+        if (s->kind == ST_FOR && (!is_extent(z, all, s->args[0]) || map_get(&z->made, key(s->args[0])))) return false;
+        const Inside inside = {s->kind == ST_FOR ? s : NULL, s->kind == ST_IF ? s->args[0] : -1, in};
+        if (!all_there(z, all, s->body, s->kind == ST_FOR || s->kind == ST_IF ? &inside : in) || !all_there(z, all, s->other, in))
+            return false;
     }
     return true;
 }
 
-static bool all_there(const Speculator *z, const Block *b, const Inside *in) {
-    for (int i = 0; b && i < b->stmts.len; i++) {
-        const Stmt *s = b->stmts.data[i];
-        if ((s->kind == ST_LOAD || s->kind == ST_STORE || s->kind == ST_ADDTO) && !is_there(z, s, in)) return false;
-        const Inside inside = {s, in};
-        if (!all_there(z, s->body, &inside) || !all_there(z, s->other, in)) return false;
-    }
-    return true;
+// Of what the condition says, what is known before the loop.
+static void known_before(Speculator *z, Temp holds, int *budget) {
+    const Stmt *s = def_of(z, holds);
+    const Map none = {0};
+    if (--*budget < 0) return;
+    if (is_from_outside(z, holds, &none, &(int){20})) vec_push(&z->holds, holds);
+    else if (s && s->kind == ST_OP && s->op == OP_and) known_before(z, s->args[0], budget), known_before(z, s->args[1], budget);
 }
+
+// ---- the rest of the loop
 
 static bool has_access(const Effects *e, const Buf *b, bool writes) {
     for (int k = 0; k < e->access.len; k++)
@@ -144,17 +183,41 @@ static bool is_apart(const Effects *body, const Effects *rest) {
     return !body->stops;
 }
 
-static bool may_be_earlier(Speculator *z, Stmt *loop, Stmt *branch, Temp flag) {
+// Does what is read of it in the loop, beside the body, come after that?
+static bool is_read_after(const Stmt *loop, const Block *b, int at, const Buf *buf, Temp cell) {
+    const Block *body = b->stmts.data[at]->body;
+    int n = buf ? block_accesses(loop->body, buf) - block_accesses(body, buf)
+                : count_cell(loop->body, cell, ST_GET) - count_cell(body, cell, ST_GET);
+    for (int i = at + 1; i < b->stmts.len; i++) {
+        const Block one = {.stmts = {.data = (Stmt **)&b->stmts.data[i], .len = 1}};
+        n -= buf ? block_accesses(&one, buf) : count_cell(&one, cell, ST_GET);
+    }
+    return !n;
+}
+
+static bool may_be_earlier(Speculator *z, Stmt *loop, const Block *b, int at, Temp flag) {
     Map own = {0};
     Effects body = {0}, rest = {0};
+    Stmt *branch = b->stmts.data[at];
     Block *what = branch->body, none = {0};
+    Inside *holds = NULL;
     note_made(&own, what);
     for (int i = 0; i < what->stmts.len; i++) effects_add(&body, what->stmts.data[i]);
     branch->body = &none;
     effects_add(&rest, loop);
     branch->body = what;
+    for (int i = 0; i < z->holds.len; i++) {
+        Inside *also = ARENA_NEW(z->arena, Inside);
+        *also = (Inside){NULL, z->holds.data[i], holds};
+        holds = also;
+    }
     bool good = block_has_for(what) && !map_get(&z->made, key(flag)) && count_cell(loop->body, flag, ST_SET) == 1 &&
-                all_from_outside(z, what, &own) && all_there(z, what, NULL) && is_apart(&body, &rest);
+                all_from_outside(z, what, &own) && all_there(z, what, what, holds) && is_apart(&body, &rest);
+    for (int k = 0; k < body.access.len && good; k++)
+        good = !body.access.data[k].write || is_read_after(loop, b, at, body.access.data[k].buf, -1);
+    for (int k = 0; k < body.sets.len && good; k++)
+        good = body.sets.data[k] == flag || map_get(&own, key(body.sets.data[k])) ||
+               is_read_after(loop, b, at, NULL, body.sets.data[k]);
     effects_free(&body), effects_free(&rest), map_free(&own);
     return good;
 }
@@ -193,13 +256,19 @@ static void move(Speculator *z, Block *around, Stmt *loop, Stmt *branch, Temp fl
     Builder build = {z->arena, z->tree, loop->span};
     Block before = {0}, needed = {0};
     Map own = {0};
-    const bool only = count_cell(z->tree->body, flag, ST_GET) == 1;
+    bool only = false; // nothing else asks whether it is there
+    for (int i = 0; i < around->stmts.len; i++)
+        only |= around->stmts.data[i]->kind == ST_CELL && around->stmts.data[i]->dst == flag;
+    only &= count_cell(z->tree->body, flag, ST_GET) == 1;
     note_made(&own, branch->body);
     take_out(loop->body, branch);
     Temp some = build_op(&build, &before, KIND_BOOL, OP_lt, build_literal(&build, &before, KIND_INT, 0), loop->args[0]);
+    const Map none = {0};
+    for (int i = 0; i < z->holds.len; i++)
+        some = build_op(&build, &before, KIND_BOOL, OP_and, some, outside(z, &build, &before, &none, z->holds.data[i]));
     take_outside(z, &build, &needed, branch->body, &own);
     for (int i = 0; i < needed.stmts.len; i++) block_insert(branch->body, i, needed.stmts.data[i]);
-    if (only) { // nothing else asks whether it is there
+    if (only) {
         branch->args = arena_copy(z->arena, &some, sizeof some);
         (void)vec_pop(&branch->body->stmts);
         vec_push(&before.stmts, branch);
@@ -220,9 +289,13 @@ static void move(Speculator *z, Block *around, Stmt *loop, Stmt *branch, Temp fl
 static Stmt *find_branch(Speculator *z, Stmt *loop, const Block *b) {
     for (int i = 0; b && i < b->stmts.len; i++) {
         Stmt *s = b->stmts.data[i], *found = NULL;
+        const int holds = z->holds.len;
         Temp flag = flag_of(z, s);
-        if (flag >= 0 && may_be_earlier(z, loop, s, flag)) return s;
-        if ((found = find_branch(z, loop, s->body)) || (found = find_branch(z, loop, s->other))) return found;
+        if (flag >= 0 && may_be_earlier(z, loop, b, i, flag)) return s;
+        if (s->kind == ST_IF) known_before(z, s->args[0], &(int){20});
+        if ((found = find_branch(z, loop, s->body))) return found;
+        z->holds.len = holds;
+        if (s->kind != ST_IF && (found = find_branch(z, loop, s->other))) return found;
     }
     return NULL;
 }
@@ -231,7 +304,7 @@ static bool look(Speculator *z, Block *b) { // has anything moved?
     for (int i = 0; b && i < b->stmts.len; i++) {
         Stmt *s = b->stmts.data[i];
         if (s->kind == ST_FOR && s->nargs == 1) {
-            z->made = (Map){0};
+            z->made = (Map){0}, z->holds.len = 0;
             map_put(&z->made, key(s->dst), (void *)1), note_made(&z->made, s->body);
             Stmt *branch = find_branch(z, s, s->body);
             if (branch) move(z, b, s, branch, flag_of(z, branch));
@@ -249,5 +322,6 @@ void lower_speculate(Arena *arena, Tree *tree) {
         z.def = ARENA_ARRAY(arena, Stmt *, z.known + 1);
         tree_definitions(tree->body, z.def);
         again = look(&z, tree->body);
+        vec_free(&z.holds);
     }
 }
