@@ -125,14 +125,6 @@ static bool mentions(const Stmt *s, Temp cell) {
     return any;
 }
 
-static bool sets(const Stmt *s, Temp cell) {
-    bool any = s->kind == ST_SET && s->dst == cell;
-    const Block *in[] = {s->body, s->other};
-    for (int k = 0; k < 2; k++)
-        for (int i = 0; in[k] && i < in[k]->stmts.len; i++) any |= sets(in[k]->stmts.data[i], cell);
-    return any;
-}
-
 // A sum that begins with a literal: the kernel that joins what threads have begins with it, and none is needed before.
 static void take_first(Code *c, Temp cell) {
     int at = -1, others = 0;
@@ -155,7 +147,7 @@ static bool is_last(const Code *c, const Block *b, int at) {
     for (int i = 0; i < c->pending.len; i++)
         if (mentions(c->pending.data[i], cell)) return false; // a kernel does that, too
     for (int i = at + 1; i < b->stmts.len; i++)
-        if (sets(b->stmts.data[i], cell)) return false;
+        if (stmt_sets(b->stmts.data[i], cell)) return false;
     return true;
 }
 

@@ -1,7 +1,8 @@
 // Matrix products (lower/product.h): where they are large, a call of fsm::cuda::matmul takes the place of a kernel of their grid.
 //
 // Where elements lie is printed as functions of the three indices, which the program calls for four places to know what they are
-// apart by. Where something else than a product is added up, a struct with that function is printed before the kernels.
+// apart by. Where something else than a product is added up, a struct with that function is printed before the kernels,
+// and two if the factors are functions of several elements: then it is a call of fsm::cuda::matmul_factors.
 #include "cuda/print.h"
 #include "lower/product.h"
 

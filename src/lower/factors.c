@@ -43,16 +43,10 @@ static const Stmt *made_by(const Writer *w, Temp t) {
     return NULL;
 }
 
-static bool is_index(const Writer *w, Temp t) {
-    for (int k = 0; k < w->n; k++)
-        if (w->loop[k]->dst == t) return true;
-    return false;
-}
-
 // May t be computed in another place, at little cost? It reads arrays of which `later`, what comes after the nest, changes none.
 static bool is_cheap(const Writer *w, Temp t, const Effects *later, int *cost) {
     const Stmt *s = made_by(w, t);
-    if (is_index(w, t) || !s) return true;
+    if (!s || s->kind == ST_FOR) return true; // an index is
     if (s->kind == ST_OP) {
         *cost += op_info[s->op].cost;
         if (op_info[s->op].cost >= DEAR) return false;
@@ -193,8 +187,8 @@ static bool take(Taker *z, Block *b, int at) {
 
 void products_take_factors(Arena *arena, Tree *tree, Block *b, Block *const *scope, int nscope) {
     Taker z = {arena, tree, scope, nscope};
-    for (int i = b ? b->stmts.len : 0;
-         i-- > 0;) { // from the last one on: an array may be made of one that then products alone read
+    // From the last one on: an array may be made of one that then products alone read.
+    for (int i = b ? b->stmts.len : 0; i-- > 0;) {
         const Stmt *s = b->stmts.data[i];
         if (s->kind == ST_FOR && take(&z, b, i)) continue;
         products_take_factors(arena, tree, s->body, scope, nscope), products_take_factors(arena, tree, s->other, scope, nscope);

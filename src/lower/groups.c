@@ -46,15 +46,6 @@ static bool has_barred(const Block *b) {
     return false;
 }
 
-static int count_sets(const Block *b, Temp cell) {
-    int n = 0;
-    for (int i = 0; b && i < b->stmts.len; i++) {
-        const Stmt *s = b->stmts.data[i];
-        n += (s->kind == ST_SET && s->dst == cell) + count_sets(s->body, cell) + count_sets(s->other, cell);
-    }
-    return n;
-}
-
 static bool accesses(const Stmt *s, const Buf *b, bool additions) { // but for its coming into being
     if ((s->buf == b && s->kind != ST_NEW && (additions || s->kind != ST_ADDTO)) || s->src == b) return true;
     const Block *in[] = {s->body, s->other};
@@ -218,7 +209,7 @@ static bool find_sum(Grouper *z, const Block *b, int at, int depth, Piece *p) {
         if (s->kind == ST_GET && s->args[0] == set->dst) get = s, gets += i < at ? 2 : 1;
     }
     if (made < 0 || made > at || !first || first->kind != ST_LIT || first->u.real != 0 || gets != 1) return false;
-    if (block_uses(b, set->dst) != 2 || count_sets(b, set->dst) != 1) return false;
+    if (block_uses(b, set->dst) != 2 || block_sets(b, set->dst) != 1) return false;
     for (int a = 0; a < 2; a++) {
         const Stmt *so_far = def_of(z, sum->args[a]), *mul = is_op(z, sum->args[1 - a], OP_mul);
         if (!so_far || so_far->kind != ST_GET || so_far->args[0] != set->dst || !mul || block_uses(k->body, so_far->dst) != 1)

@@ -12,14 +12,6 @@ typedef struct Finder {
     Temp var[VARS + 1]; // the last: of the batch, or of what is added up in each iteration of, or -1
 } Finder;
 
-static void note_temps(Map *made, const Block *b) {
-    for (int i = 0; b && i < b->stmts.len; i++) {
-        const Stmt *s = b->stmts.data[i];
-        if (s->dst >= 0 && s->kind != ST_SET) map_put(made, (void *)((intptr_t)s->dst + 1), (void *)1);
-        note_temps(made, s->body), note_temps(made, s->other);
-    }
-}
-
 // The indices in which t is affine, as bits; -1 if it is not.
 static int affine(const Finder *z, Temp t) {
     if (!map_get(&z->made, (void *)((intptr_t)t + 1))) return 0;
@@ -165,7 +157,7 @@ bool product_find(Stmt *const *def, Stmt *loop, Product *out) {
     Finder z = {.def = def};
     *out = (Product){.loop = {loop}};
     map_put(&z.made, (void *)((intptr_t)loop->dst + 1), (void *)1);
-    note_temps(&z.made, loop->body);
+    block_note_made(&z.made, loop->body);
     bool found = find(&z, out);
     if (!found && loop->nargs == 1) {
         *out = (Product){.batch = loop};

@@ -6,8 +6,9 @@
 //
 //     if 0 < m { b = … }; for k < m { …; if need { … b[k] … } }
 //
-// whose iterations do not wait for each other. It costs what it may cost anyway. Nothing of it may fail, or run on, or read an
-// element that is only known to be there where it is needed.
+// whose iterations do not wait for each other. What of the need is known before the loop stays a condition; else it costs what it
+// may cost anyway. Its loops are as long as arrays are, and it makes none. Nothing of it may fail, or access an element that is
+// only known to be there where it is needed.
 #include "lower/build.h"
 #include "lower/effects.h"
 #include "lower/internal.h"
@@ -23,25 +24,7 @@ typedef struct Speculator {
 
 static void *key(Temp t) { return (void *)((intptr_t)t + 1); }
 
-static void note_made(Map *made, const Block *b) {
-    for (int i = 0; b && i < b->stmts.len; i++) {
-        const Stmt *s = b->stmts.data[i];
-        if (s->dst >= 0 && s->kind != ST_SET) map_put(made, key(s->dst), (void *)1);
-        note_made(made, s->body), note_made(made, s->other);
-    }
-}
-
 static const Stmt *def_of(const Speculator *z, Temp t) { return t < z->known ? z->def[t] : NULL; }
-
-static int count_cell(const Block *b, Temp cell, StmtKind kind) { // ST_GET or ST_SET
-    int n = 0;
-    for (int i = 0; b && i < b->stmts.len; i++) {
-        const Stmt *s = b->stmts.data[i];
-        n += s->kind == kind && (kind == ST_SET ? s->dst : s->args[0]) == cell;
-        n += count_cell(s->body, cell, kind) + count_cell(s->other, cell, kind);
-    }
-    return n;
-}
 
 // ---- what may be computed earlier
 
@@ -160,9 +143,9 @@ static void known_before(Speculator *z, Temp holds, int *budget) {
 
 // ---- the rest of the loop
 
-static bool has_access(const Effects *e, const Buf *b, bool writes) {
+static bool changes(const Effects *e, const Buf *b) {
     for (int k = 0; k < e->access.len; k++)
-        if (e->access.data[k].buf == b && (e->access.data[k].write || !writes)) return true;
+        if (e->access.data[k].buf == b && e->access.data[k].write) return true;
     return false;
 }
 
@@ -175,7 +158,7 @@ static bool has_temp(int n, const Temp *t, Temp x) {
 // What the body leaves is the same wherever it runs: the rest of the loop changes nothing that it reads, or changes.
 static bool is_apart(const Effects *body, const Effects *rest) {
     for (int k = 0; k < body->access.len; k++)
-        if (has_access(rest, body->access.data[k].buf, true)) return false;
+        if (changes(rest, body->access.data[k].buf)) return false;
     for (int k = 0; k < body->gets.len; k++)
         if (has_temp(rest->sets.len, rest->sets.data, body->gets.data[k])) return false;
     for (int k = 0; k < body->sets.len; k++)
@@ -186,11 +169,11 @@ static bool is_apart(const Effects *body, const Effects *rest) {
 // Does what is read of it in the loop, beside the body, come after that?
 static bool is_read_after(const Stmt *loop, const Block *b, int at, const Buf *buf, Temp cell) {
     const Block *body = b->stmts.data[at]->body;
-    int n = buf ? block_accesses(loop->body, buf) - block_accesses(body, buf)
-                : count_cell(loop->body, cell, ST_GET) - count_cell(body, cell, ST_GET);
+    int n =
+        buf ? block_accesses(loop->body, buf) - block_accesses(body, buf) : block_uses(loop->body, cell) - block_uses(body, cell);
     for (int i = at + 1; i < b->stmts.len; i++) {
         const Block one = {.stmts = {.data = (Stmt **)&b->stmts.data[i], .len = 1}};
-        n -= buf ? block_accesses(&one, buf) : count_cell(&one, cell, ST_GET);
+        n -= buf ? block_accesses(&one, buf) : block_uses(&one, cell);
     }
     return !n;
 }
@@ -201,7 +184,7 @@ static bool may_be_earlier(Speculator *z, Stmt *loop, const Block *b, int at, Te
     Stmt *branch = b->stmts.data[at];
     Block *what = branch->body, none = {0};
     Inside *holds = NULL;
-    note_made(&own, what);
+    block_note_made(&own, what);
     for (int i = 0; i < what->stmts.len; i++) effects_add(&body, what->stmts.data[i]);
     branch->body = &none;
     effects_add(&rest, loop);
@@ -211,7 +194,7 @@ static bool may_be_earlier(Speculator *z, Stmt *loop, const Block *b, int at, Te
         *also = (Inside){NULL, z->holds.data[i], holds};
         holds = also;
     }
-    bool good = block_has_for(what) && !map_get(&z->made, key(flag)) && count_cell(loop->body, flag, ST_SET) == 1 &&
+    bool good = block_has_for(what) && !map_get(&z->made, key(flag)) && block_sets(loop->body, flag) == 1 &&
                 all_from_outside(z, what, &own) && all_there(z, what, what, holds) && is_apart(&body, &rest);
     for (int k = 0; k < body.access.len && good; k++)
         good = !body.access.data[k].write || is_read_after(loop, b, at, body.access.data[k].buf, -1);
@@ -259,8 +242,8 @@ static void move(Speculator *z, Block *around, Stmt *loop, Stmt *branch, Temp fl
     bool only = false; // nothing else asks whether it is there
     for (int i = 0; i < around->stmts.len; i++)
         only |= around->stmts.data[i]->kind == ST_CELL && around->stmts.data[i]->dst == flag;
-    only &= count_cell(z->tree->body, flag, ST_GET) == 1;
-    note_made(&own, branch->body);
+    only &= block_uses(z->tree->body, flag) == 1;
+    block_note_made(&own, branch->body);
     take_out(loop->body, branch);
     Temp some = build_op(&build, &before, KIND_BOOL, OP_lt, build_literal(&build, &before, KIND_INT, 0), loop->args[0]);
     const Map none = {0};
@@ -305,7 +288,7 @@ static bool look(Speculator *z, Block *b) { // has anything moved?
         Stmt *s = b->stmts.data[i];
         if (s->kind == ST_FOR && s->nargs == 1) {
             z->made = (Map){0}, z->holds.len = 0;
-            map_put(&z->made, key(s->dst), (void *)1), note_made(&z->made, s->body);
+            map_put(&z->made, key(s->dst), (void *)1), block_note_made(&z->made, s->body);
             Stmt *branch = find_branch(z, s, s->body);
             if (branch) move(z, b, s, branch, flag_of(z, branch));
             map_free(&z->made);

@@ -93,6 +93,24 @@ int block_accesses(const Block *block, const Buf *b) {
     return n;
 }
 
+int stmt_sets(const Stmt *s, Temp cell) {
+    return (s->kind == ST_SET && s->dst == cell) + block_sets(s->body, cell) + block_sets(s->other, cell);
+}
+
+int block_sets(const Block *block, Temp cell) {
+    int n = 0;
+    for (int i = 0; block && i < block->stmts.len; i++) n += stmt_sets(block->stmts.data[i], cell);
+    return n;
+}
+
+void block_note_made(Map *made, const Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        Stmt *s = block->stmts.data[i];
+        if (s->dst >= 0 && s->kind != ST_SET) map_put(made, (void *)((intptr_t)s->dst + 1), s);
+        block_note_made(made, s->body), block_note_made(made, s->other);
+    }
+}
+
 Stmt *block_find_new(const Block *block, const Buf *b) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i], *found = s->kind == ST_NEW && s->buf == b ? s : NULL;

@@ -4,6 +4,7 @@
 #define LOWER_TREE_H
 
 #include "ir/ir.h"
+#include "support/map.h"
 #include "support/vec.h"
 
 // A scalar defined exactly once (temp) or assigned several times (cell); ids are dense per tree and index Tree.temps.
@@ -156,6 +157,10 @@ int block_accesses(const Block *block, const Buf *b);
 // The ST_NEW of the array in the block, at any depth, or NULL; the second takes it out.
 Stmt *block_find_new(const Block *block, const Buf *b);
 Stmt *block_take_new(Block *block, const Buf *b);
+// How often it is set there.
+int stmt_sets(const Stmt *s, Temp cell);
+int block_sets(const Block *block, Temp cell);
+void block_note_made(Map *made, const Block *block); // for each temp and cell that is made there, t + 1 -> something
 bool block_has_for(const Block *block);  // in it, or inside of what is in it
 bool block_may_fail(const Block *block); // has it checks, or calls of C functions?
 void block_free(Block *block);           // what is not in the arena, of blocks inside, too; NULL is allowed
