@@ -290,6 +290,22 @@ template <class F> bool reads_pairs(const Factor<F> &x, bool along, int64_t rows
     return pairs;
 }
 
+// How a sum over k is cut, so that blocks fill a large device, which has as many at a time as there are PLACES, some times over; each
+// takes as long as for `start` columns before and after its own. As cut_of, it knows extents alone.
+inline Cut cut_for_device(int64_t tiles, int64_t depth) {
+    const int64_t PLACES = 3 * 132, start = 128, most_rounds = 5, most = depth / FSM_LEAST_PART;
+    Cut best{1, depth};
+    if (tiles <= 0 || tiles > most_rounds * PLACES) return best;
+    int64_t least = ((tiles - 1) / PLACES + 1) * (depth + start);
+    for (int64_t rounds = 1; rounds <= most_rounds; rounds++) {
+        const int64_t wanted = rounds * PLACES / tiles, parts = wanted < most ? wanted : most;
+        if (parts <= 1) continue;
+        const int64_t size = ((depth - 1) / parts / DEPTH + 1) * DEPTH, cost = ((tiles * parts - 1) / PLACES + 1) * (size + start);
+        if (cost < least) least = cost, best = {(depth - 1) / size + 1, size};
+    }
+    return best;
+}
+
 template <class By, class F, class G>
 void multiply_parts(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, const Factor<F> &a, const Factor<G> &b, double beta,
                     Matrix<double> c, Triangles only) {
@@ -297,7 +313,8 @@ void multiply_parts(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, 
     const int bytes = By::template bytes<F, G>();
     if (call.check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes))) return;
     const int64_t tiles = count_of((m - 1) / By::ROWS + 1, (n - 1) / By::COLUMNS + 1, batch);
-    const Cut cut = cut_of(tiles, k);
+    const bool half = only.to < m && m == n; // of the tiles, have work
+    const Cut cut = cut_for_device(half && tiles > 0 ? (tiles + batch * ((m - 1) / By::ROWS + 1)) / 2 : tiles, k);
     const int64_t blocks = tiles < 0 || tiles > INT32_MAX ? INT32_MAX : tiles * cut.parts;
     if (cut.parts == 1) {
         FSM_LAUNCH(kernel, unsigned(blocks), PRODUCT_BLOCK, size_t(bytes), call.stream(), m, n, k, batch, a, b, beta, c, cut, int64_t(0),
@@ -309,7 +326,7 @@ void multiply_parts(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, 
     if (!call.code()) {
         FSM_LAUNCH(kernel, unsigned(blocks), PRODUCT_BLOCK, size_t(bytes), call.stream(), m, n, k, batch, a, b, 0.0,
                    row_major(part, n, m * n), cut, m * n * batch, only);
-        FSM_LAUNCH(add_parts<double>, blocks_for(m * n * batch, 32), BLOCK, 0, call.stream(), m, n, batch, 1.0, part, cut.parts, beta, c);
+        add_all_parts(call, m, n, batch, 1.0, part, cut.parts, beta, c);
     }
     call.release(mark);
 }

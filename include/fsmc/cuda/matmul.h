@@ -158,8 +158,25 @@ __global__ void __launch_bounds__(BLOCK, By::RESIDENT)
     }
 }
 
-// c = beta c + alpha times the sum of the parts, one after the other in memory, in their order: a lane for each element, of whose
-// parts each warp adds up some that follow each other.
+// c = beta c + alpha times the sum of the parts, which lie one after the other in memory, in their order.
+template <class T>
+__device__ void set_total(T total, int64_t e, int64_t m, int64_t n, T alpha, T beta, const Matrix<T> &c) {
+    const bool in_order = c.column == 1 && c.row == n && c.batch == m * n;
+    T *p = c.data + (in_order ? e : e / (m * n) * c.batch + e / n % m * c.row + e % n * c.column);
+    *p = beta == T(0) ? alpha * total : alpha * total + beta * *p;
+}
+// Of a few parts: a thread for each element.
+template <int PARTS, class T>
+__global__ void add_few_parts(int64_t m, int64_t n, int64_t batch, T alpha, const T *part, int64_t, T beta, Matrix<T> c) {
+    const int64_t all = m * n * batch;
+    for (int64_t e = grid_thread(); e < all; e += grid_threads()) {
+        T sum = part[e];
+        FSM_UNROLL
+        for (int k = 1; k < PARTS; k++) sum += part[k * all + e];
+        set_total(sum, e, m, n, alpha, beta, c);
+    }
+}
+// Of many: a lane for each element, of whose parts each warp adds up some that follow each other.
 template <class T>
 __global__ void add_parts(int64_t m, int64_t n, int64_t batch, T alpha, const T *part, int64_t parts, T beta, Matrix<T> c) {
     FSM_SHARED(sums, T[BLOCK / 32][32]);
@@ -173,11 +190,17 @@ __global__ void add_parts(int64_t m, int64_t n, int64_t batch, T alpha, const T 
         __syncthreads();
         if (warp_number() == 0 && e < all) {
             for (int k = 1; k < BLOCK / 32; k++) sum += sums[k][lane_number()];
-            T *p = c.data + e / (m * n) * c.batch + e / n % m * c.row + e % n * c.column;
-            *p = beta == T(0) ? alpha * sum : alpha * sum + beta * *p;
+            set_total(sum, e, m, n, alpha, beta, c);
         }
         __syncthreads(); // the last use of `sums`
     }
+}
+template <class T>
+void add_all_parts(Call &call, int64_t m, int64_t n, int64_t batch, T alpha, const T *part, int64_t parts, T beta, Matrix<T> c) {
+    const int few = 4;
+    const auto kernel = parts == 2 ? add_few_parts<2, T> : parts == 3 ? add_few_parts<3, T> : parts == few ? add_few_parts<few, T> : add_parts<T>;
+    const unsigned blocks = blocks_for(m * n * batch, parts <= few ? BLOCK : 32);
+    FSM_LAUNCH(kernel, blocks, BLOCK, 0, call.stream(), m, n, batch, alpha, part, parts, beta, c);
 }
 
 template <class By, class T, class F>
@@ -196,8 +219,7 @@ void contract_by(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, F f
     if (!call.code()) {
         FSM_LAUNCH((contract_tiles<T, F, By>), unsigned(blocks), BLOCK, 0, call.stream(), m, n, k, batch, f, T(1), a, b, T(0),
                    row_major(part, n, m * n), cut, m * n * batch);
-        FSM_LAUNCH(add_parts<T>, blocks_for(m * n * batch, 32), BLOCK, 0, call.stream(), m, n, batch, alpha, part, cut.parts, beta,
-                   c);
+        add_all_parts(call, m, n, batch, alpha, part, cut.parts, beta, c);
     }
     call.release(mark);
 }

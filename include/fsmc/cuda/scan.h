@@ -89,12 +89,32 @@ __global__ void scan_tiles(ScanShape shape, F f, Op op, T identity, const T *off
     }
 }
 
+// Of rows of one tile: a block for each does it all.
+template <bool INCLUSIVE, class T, class F, class Op, class Out>
+__global__ void scan_short_rows(ScanShape shape, F f, Op op, T identity, Out out) {
+    for (int64_t row = blockIdx.x; row < shape.rows; row += gridDim.x) {
+        T carry = out.first(row, identity);
+        for (int64_t begin = 0; begin < shape.length; begin += BLOCK) {
+            const int64_t i = begin + thread_number();
+            T before, all, x = block_scan(i < shape.length ? f(row, i) : identity, op, identity, &before, &all);
+            if (i < shape.length) out.put(row, i, op(carry, INCLUSIVE ? x : before));
+            carry = op(carry, all);
+        }
+        __syncthreads(); // all have read what comes first
+        if (thread_number() == 0) out.last(row, carry);
+    }
+}
+
 // For each row calls out.put(row, i, x) for x = s op f(row, 0) op … op f(row, i), or, if it is not INCLUSIVE, to f(row, i - 1), and
 // out.last(row, s op f(row, 0) op … op f(row, n - 1)), where s is out.first(row, identity), which is called before.
 template <bool INCLUSIVE, class T, class F, class Op, class Out>
 void scan_rows(Call &call, int64_t rows, int64_t n, F f, Op op, T identity, Out out) {
     if (rows <= 0 || n <= 0 || call.code()) return;
     const ScanShape shape{rows, n, (n - 1) / SCAN_TILE + 1};
+    if (shape.tiles == 1) {
+        FSM_LAUNCH((scan_short_rows<INCLUSIVE, T, F, Op, Out>), blocks_for(rows, 1), BLOCK, 0, call.stream(), shape, f, op, identity, out);
+        return;
+    }
     const int64_t all = count_of(rows, shape.tiles), most = INT32_MAX;
     const unsigned blocks = unsigned(all < 0 || all > most ? most : all);
     Pool::Mark mark = call.mark();

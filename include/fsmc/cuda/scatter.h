@@ -97,45 +97,53 @@ template <class T> __global__ void add_partials(int64_t copies, int64_t places, 
 
 // ---- sorted by place
 
-constexpr int RADIX = 256, SORT_TILE = 8 * BLOCK;
+constexpr int MOST_DIGITS = 256;
+
+// Keys are sorted by one digit of `bits` bits after the other, from bit `shift` on; a block has a tile of so many rounds of BLOCK keys.
+struct Digit {
+    int bits, shift, rounds;
+    __host__ __device__ int many() const { return 1 << bits; } // digits there are
+    __host__ __device__ int64_t tile() const { return int64_t(rounds) * BLOCK; }
+    template <class Key> __device__ int of(Key key) const { return int(key >> shift) & (many() - 1); }
+};
 
 // How often each digit occurs in each tile: count[digit][tile].
-template <class Key> __global__ void count_digits(int64_t n, const Key *key, int shift, long long *count) {
-    FSM_SHARED(here, int[RADIX]);
-    for (int k = thread_number(); k < RADIX; k += BLOCK) here[k] = 0;
+template <class Key> __global__ void count_digits(int64_t n, const Key *key, Digit digit, long long *count) {
+    FSM_SHARED(here, int[MOST_DIGITS]);
+    for (int k = thread_number(); k < digit.many(); k += BLOCK) here[k] = 0;
     __syncthreads();
-    int64_t begin = int64_t(blockIdx.x) * SORT_TILE;
-    for (int64_t i = begin + thread_number(); i < begin + SORT_TILE && i < n; i += BLOCK) atomicAdd(&here[key[i] >> shift & (RADIX - 1)], 1);
+    const int64_t begin = blockIdx.x * digit.tile(), end = begin + digit.tile() < n ? begin + digit.tile() : n;
+    for (int64_t i = begin + thread_number(); i < end; i += BLOCK) atomicAdd(&here[digit.of(key[i])], 1);
     __syncthreads();
-    for (int k = thread_number(); k < RADIX; k += BLOCK) count[int64_t(k) * gridDim.x + blockIdx.x] = here[k];
+    for (int k = thread_number(); k < digit.many(); k += BLOCK) count[int64_t(k) * gridDim.x + blockIdx.x] = here[k];
 }
 
 // Moves each tile's keys and what belongs to them to where offset[digit][tile] says, in their order.
 template <class Key>
-__global__ void move_by_digit(int64_t n, const Key *key, const Key *item, int shift, const long long *offset, Key *key_out, Key *item_out) {
+__global__ void move_by_digit(int64_t n, const Key *key, const Key *item, Digit digit, const long long *offset, Key *key_out, Key *item_out) {
     constexpr int WARPS = BLOCK / 32;
-    FSM_SHARED(next, long long[RADIX]);
-    FSM_SHARED(count, int[WARPS][RADIX]);
-    const int lane = lane_number(), warp = warp_number();
-    for (int k = thread_number(); k < RADIX; k += BLOCK) next[k] = offset[int64_t(k) * gridDim.x + blockIdx.x];
-    const int64_t begin = int64_t(blockIdx.x) * SORT_TILE;
-    for (int round = 0; round < SORT_TILE; round += BLOCK) {
-        for (int k = thread_number(); k < WARPS * RADIX; k += BLOCK) count[k / RADIX][k % RADIX] = 0;
+    FSM_SHARED(next, long long[MOST_DIGITS]);
+    FSM_SHARED(count, int[WARPS][MOST_DIGITS]);
+    const int lane = lane_number(), warp = warp_number(), many = digit.many();
+    for (int k = thread_number(); k < many; k += BLOCK) next[k] = offset[int64_t(k) * gridDim.x + blockIdx.x];
+    const int64_t begin = blockIdx.x * digit.tile();
+    for (int round = 0; round < digit.rounds; round++) {
+        for (int k = thread_number(); k < WARPS * many; k += BLOCK) count[k >> digit.bits][k & (many - 1)] = 0;
         __syncthreads();
-        const int64_t i = begin + round + thread_number();
-        const int digit = i < n ? int(key[i] >> shift & (RADIX - 1)) : -1;
-        const unsigned same = __match_any_sync(ALL_LANES, digit);
+        const int64_t i = begin + round * BLOCK + thread_number();
+        const int is = i < n ? digit.of(key[i]) : -1;
+        const unsigned same = __match_any_sync(ALL_LANES, is);
         const int rank = __popc(same & ((1u << lane) - 1));
-        if (digit >= 0 && rank == 0) count[warp][digit] = __popc(same);
+        if (is >= 0 && rank == 0) count[warp][is] = __popc(same);
         __syncthreads();
-        if (digit >= 0) {
-            int64_t to = next[digit] + rank;
-            for (int w = 0; w < warp; w++) to += count[w][digit];
+        if (is >= 0) {
+            int64_t to = next[is] + rank;
+            for (int w = 0; w < warp; w++) to += count[w][is];
             key_out[to] = key[i];
             item_out[to] = item[i];
         }
         __syncthreads();
-        for (int k = thread_number(); k < RADIX; k += BLOCK)
+        for (int k = thread_number(); k < many; k += BLOCK)
             for (int w = 0; w < WARPS; w++) next[k] += count[w][k];
         __syncthreads();
     }
@@ -145,15 +153,22 @@ __global__ void move_by_digit(int64_t n, const Key *key, const Key *item, int sh
 // number of those that have them afterwards.
 template <class Key> int sort_by_key(Call &call, int64_t n, uint64_t most, Key *const key[2], Key *const item[2]) {
     if (n <= 0 || call.code()) return 0;
-    const int64_t tiles = (n - 1) / SORT_TILE + 1;
-    int at = 0;
+    int bits = 0, at = 0;
+    while (bits < int(8 * sizeof(Key)) && (most - 1) >> bits) bits++;
+    const int passes = (bits + 7) / 8;
+    if (!passes) return 0;
+    Digit digit{(bits + passes - 1) / passes, 0, 0};
+    // Of a few keys, tiles are small, so that there are many blocks, as long as one block scans what they have counted.
+    const int64_t blocks = SCAN_TILE / digit.many(), most_rounds = 8, rounds = ((n - 1) / BLOCK) / blocks + 1;
+    digit.rounds = int(rounds < most_rounds ? rounds : most_rounds);
+    const int64_t tiles = (n - 1) / digit.tile() + 1;
     Pool::Mark mark = call.mark();
-    long long *count = call.alloc<long long>(tiles * RADIX);
+    long long *count = call.alloc<long long>(tiles * digit.many());
     if (call.code()) return 0;
-    for (int shift = 0; shift < int(8 * sizeof(Key)) && (most - 1) >> shift; shift += 8, at ^= 1) {
-        FSM_LAUNCH(count_digits<Key>, unsigned(tiles), BLOCK, 0, call.stream(), n, key[at], shift, count);
-        scan<false>(call, tiles * RADIX, Elements<long long>{count}, Sum(), 0LL, count);
-        FSM_LAUNCH(move_by_digit<Key>, unsigned(tiles), BLOCK, 0, call.stream(), n, key[at], item[at], shift, count, key[at ^ 1],
+    for (int pass = 0; pass < passes; pass++, digit.shift += digit.bits, at ^= 1) {
+        FSM_LAUNCH(count_digits<Key>, unsigned(tiles), BLOCK, 0, call.stream(), n, key[at], digit, count);
+        scan<false>(call, tiles * digit.many(), Elements<long long>{count}, Sum(), 0LL, count);
+        FSM_LAUNCH(move_by_digit<Key>, unsigned(tiles), BLOCK, 0, call.stream(), n, key[at], item[at], digit, count, key[at ^ 1],
                    item[at ^ 1]);
     }
     call.release(mark);
