@@ -575,42 +575,52 @@ static bool try(Jammer *z, Stmt *loop) {
 
 // ---- loops that do too much for that
 
-static bool is_needed(const Map *needed, Temp t) { return t >= 0 && map_get(needed, (void *)((intptr_t)t + 1)); }
+typedef struct Half {
+    const Block *inner;
+    bool sums;        // it is what the inner loop adds to arrays; else it is all the rest
+    Map made, needed; // Temp + 1: in an iteration; by what it does
+} Half;
+
+static bool is_needed(const Half *h, Temp t) { return t >= 0 && map_get(&h->needed, (void *)((intptr_t)t + 1)); }
+
+// Cells of outside are set by the rest.
+static bool belongs(const Half *h, const Block *block, const Stmt *s) {
+    const bool sets = s->kind == ST_SET && !map_get(&h->made, (void *)((intptr_t)s->dst + 1));
+    const bool acts = sets || s->kind == ST_ADDTO || s->kind == ST_STORE, adds = s->kind == ST_ADDTO && block == h->inner;
+    return s->kind == ST_FOR || (acts && adds == h->sums) || is_needed(h, s->dst);
+}
 
 // Notes what the block's statements need that are needed themselves; returns whether that is news.
-static bool note_needs(const Block *block, const Block *inner, bool sums, Map *needed) {
+static bool note_needs(Half *h, const Block *block) {
     bool news = false;
     for (int i = 0; i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
-        bool adds = s->kind == ST_ADDTO && block == inner, acts = s->kind == ST_ADDTO || s->kind == ST_STORE;
-        bool keep = s->kind == ST_FOR || (acts && adds == sums) || is_needed(needed, s->dst);
-        for (int k = 0; keep && k < s->nargs; k++)
-            if (!is_needed(needed, s->args[k])) map_put(needed, (void *)((intptr_t)s->args[k] + 1), (void *)s), news = true;
-        if (s->body) news |= note_needs(s->body, inner, sums, needed);
+        for (int k = 0; k < s->nargs && belongs(h, block, s); k++)
+            if (!is_needed(h, s->args[k])) map_put(&h->needed, (void *)((intptr_t)s->args[k] + 1), (void *)s), news = true;
+        if (s->body) news |= note_needs(h, s->body);
     }
     return news;
 }
 
 // Returns how many statements of the inner loop are left.
-static int drop_others(Block *block, const Block *inner, bool sums, const Map *needed) {
+static int drop_others(const Half *h, Block *block) {
     int n = 0, left = 0;
     for (int i = 0; i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
-        bool adds = s->kind == ST_ADDTO && block == inner, acts = s->kind == ST_ADDTO || s->kind == ST_STORE;
-        if (s->kind == ST_FOR || (acts && adds == sums) || is_needed(needed, s->dst)) block->stmts.data[n++] = s;
-        if (s->body) left = drop_others(s->body, inner, sums, needed);
+        if (belongs(h, block, s)) block->stmts.data[n++] = s;
+        if (s->body) left = drop_others(h, s->body);
     }
     block->stmts.len = n;
-    return block == inner ? n : left;
+    return block == h->inner ? n : left;
 }
 
 // Leaves of a loop what its inner loop adds to arrays, or all else; false if its iterations cannot share what is left.
 static bool leave(Jammer *z, Stmt *loop, bool sums) {
-    const Block *inner = only_loop(loop->body)->body;
-    Map needed = {0};
-    while (note_needs(loop->body, inner, sums, &needed)) continue;
-    int left = drop_others(loop->body, inner, sums, &needed);
-    map_free(&needed);
+    Half h = {.inner = only_loop(loop->body)->body, .sums = sums};
+    block_note_made(&h.made, loop->body);
+    while (note_needs(&h, loop->body)) continue;
+    const int left = drop_others(&h, loop->body);
+    map_free(&h.made), map_free(&h.needed);
     return left && fits(z, loop);
 }
 
