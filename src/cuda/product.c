@@ -112,9 +112,10 @@ static void print_value(Code *c, const Places *z, const Function *f, const Block
     for (int i = 0; i < b->stmts.len; i++) {
         const Stmt *s = b->stmts.data[i];
         const int leaf = leaf_number(f, s);
-        if (leaf < f->n)
+        if (leaf < f->n) {
+            c->u->text[s->dst] = NULL; // its name
             code_line(c, "const %s %s = %s;", cuda_type(unit_kind(c->u, s->dst)), expr_temp(c->u, s->dst), f->name[leaf]);
-        else if (s->dst >= 0 && map_get(&z->needed, key(s->dst))) code_stmt(c, s, NULL);
+        } else if (s->dst >= 0 && map_get(&z->needed, key(s->dst))) code_stmt(c, s, NULL);
         if (s->kind == ST_FOR) print_value(c, z, f, s->body);
     }
 }
@@ -185,6 +186,18 @@ static const char *matrix(Unit *u, const Product *p, const Stmt *s, const char *
     return expr_text(u->arena, "{%s, %s.%c, %s.%c, %s}", at, name, which[0], name, which[1], apart);
 }
 
+// What stands for the sum beside the product, after `, `; NULL if it needs what the device alone knows.
+static const char *print_sum(Unit *u, const Product *p) {
+    const ProductSum *sum = &p->sum;
+    const char *function =
+        print_function(u, p, &(Function){.value = sum->value, .n = 1, .leaf = &sum->leaf, .name = (const char *const[]){"fsm_x"}},
+                       "", "double fsm_x");
+    if (!function) return NULL;
+    return expr_text(u->arena, ", fsm::cuda::Sums<fsm::cuda::Beside::%s, %.*s>{%s, %s + fsm_beside.at, fsm_beside.i, %s, %s}",
+                     sum->of == SUM_OF_FACTORS ? "FACTORS" : "RESULTS", (int)strcspn(function, "{"), function, function,
+                     expr_buf(u, sum->to->buf), p->batch ? "fsm_beside.batch" : "0", sum->to->kind == ST_ADDTO ? "true" : "false");
+}
+
 // Of one of the product's factors: loads of its elements, and the names of their places.
 typedef struct Operand {
     int n;
@@ -252,11 +265,12 @@ static const char *asked(const Unit *u, const Product *p) {
     return index[t.column] == p->loop[1]->dst && index[t.row] == p->loop[0]->dst ? plus_text(u, t.plus) : NULL;
 }
 
-// "" if everything counts. Where a batch has become one product, rows have other numbers.
+// "" if everything counts. Where a batch has become one product, rows have other numbers. Sums need all of what they add up.
 static const char *triangles(const Unit *u, const Product *p) {
-    const char *all = "fsm::cuda::ALL", *left = zeros(u, p, &p->rows, p->loop[0]), *right = zeros(u, p, &p->columns, p->loop[1]),
-               *to = asked(u, p);
-    if (p->over || (!left && !right && !to)) return "";
+    const bool factors = p->sum.of == SUM_OF_FACTORS, results = p->sum.of == SUM_OF_RESULTS;
+    const char *all = "fsm::cuda::ALL", *left = factors ? NULL : zeros(u, p, &p->rows, p->loop[0]),
+               *right = factors ? NULL : zeros(u, p, &p->columns, p->loop[1]), *to = results ? NULL : asked(u, p);
+    if (p->over || (!left && !right && !to)) return p->sum.of ? ", fsm::cuda::Triangles{}" : "";
     const char *is = expr_text(u->arena, "fsm::cuda::Triangles{%s, %s, %s}", left ? left : all, right ? right : all, to ? to : all);
     if (!p->batch) return expr_text(u->arena, ", %s", is);
     return expr_text(u->arena, ", fsm_size.batch == %s ? %s : fsm::cuda::Triangles{}", expr_temp((Unit *)u, p->batch->args[0]), is);
@@ -267,27 +281,30 @@ bool product_print(Code *host, Stmt *loop) {
     const Grid *g = loop->grid;
     Product p;
     Operand left, right;
-    if (g->nsums || g->ncopies || g->natomics || !product_find(u->def, loop, &p) || g->depth != (p.batch ? 3 : 2)) return false;
+    if (g->nsums || g->ncopies || g->natomics || !product_find(u->def, loop, &p) || g->depth != !!p.batch + 1 + !p.sum.of)
+        return false;
     if (fourth(&p) && u->device[fourth(&p)->args[0]]) return false;
     for (int k = 0; k < 3; k++)
         if (u->device[p.loop[k]->args[0]]) return false;
     const bool made = !p.left;
     const char *function = made ? print_factor(u, &p, &p.rows) : p.term < 0 ? "" : print_term(u, &p);
-    const char *other = made ? print_factor(u, &p, &p.columns) : "";
-    if (!function || !other) return false;
+    const char *other = made ? print_factor(u, &p, &p.columns) : "", *sum = p.sum.of ? print_sum(u, &p) : "";
+    if (!function || !other || !sum) return false;
     Str *out = host->out, text = {0};
     host->out = &text;
     bool known = print_operand(host, &p, "fsm_left", &p.left, &p.rows, &left) &&
-                 print_operand(host, &p, "fsm_right", &p.right, &p.columns, &right) && print_places(host, &p, "fsm_to", p.to);
+                 print_operand(host, &p, "fsm_right", &p.right, &p.columns, &right) && print_places(host, &p, "fsm_to", p.to) &&
+                 (!p.sum.of || print_places(host, &p, "fsm_beside", p.sum.to));
     host->out = out;
     if (known) str_puts(out, str_text(&text));
     str_free(&text);
     if (!known) return false;
     const char *type = cuda_element(p.to->buf->kind), *n[3];
     for (int k = 0; k < 3; k++) n[k] = expr_temp(u, p.loop[k]->args[0]);
-    if (fourth(&p))
+    if (fourth(&p)) // sums are one for each row, as elements of the left factor
         code_line(host, "const fsm::cuda::Extents fsm_size = fsm::cuda::%s(%s, %s, %s, %s, %s, %s, fsm_to);",
-                  p.batch ? "one_of_batch" : "one_of_sums", n[0], n[1], n[2], expr_temp(u, fourth(&p)->args[0]), left.all,
+                  p.batch ? "one_of_batch" : "one_of_sums", n[0], n[1], n[2], expr_temp(u, fourth(&p)->args[0]),
+                  p.sum.of ? expr_text(u->arena, "{%.*s, fsm_beside}", (int)strlen(left.all) - 2, left.all + 1) : left.all,
                   right.all);
     const char *batch = p.batch ? "fsm_size.batch" : "1", *added = p.to->kind == ST_ADDTO ? "1" : p.over ? "fsm_b > 0" : "0";
     for (int k = 0; k < 3 && fourth(&p); k++) n[k] = expr_text(u->arena, "fsm_size.%c", "ijk"[k]);
@@ -303,8 +320,8 @@ bool product_print(Code *host, Stmt *loop) {
         made ? expr_text(u->arena, "%s, %s", factor(u, &p, function, &left, "ik"), factor(u, &p, other, &right, "jk"))
              : expr_text(u->arena, "%s%s1, %s, %s", function, *function ? ", " : "", matrix(u, &p, p.left, left.name[0], "ik"),
                          matrix(u, &p, p.right, right.name[0], "kj"));
-    code_line(host, "%s    fsm::cuda::%s(call, %s, %s, %s, %s, %s, %s, %s%s);", p.over ? "    " : "", call, n[0], n[1], n[2], batch,
-              factors, added, matrix(u, &p, p.to, "fsm_to", "ij"), made ? triangles(u, &p) : "");
+    code_line(host, "%s    fsm::cuda::%s(call, %s, %s, %s, %s, %s, %s, %s%s%s);", p.over ? "    " : "", call, n[0], n[1], n[2],
+              batch, factors, added, matrix(u, &p, p.to, "fsm_to", "ij"), made ? triangles(u, &p) : "", sum);
     u->nlaunches++;
     return true;
 }

@@ -262,6 +262,23 @@ static Temp begin_sum(Emit *e, Kind kind) {
     return cell;
 }
 
+// The sum of the product's first factor over iterations, which is one of the parts; NULL if there is none, or the factor is an
+// array's elements as they are: then the product is left to be one that a library may do.
+static Piece *find_beside(const Grouper *z, const Piece *p) {
+    for (int i = 0; i < z->parts.len && def_of(z, p->f[0])->kind != ST_LOAD; i++) {
+        Piece *q = &z->parts.data[i];
+        bool is = q->kind == PART_ADD && q->depth == p->depth && q->to->buf->kind == KIND_DOUBLE && p->to->buf->kind == KIND_DOUBLE;
+        for (int k = 1; is && k < p->depth; k++) is = q->loop[k] == p->loop[k];
+        if (!is) continue;
+        const Stmt *s = def_of(z, q->to->args[0]);
+        const bool negative = s->kind == ST_OP && s->op == OP_neg;
+        if ((negative ? s->args[0] : s->dst) != p->f[0]) continue;
+        q->negative = negative;
+        return q;
+    }
+    return NULL;
+}
+
 static void emit_product(Grouper *z, Piece *p) {
     Factor x = factor(z, p, 0, false), y = factor(z, p, 1, false);
     int order[DEEPEST], n = product_order(p, order, -1), all[DEEPEST + 1];
@@ -271,13 +288,26 @@ static void emit_product(Grouper *z, Piece *p) {
     p->all = put_array(z, p->to->buf->kind, n, extent);
     Temp zero = build_literal(&z->build, &z->before, p->all->kind, 0);
     build_stmt(&z->build, &z->before, ST_FILL, -1, 1, &zero)->buf = p->all;
-    Emit e = nest_of(z, p, z->group, n, order);
-    Block *outer = e.b;
+    Emit e = nest_of(z, p, z->group, n - 1, order);
+    Block *row = e.b;
+    Stmt *over = build_loop(&z->build, row, p->k->dst, p->most);
+    Block *outer = e.b = over->body;
+    e.l = over->dst;
     for (int k = 0; k < n; k++) index[k] = all[k] < 0 ? e.l : e.is[all[k]];
     Temp cell = begin_sum(&e, p->all->kind);
     put_sum(z, e.b, cell, put_product(&e, &x, &y));
     forget_values(&e);
     build_store(&z->build, outer, ST_ADDTO, p->all, put_get(z, outer, cell), index);
+    if (p->beside) {
+        e.b = row;
+        cell = begin_sum(&e, p->all->kind);
+        Temp of = factor_in(&e, &x);
+        if (p->beside->negative) of = build_op(&z->build, e.b, p->all->kind, OP_neg, of, -1);
+        put_sum(z, e.b, cell, of);
+        forget_values(&e);
+        for (int k = 1; k < p->beside->to->nargs; k++) index[k - 1] = value_in(&e, row, p->beside->to->args[k]);
+        build_store(&z->build, row, ST_ADDTO, p->beside->to->buf, put_get(z, row, cell), index);
+    }
     // After all groups: what is asked for of it.
     e = nest_of(z, p, &z->after, n - 1, all);
     Stmt *l = build_loop(&z->build, e.b, p->k->dst, value(&e, bound_of(p)));
@@ -621,7 +651,12 @@ static void put_parts(Grouper *z) {
     put_arrays(z);
     for (int i = 0; i < z->parts.len; i++) {
         Piece *p = &z->parts.data[i];
+        if (p->kind == PART_PRODUCT && (p->beside = find_beside(z, p))) p->beside->kind = PART_NONE;
+    }
+    for (int i = 0; i < z->parts.len; i++) {
+        Piece *p = &z->parts.data[i];
         switch (p->kind) {
+        case PART_NONE: break;
         case PART_LIGHT: emit_light(z, i); break;
         case PART_SUM: emit_sum(z, p); break;
         case PART_PRODUCT: emit_product(z, p); break;

@@ -14,6 +14,7 @@ enum { LEAST = 16, DEEPEST = 4, CHEAP = 12, DEAR = 4, BUDGET = 200, INNER = 1 <<
 #define GROUP_BYTES ((int64_t)1 << 30)
 
 typedef enum PartKind {
+    PART_NONE,    // is done with another
     PART_LIGHT,   // statements as they are
     PART_SUM,     // a sum of products over l
     PART_PRODUCT, // additions of a product to elements l
@@ -37,10 +38,11 @@ typedef struct Piece {
     bool negative, adds; // adds: `to` does not store
     bool cut;            // l < j + plus; of rows j < l + plus
     int64_t plus;
-    Temp most, across; // the largest lengths of loops l and j
-    Buf *all;          // PART_PRODUCT: sums
-    Op *by;            // PART_REDUCE, of each cell: how it is joined
-    Temp chunks, size; // PART_REDUCE: so many parts of a row, of so many iterations each, are added up at once
+    Temp most, across;    // the largest lengths of loops l and j
+    Buf *all;             // PART_PRODUCT: sums
+    struct Piece *beside; // PART_PRODUCT: the sum of its first factor, or of what is less by as much (negative)
+    Op *by;               // PART_REDUCE, of each cell: how it is joined
+    Temp chunks, size;    // PART_REDUCE: so many parts of a row, of so many iterations each, are added up at once
 } Piece;
 
 typedef struct Widened { // an array that is new in each iteration of an open loop
@@ -55,7 +57,7 @@ typedef struct Grouper {
     Builder build;
     Iterations it;
     bool always, fast;
-    bool rows;   // recurrences and reductions along rows are looked for, not products
+    bool rows;          // recurrences and reductions along rows are looked for, not products
     Stmt *nest, *whole; // whole: what is kept for where that does not pay
     Block *around;
     int known;           // temps with a definition

@@ -778,6 +778,7 @@ void products_split(Arena *arena, Tree *tree, bool precise, bool always, bool fa
     for (int i = 0; i < z.nests.len; i++) split_nest(&z, z.nests.data[i].around, z.nests.data[i].loop);
     vec_free(&z.nests);
     products_take_factors(arena, tree, tree->body, &tree->body, 1);
+    products_take_sums(arena, tree);
 }
 
 bool products_split_nest(Arena *arena, Tree *tree, Block *around, Stmt *nest) {

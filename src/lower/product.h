@@ -12,6 +12,16 @@ typedef struct ProductFactor {
     Stmt *leaf[FACTOR_LEAVES]; // ST_LOAD
 } ProductFactor;
 
+// What is summed up beside a product, of Doubles, once its loop over j is done: a function of the elements [i, k] of its left
+// factor, over k, or of its results [i, j], over j.
+typedef enum SumOf { SUM_OF_NOTHING, SUM_OF_FACTORS, SUM_OF_RESULTS } SumOf;
+typedef struct ProductSum {
+    SumOf of;
+    Stmt *leaf; // what the element is there
+    Temp value; // what is added up
+    Stmt *to;   // ST_STORE or ST_ADDTO, with indices that are affine in i and that of a batch
+} ProductSum;
+
 // to[.. i .. j ..] = or += the sum over k of left[.. i .. k ..] * right[.. j .. k ..], where indices are affine in the three; for
 // each index of a batch, if there is one, in which they are affine, too. In the place of `*` there may be another function.
 typedef struct Product {
@@ -22,6 +32,7 @@ typedef struct Product {
     Stmt *to;           // ST_STORE or ST_ADDTO
     Temp term;          // what is added up, if it is not the product of left and right, but another function of them; else -1
     ProductFactor rows, columns; // of Doubles: what stands for left and right if they are NULL
+    ProductSum sum;              // if they are
 } Product;
 
 // Sums of products inside of loops become loops of their own where they can run before the others, or after them, and have the form
@@ -35,6 +46,8 @@ bool products_split_nest(Arena *arena, Tree *tree, Block *around, Stmt *nest);
 // In b, and blocks in it: cheap arrays that products alone read are computed where these need elements (factors.c). scope: blocks
 // that hold all accesses to arrays of b.
 void products_take_factors(Arena *arena, Tree *tree, Block *b, Block *const *scope, int nscope);
+// Sums of a product's factors or results become a part of its nest. (beside.c)
+void products_take_sums(Arena *arena, Tree *tree);
 // Is the loop the outermost of a product? def: by temp.
 bool product_find(Stmt *const *def, Stmt *loop, Product *out);
 

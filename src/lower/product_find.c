@@ -1,5 +1,6 @@
 // Is a nest of loops a product of matrices, or the like with another function in the place of the multiplication? It is one of
-// three loops, the innermost of which adds up, with indices that are affine in the three.
+// three loops, the innermost of which adds up, with indices that are affine in the three. Beside the second loop there may be a sum
+// of one factor or of the results.
 #include "lower/effects.h"
 #include "lower/product.h"
 #include "support/map.h"
@@ -116,15 +117,106 @@ static bool find_factors(const Finder *z, const Stmt *mul, Product *p) {
     return false;
 }
 
-static bool find(Finder *z, Product *p) {
-    Stmt *e[3], *set;
-    p->term = -1;
-    if (!effects(p->loop[I]->body, 1, &p->loop[J]) || p->loop[J]->kind != ST_FOR || p->loop[J]->nargs > 1 || p->loop[I]->nargs > 1)
+// ---- sums beside a product
+
+// Is b, where `at` is what `index` is for a, computed as a is, and from the same?
+static bool is_same(const Finder *z, Temp a, Temp index, Temp b, Temp at, int *budget) {
+    if (a == index || b == at) return a == index && b == at;
+    if (a == b) return true;
+    const Stmt *s = z->def[a], *t = z->def[b];
+    if (!s || !t || --*budget < 0 || s->kind != t->kind || s->nargs != t->nargs) return false;
+    if (s->kind == ST_LIT) return s->u.num == t->u.num && !s->nargs;
+    if ((s->kind != ST_OP || s->op != t->op) && (s->kind != ST_LOAD || s->buf != t->buf) && s->kind != ST_SELECT) return false;
+    for (int k = 0; k < s->nargs; k++)
+        if (!is_same(z, s->args[k], index, t->args[k], at, budget)) return false;
+    return true;
+}
+
+// Is t, in the loop of the sum, an element of what is summed up?
+static bool is_leaf(const Finder *z, const Product *p, const Stmt *loop, SumOf of, Temp t) {
+    const Stmt *s = z->def[t];
+    int budget = BUDGET;
+    if (of == SUM_OF_FACTORS) return is_same(z, p->rows.value, p->loop[K]->dst, t, loop->dst, &budget);
+    if (!s || s->kind != ST_LOAD || s->buf != p->to->buf) return false;
+    for (int k = 0; k < s->nargs; k++)
+        if (!is_same(z, stmt_index(p->to)[k], p->loop[J]->dst, s->args[k], loop->dst, &budget)) return false;
+    return true;
+}
+
+// Finds the one element that t is a function of.
+static bool find_leaf(const Finder *z, Product *p, const Stmt *loop, Temp t, int *budget) {
+    Stmt *s = z->def[t];
+    if (!map_get(&z->made, (void *)((intptr_t)t + 1))) return true;
+    if (!s || --*budget < 0) return false;
+    if (is_leaf(z, p, loop, p->sum.of, t)) {
+        if (p->sum.leaf && p->sum.leaf != s) return false;
+        p->sum.leaf = s;
+        return true;
+    }
+    if (s->kind != ST_LIT && s->kind != ST_OP && s->kind != ST_SELECT) return false;
+    for (int k = 0; k < s->nargs; k++)
+        if (!find_leaf(z, p, loop, s->args[k], budget)) return false;
+    return true;
+}
+
+static bool has_leaf(const ProductFactor *f, const Buf *b) {
+    for (int k = 0; k < f->n; k++)
+        if (f->leaf[k]->buf == b) return true;
+    return false;
+}
+
+// c = 0; for … { c = c + value }; to[…] = c, where iterations of the loops around have places of their own.
+static bool find_sum(const Finder *z, Product *p, Stmt *const e[3]) {
+    ProductSum *sum = &p->sum;
+    Stmt *set;
+    sum->to = e[2];
+    if (e[0]->kind != ST_CELL || e[1]->kind != ST_FOR || e[1]->nargs > 1 || (e[2]->kind != ST_STORE && e[2]->kind != ST_ADDTO) ||
+        !effects(e[1]->body, 1, &set) || set->kind != ST_SET || set->dst != e[0]->dst)
         return false;
+    const Stmt *zero = def_of(z, e[0]->args[0], ST_LIT), *get = def_of(z, e[2]->args[0], ST_GET),
+               *add = def_of(z, set->args[0], ST_OP);
+    const Buf *to = e[2]->buf;
+    if (!zero || zero->u.real != 0 || !get || get->args[0] != e[0]->dst || !add || add->op != OP_add || to->kind != KIND_DOUBLE ||
+        to == p->to->buf || has_leaf(&p->rows, to) || has_leaf(&p->columns, to))
+        return false;
+    int of = 0;
+    for (int k = 1; k < e[2]->nargs; k++) {
+        const int in = affine(z, e[2]->args[k]);
+        if (in < 0) return false;
+        of |= in;
+    }
+    if (of != (1 << I | (p->batch ? 1 << VARS : 0))) return false;
+    for (int k = 0; k < 2; k++) {
+        const Stmt *before = def_of(z, add->args[k], ST_GET);
+        if (!before || before->args[0] != e[0]->dst) continue;
+        sum->value = add->args[1 - k];
+        for (sum->of = SUM_OF_FACTORS; sum->of <= SUM_OF_RESULTS; sum->of++) {
+            const Stmt *like = p->loop[sum->of == SUM_OF_FACTORS ? K : J];
+            sum->leaf = NULL;
+            if (e[1]->args[0] == like->args[0] && find_leaf(z, p, e[1], sum->value, &(int){BUDGET}) && sum->leaf) return true;
+        }
+    }
+    return false;
+}
+
+// Is j an index of the result by itself?
+static bool has_own_places(const Product *p) {
+    for (const Temp *t = stmt_index(p->to); t < p->to->args + p->to->nargs; t++)
+        if (*t == p->loop[J]->dst) return true;
+    return false;
+}
+
+static bool find(Finder *z, Product *p) {
+    Stmt *e[3], *set, *beside[4] = {NULL};
+    p->term = -1;
+    if (!effects(p->loop[I]->body, 1, beside) && !effects(p->loop[I]->body, 4, beside)) return false;
+    const bool has_sum = beside[1];
+    p->loop[J] = beside[0];
+    if (p->loop[J]->kind != ST_FOR || p->loop[J]->nargs > 1 || p->loop[I]->nargs > 1) return false;
     if (!effects(p->loop[J]->body, 3, e) || e[0]->kind != ST_CELL || e[1]->kind != ST_FOR || e[1]->nargs > 1) return false;
     p->loop[K] = e[1], p->to = e[2];
     if ((e[2]->kind != ST_STORE && e[2]->kind != ST_ADDTO) || !effects(e[1]->body, 1, &set)) return false;
-    if (set->kind == ST_FOR && set->nargs == 1 && !p->batch) {
+    if (set->kind == ST_FOR && set->nargs == 1 && !p->batch && !has_sum) {
         p->over = e[1], p->loop[K] = set;
         if (!effects(p->loop[K]->body, 1, &set)) return false;
     }
@@ -139,6 +231,7 @@ static bool find(Finder *z, Product *p) {
     for (int k = 0; k < 2; k++) {
         const Stmt *get = def_of(z, sum->args[k], ST_GET), *mul = def_of(z, sum->args[1 - k], ST_OP);
         if (!get || get->args[0] != e[0]->dst || !mul) continue;
+        if (has_sum) return find_factors(z, mul, p) && has_own_places(p) && find_sum(z, p, beside + 1);
         bool product = mul->op == OP_mul && def_of(z, mul->args[0], ST_LOAD) && def_of(z, mul->args[1], ST_LOAD) &&
                        mul->args[0] != mul->args[1];
         if (product) p->left = z->def[mul->args[0]], p->right = z->def[mul->args[1]];

@@ -25,6 +25,7 @@
 #include "lower/grid.h"
 #include "lower/independent.h"
 #include "lower/internal.h"
+#include "lower/product.h"
 
 #include <math.h>
 
@@ -516,6 +517,8 @@ typedef bool Rewrite(Spreader *z, Block *b, int at);
 static bool rewrite_one(Spreader *z, Block *b, Rewrite *rewrite) {
     for (int i = 0; b && i < b->stmts.len; i++) {
         Stmt *s = b->stmts.data[i];
+        Product p;
+        if (s->kind == ST_FOR && product_find(z->def, s, &p) && p.sum.of) continue; // one call does it
         if (s->kind == ST_FOR) vec_push(&z->around, s);
         bool any = rewrite_one(z, s->body, rewrite) || rewrite_one(z, s->other, rewrite);
         if (s->kind == ST_FOR) (void)vec_pop(&z->around);

@@ -106,6 +106,58 @@ template <class F, class G> static void test(const char *name, F f, G g) {
     std::printf("ok %s %016llx\n", name, (unsigned long long)bits);
 }
 
+// Sums beside a product, of its left factor and of its results.
+struct SquareAndOne { // which is not zero where there is nothing
+    __host__ __device__ double operator()(double x) const { return x * x + 1; }
+};
+template <Beside WHAT, bool A, bool B, class F, class G>
+static void compare_sums(F f, G g, int64_t m, int64_t n, int64_t k, int64_t batch, double beta, bool adds) {
+    const int64_t size = 1000 + batch * (m + n) * (k + 12) + 3 * (m + n + k), all = batch * m * n, length = 3 * batch * m + 5;
+    std::vector<double> x(static_cast<size_t>(size)), z(static_cast<size_t>(all)), t(static_cast<size_t>(length));
+    for (int64_t i = 0; i < size; i++) x[size_t(i)] = value(i);
+    for (int64_t i = 0; i < all; i++) z[size_t(i)] = value(3 * i);
+    for (int64_t i = 0; i < length; i++) t[size_t(i)] = value(7 * i);
+    Call call(ctx, &info, nullptr, nullptr);
+    const double *d = call.upload(x.data(), size);
+    double *c = call.upload(z.data(), all), *to = call.upload(t.data(), length);
+    const Factor<F> a = factor(f, d, m, k, A, 0);
+    const Factor<G> b = factor(g, d, n, k, B, 0);
+    const Sums<WHAT, SquareAndOne> sums{{}, to, 3 * batch, 3, adds};
+    matmul_factors<A, B>(call, m, n, k, batch, a, b, beta, row_major(c, n, m * n), {}, sums);
+    const std::vector<double> product = fetch(call, c, all), got = fetch(call, to, length);
+    CHECK(call.finish() == FSM_OK);
+    for (int64_t number = 0; number < batch; number++)
+        for (int64_t i = 0; i < m; i++) {
+            double sum = 0;
+            for (int64_t l = 0; l < (WHAT == Beside::FACTORS ? k : n); l++) {
+                const double v = WHAT == Beside::FACTORS ? element(a, d, x.data(), number, i, l) : product[size_t((number * m + i) * n + l)];
+                sum += v * v + 1;
+            }
+            double &is = t[size_t(3 * batch * i + 3 * number)];
+            is = adds ? is + sum : sum;
+            const double there = got[size_t(&is - t.data())];
+            CHECK(std::fabs(there - is) <= 1e-13 * (sum + std::fabs(is) + 1));
+            is = there;
+        }
+    CHECK(!std::memcmp(got.data(), t.data(), t.size() * sizeof(double))); // nothing else has changed
+    for (const auto *v : {&product, &got})
+        for (double w : *v) {
+            uint64_t u;
+            std::memcpy(&u, &w, sizeof u);
+            bits = (bits ^ u) * 0x100000001b3;
+        }
+}
+static void test_sums() {
+    const int64_t sizes[][4] = {{1, 1, 1, 1}, {3, 70, 5, 2}, {66, 8, 40, 2}, {65, 65, 33, 1}, {10, 12, 700, 1}, {64, 64, 16, 1}, {4, 4, 0, 2}, {130, 30, 48, 1}, {70, 130, 600, 1}};
+    for (const auto &s : sizes) {
+        compare_sums<Beside::FACTORS, true, true>(OfAll{}, LessOfColumn{2}, s[0], s[1], s[2], s[3], 0, false);
+        compare_sums<Beside::FACTORS, false, false>(LessOfColumn{1}, Element{}, s[0], s[1], s[2], s[3], 1, true);
+        compare_sums<Beside::RESULTS, true, true>(LessOfColumn{1}, Element{}, s[0], s[1], s[2], s[3], 0, false);
+        compare_sums<Beside::RESULTS, false, true>(Element{}, OfAll{}, s[0], s[1], s[2], s[3], 0.5, true);
+    }
+    std::printf("ok sums %016llx\n", (unsigned long long)bits);
+}
+
 #ifndef FSM_CUDA_CUBLAS
 // What is left out: elements of b that are zeros by tiles, here NaN, and tiles of c. Of b[j, k] those with k < j + 3 are not, of c[i, j]
 // those with j < i - 2 are asked for.
@@ -151,6 +203,7 @@ int main() {
     test("differences", LessOfColumn{0.5}, Element{});
     test("three", OfAll{}, LessOfColumn{2});
     test("no matrix", OfRowAndColumn{}, OfAll{});
+    test_sums();
 #ifndef FSM_CUDA_CUBLAS
     test_triangles();
 #endif

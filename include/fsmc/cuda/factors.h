@@ -31,6 +31,21 @@ struct Triangles {
     int64_t left = ALL, right = ALL, to = ALL;
 };
 
+// What is summed up beside a product, whose factor, or result, is at hand then: to[i] = the sum of f of elements [i, k] of the left
+// factor over k, or, of RESULTS, of elements [i, j] of c over j; to which what it was is added if `adds`.
+enum class Beside { NOTHING, FACTORS, RESULTS };
+template <Beside WHAT_, class F> struct Sums {
+    static constexpr Beside WHAT = WHAT_;
+    F f;
+    double *to;
+    int64_t row, batch;
+    bool adds;
+};
+struct Same {
+    __host__ __device__ double operator()(double x) const { return x; }
+};
+using NoSums = Sums<Beside::NOTHING, Same>;
+
 // A block of four warps makes ROWS x COLUMNS elements, two warps beside each other. STAGES pieces of DEPTH columns of the factors are
 // in shared memory, or on their way.
 template <int ROWS_, int COLUMNS_> struct ProductTile {
@@ -188,11 +203,26 @@ template <class Tile, bool A, bool B, int COUNT_> struct Way {
 
 // ---- the kernel
 
-// c[i, j] = beta c[i, j] + the sum over k of a[i, k] * b[j, k]; that of part number p of the sums at c + p*apart.
-template <class By, class F, class G>
+// Elements that are written two at a time.
+struct alignas(16) Two {
+    double x, y;
+};
+// Four lanes have parts of the same sum.
+__device__ inline double sum_of_four(double x) {
+    x += __shfl_xor_sync(ALL_LANES, x, 1);
+    return x + __shfl_xor_sync(ALL_LANES, x, 2);
+}
+// How many parts such sums have, if those of the product have so many.
+template <class By, class S> int64_t beside_parts(int64_t n, int64_t parts) {
+    return S::WHAT == Beside::FACTORS ? parts : 2 * ((n - 1) / By::COLUMNS + 1);
+}
+
+// c[i, j] = beta c[i, j] + the sum over k of a[i, k] * b[j, k]; that of part number p of the sums at c + p*apart. beside: parts of
+// sums of rows, one after the other, or NULL. two: c's elements may be written two at a time.
+template <class By, class F, class G, class S>
 __global__ void __launch_bounds__(PRODUCT_BLOCK, 3)
     multiply_factors(int64_t m, int64_t n, int64_t depth, int64_t batch, const Factor<F> a, const Factor<G> b, double beta,
-                     Matrix<double> c, Cut cut, int64_t apart, Triangles only) {
+                     Matrix<double> c, Cut cut, int64_t apart, Triangles only, bool two, S sums, double *beside) {
     constexpr int ROWS = By::ROWS, COLUMNS = By::COLUMNS, DOWN = By::DOWN, ACROSS = By::ACROSS;
     using Left = typename By::template Left<F>;
     using Right = typename By::template Right<G>;
@@ -210,7 +240,8 @@ __global__ void __launch_bounds__(PRODUCT_BLOCK, 3)
         Left left(a, number, i0, first, m);
         Right right(b, number, j0, first, n);
         Copies copies;
-        double sum[DOWN][ACROSS][4] = {}, rows[DOWN][2][F::LEAVES], columns[ACROSS][G::LEAVES];
+        double sum[DOWN][ACROSS][4] = {}, rows[DOWN][2][F::LEAVES], columns[ACROSS][G::LEAVES], row_sum[DOWN][2] = {};
+        const bool has_sums = S::WHAT == Beside::RESULTS ? beside != nullptr : S::WHAT == Beside::FACTORS && j0 + j1 == 0;
         FSM_UNROLL
         for (int i = 0; i < DOWN; i++)
             for (int h = 0; h < 2; h++) left.of_row(rows[i][h], number, i0 + i1 + i * 16 + g + h * 8, m);
@@ -237,6 +268,12 @@ __global__ void __launch_bounds__(PRODUCT_BLOCK, 3)
                     for (int i = 0; i < DOWN; i++)
                         u[i][s] = is ? left.at(x, i1 + i * 16 + g + s % 2 * 8, at, rows[i][s % 2]) : 0;
                 }
+                if (S::WHAT == Beside::FACTORS && has_sums)
+                    FSM_UNROLL
+                    for (int s = 0; s < 4; s++)
+                        FSM_UNROLL
+                        for (int i = 0; i < DOWN; i++)
+                            if (whole.value || l + q + s / 2 * 4 < end - k) row_sum[i][s % 2] += sums.f(u[i][s]);
                 FSM_UNROLL
                 for (int s = 0; s < 2; s++) {
                     const int at = l + q + s * 4;
@@ -267,12 +304,32 @@ __global__ void __launch_bounds__(PRODUCT_BLOCK, 3)
             FSM_UNROLL
             for (int j = 0; j < ACROSS; j++)
                 FSM_UNROLL
-                for (int e = 0; e < 4; e++) {
-                    const int64_t y = i0 + i1 + i * 16 + g + e / 2 * 8, x = j0 + j1 + j * 8 + q * 2 + e % 2;
+                for (int h = 0; h < 2; h++) {
+                    const int64_t y = i0 + i1 + i * 16 + g + h * 8, x = j0 + j1 + j * 8 + q * 2;
                     if (y >= m || x >= n) continue;
                     double *p = c.data + part * apart + number * c.batch + y * c.row + x * c.column;
-                    *p = beta == 0 ? sum[i][j][e] : sum[i][j][e] + beta * *p;
+                    double *const s = &sum[i][j][2 * h];
+                    if (two) {
+                        Two *const pair = reinterpret_cast<Two *>(p);
+                        if (beta != 0) s[0] += beta * pair->x, s[1] += beta * pair->y;
+                        *pair = {s[0], s[1]};
+                    } else {
+                        FSM_UNROLL
+                        for (int e = 0; e < 2; e++, p += c.column)
+                            if (x + e < n) *p = s[e] = beta == 0 ? s[e] : s[e] + beta * *p;
+                    }
+                    if (S::WHAT == Beside::RESULTS) row_sum[i][h] += x + 1 < n ? sums.f(s[0]) + sums.f(s[1]) : sums.f(s[0]);
                 }
+        if (!has_sums) continue;
+        const int64_t number_of_part = S::WHAT == Beside::FACTORS ? part : (j0 + j1) / (COLUMNS / 2);
+        FSM_UNROLL
+        for (int i = 0; i < DOWN; i++)
+            FSM_UNROLL
+            for (int h = 0; h < 2; h++) {
+                const int64_t y = i0 + i1 + i * 16 + g + h * 8;
+                const double all = sum_of_four(row_sum[i][h]);
+                if (q == 0 && y < m) beside[(number_of_part * batch + number) * m + y] = all;
+            }
     }
 }
 
@@ -306,27 +363,44 @@ inline Cut cut_for_device(int64_t tiles, int64_t depth) {
     return best;
 }
 
-template <class By, class F, class G>
+// Sums of rows of a matrix.
+template <class F> struct OfFirst {
+    F f;
+    __device__ double operator()(double x, double) const { return f(x); }
+};
+template <class S>
+void sum_rows(Call &call, int64_t rows, int64_t columns, int64_t batch, Matrix<const double> x, const S &sums) {
+    contract(call, rows, 1, columns, batch, OfFirst<decltype(sums.f)>{sums.f}, 1.0, x, {x.data, 0, 0, 0}, sums.adds ? 1.0 : 0.0,
+             {sums.to, sums.row, 1, sums.batch});
+}
+
+inline bool is_even(int64_t x) { return x % 2 == 0; }
+
+template <class By, class F, class G, class S>
 void multiply_parts(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, const Factor<F> &a, const Factor<G> &b, double beta,
-                    Matrix<double> c, Triangles only) {
-    const auto kernel = multiply_factors<By, F, G>;
+                    Matrix<double> c, Triangles only, const S &sums) {
+    const auto kernel = multiply_factors<By, F, G, S>;
     const int bytes = By::template bytes<F, G>();
     if (call.check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes))) return;
     const int64_t tiles = count_of((m - 1) / By::ROWS + 1, (n - 1) / By::COLUMNS + 1, batch);
     const bool half = only.to < m && m == n; // of the tiles, have work
     const Cut cut = cut_for_device(half && tiles > 0 ? (tiles + batch * ((m - 1) / By::ROWS + 1)) / 2 : tiles, k);
     const int64_t blocks = tiles < 0 || tiles > INT32_MAX ? INT32_MAX : tiles * cut.parts;
-    if (cut.parts == 1) {
-        FSM_LAUNCH(kernel, unsigned(blocks), PRODUCT_BLOCK, size_t(bytes), call.stream(), m, n, k, batch, a, b, beta, c, cut, int64_t(0),
-                   only);
-        return;
-    }
     const Pool::Mark mark = call.mark();
-    double *part = call.alloc<double>(count_of(cut.parts, m, n, batch));
+    const bool many = cut.parts > 1, beside = S::WHAT == Beside::FACTORS || (S::WHAT == Beside::RESULTS && !many);
+    double *const part = many ? call.alloc<double>(count_of(cut.parts, m, n, batch)) : nullptr;
+    const int64_t sum_parts = beside_parts<By, S>(n, cut.parts);
+    double *const sum = beside ? call.alloc<double>(count_of(sum_parts, m, batch)) : nullptr;
+    const Matrix<double> to = many ? row_major(part, n, m * n) : c;
+    const bool two = to.column == 1 && is_even(n) && is_even(to.row) && is_even(to.batch) && is_even(m * n * batch) &&
+                     reinterpret_cast<uintptr_t>(to.data) % sizeof(Two) == 0;
     if (!call.code()) {
-        FSM_LAUNCH(kernel, unsigned(blocks), PRODUCT_BLOCK, size_t(bytes), call.stream(), m, n, k, batch, a, b, 0.0,
-                   row_major(part, n, m * n), cut, m * n * batch, only);
-        add_all_parts(call, m, n, batch, 1.0, part, cut.parts, beta, c);
+        FSM_LAUNCH(kernel, unsigned(blocks), PRODUCT_BLOCK, size_t(bytes), call.stream(), m, n, k, batch, a, b, many ? 0.0 : beta, to,
+                   cut, many ? m * n * batch : 0, only, two, sums, sum);
+        if (many) add_all_parts(call, m, n, batch, 1.0, part, cut.parts, beta, c);
+        if (beside)
+            add_all_parts(call, m, 1, batch, 1.0, sum, sum_parts, sums.adds ? 1.0 : 0.0, {sums.to, sums.row, 1, sums.batch});
+        else if (S::WHAT == Beside::RESULTS) sum_rows(call, m, n, batch, {c.data, c.row, c.column, c.batch}, sums);
     }
     call.release(mark);
 }
@@ -372,25 +446,27 @@ inline namespace without_cublas {
 
 // c[i, j] = the sum over k of a[i, k] * b[j, k], to which beta times what it was is added unless beta is 0; for each of `batch` m x k,
 // n x k and m x n matrices. A, B: the elements of rows of a and b are likely to be neighbours in memory, those of columns else.
-// only: what is left out. cuBLAS has large products, which take longer than storing the factors first.
-template <bool A, bool B, class F, class G>
+// only: what is left out; nothing that `sums` need is. cuBLAS has large products, which take longer than storing the factors first.
+template <bool A, bool B, class F, class G, class S = NoSums>
 void matmul_factors(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, const Factor<F> &a, const Factor<G> &b, double beta,
-                    Matrix<double> c, Triangles only = {}) {
+                    Matrix<double> c, Triangles only = {}, const S &sums = {}) {
     if (m <= 0 || n <= 0 || batch <= 0 || call.code()) return;
 #ifdef FSM_CUDA_CUBLAS
     if (m >= FSM_LARGE_FACTORS && n >= FSM_LARGE_FACTORS && k >= FSM_LARGE_FACTORS) {
         const Pool::Mark mark = call.mark();
         const Matrix<const double> x = in_memory(call, a, m, k, batch, A), y = in_memory(call, b, n, k, batch, B);
         matmul<double>(call, m, n, k, batch, 1, x, {y.data, y.column, y.row, y.batch}, beta, c);
+        if (S::WHAT == Beside::FACTORS) sum_rows(call, m, k, batch, x, sums);
+        if (S::WHAT == Beside::RESULTS) sum_rows(call, m, n, batch, {c.data, c.row, c.column, c.batch}, sums);
         call.release(mark);
         return;
     }
 #endif
     const bool pairs = reads_pairs(a, A, m, k) && reads_pairs(b, B, n, k);
-    if (!pairs) multiply_parts<Way<SquareTile, A, B, 1>>(call, m, n, k, batch, a, b, beta, c, only);
-    else if (n > NarrowTile::COLUMNS) multiply_parts<Way<SquareTile, A, B, 2>>(call, m, n, k, batch, a, b, beta, c, only);
-    else if (m > SmallTile::ROWS) multiply_parts<Way<NarrowTile, A, B, 2>>(call, m, n, k, batch, a, b, beta, c, only);
-    else multiply_parts<Way<SmallTile, A, B, 2>>(call, m, n, k, batch, a, b, beta, c, only);
+    if (!pairs) multiply_parts<Way<SquareTile, A, B, 1>>(call, m, n, k, batch, a, b, beta, c, only, sums);
+    else if (n > NarrowTile::COLUMNS) multiply_parts<Way<SquareTile, A, B, 2>>(call, m, n, k, batch, a, b, beta, c, only, sums);
+    else if (m > SmallTile::ROWS) multiply_parts<Way<NarrowTile, A, B, 2>>(call, m, n, k, batch, a, b, beta, c, only, sums);
+    else multiply_parts<Way<SmallTile, A, B, 2>>(call, m, n, k, batch, a, b, beta, c, only, sums);
 }
 
 } // inline namespace
