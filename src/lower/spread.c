@@ -114,14 +114,45 @@ static bool adds_with_others(Spreader *z, Stmt *grid, const Buf *b) {
     return shared;
 }
 
+// The addition that is the last statement of the block, the others of which compute what is added, in cells of their own, and from
+// other arrays.
+static Stmt *last_addition(const Block *b) {
+    Stmt *last = b->stmts.len ? vec_last(&b->stmts) : NULL;
+    if (!last || last->kind != ST_ADDTO) return NULL;
+    Effects of = {0};
+    for (int i = 0; i + 1 < b->stmts.len; i++) effects_add(&of, b->stmts.data[i]);
+    bool own = !of.stops;
+    for (int i = 0; i < of.access.len; i++) own = own && !of.access.data[i].write && of.access.data[i].buf != last->buf;
+    for (int i = 0; i < of.sets.len && own; i++) {
+        own = false;
+        for (int k = 0; k < of.cells.len; k++) own |= of.cells.data[k] == of.sets.data[i];
+    }
+    effects_free(&of);
+    return own ? last : NULL;
+}
+
+// A loop before the one that adds, which stores what these elements are at first, becomes a part of it.
+static void join_first_values(Block *b, int at, const Stmt *add, const Temp *index) {
+    Stmt *loop = b->stmts.data[at--];
+    while (at >= 0 && stmt_is_pure(b->stmts.data[at])) at--;
+    Stmt *before = at >= 0 ? b->stmts.data[at] : NULL;
+    if (!before || !is_plain_loop(before) || before->args[0] != loop->args[0]) return;
+    Stmt *store = last_effect(before->body, add->buf);
+    if (!store || store->kind != ST_STORE || store->buf != add->buf) return;
+    for (int k = 1; k < store->nargs; k++)
+        if (store->args[k] != (index[k - 1] == loop->dst ? before->dst : index[k - 1])) return;
+    block_rename(before->body, before->dst, loop->dst);
+    for (int i = 0; i < before->body->stmts.len; i++) block_insert(loop->body, i, before->body->stmts.data[i]);
+    block_remove(b, before);
+}
+
 static bool turn(Spreader *z, Block *b, int at) {
     Stmt *loop = b->stmts.data[at];
     if (!is_plain_loop(loop) || !is_long(z, loop->args[0])) return false;
     Stmt *inner = last_effect(loop->body, NULL);
     if (!inner || !is_plain_loop(inner) || !is_long(z, inner->args[0])) return false;
-    Stmt *add = last_effect(inner->body, NULL);
-    if (!add || add->kind != ST_ADDTO || last_effect(loop->body, add->buf) != inner || last_effect(inner->body, add->buf) != add)
-        return false;
+    Stmt *add = last_addition(inner->body);
+    if (!add || last_effect(loop->body, add->buf) != inner) return false;
     int own = 0;
     for (int k = 1; k < add->nargs; k++) {
         Temp t = add->args[k];
@@ -158,6 +189,7 @@ static bool turn(Spreader *z, Block *b, int at) {
     build_store(&build, own_body, ST_STORE, add->buf, after, index);
     b->stmts.data[at] = outside;
     vec_free(&to.stmts);
+    join_first_values(b, at, add, index);
     return true;
 }
 
