@@ -262,12 +262,24 @@ static Temp begin_sum(Emit *e, Kind kind) {
     return cell;
 }
 
+// Has each index of the loops around an element of its own?
+static bool has_own_elements(const Piece *p) {
+    bool own = p->to->nargs == p->depth;
+    for (int k = 1; k < p->depth; k++) {
+        bool is = false;
+        for (int i = 1; i < p->to->nargs; i++) is |= p->to->args[i] == p->loop[k]->dst;
+        own &= is;
+    }
+    return own;
+}
+
 // The sum of the product's first factor over iterations, which is one of the parts; NULL if there is none, or the factor is an
 // array's elements as they are: then the product is left to be one that a library may do.
 static Piece *find_beside(const Grouper *z, const Piece *p) {
     for (int i = 0; i < z->parts.len && def_of(z, p->f[0])->kind != ST_LOAD; i++) {
         Piece *q = &z->parts.data[i];
-        bool is = q->kind == PART_ADD && q->depth == p->depth && q->to->buf->kind == KIND_DOUBLE && p->to->buf->kind == KIND_DOUBLE;
+        bool is = q->kind == PART_ADD && q->depth == p->depth && q->to->buf->kind == KIND_DOUBLE &&
+                  p->to->buf->kind == KIND_DOUBLE && has_own_elements(q);
         for (int k = 1; is && k < p->depth; k++) is = q->loop[k] == p->loop[k];
         if (!is) continue;
         const Stmt *s = def_of(z, q->to->args[0]);

@@ -31,7 +31,7 @@ struct Triangles {
     int64_t left = ALL, right = ALL, to = ALL;
 };
 
-// What is summed up beside a product, whose factor, or result, is at hand then: to[i] = the sum of f of elements [i, k] of the left
+// What is summed up beside a product, of its factor or its results: to[i] = the sum of f of elements [i, k] of the left
 // factor over k, or, of RESULTS, of elements [i, j] of c over j; to which what it was is added if `adds`.
 enum class Beside { NOTHING, FACTORS, RESULTS };
 template <Beside WHAT_, class F> struct Sums {
@@ -321,14 +321,14 @@ __global__ void __launch_bounds__(PRODUCT_BLOCK, 3)
                     if (S::WHAT == Beside::RESULTS) row_sum[i][h] += x + 1 < n ? sums.f(s[0]) + sums.f(s[1]) : sums.f(s[0]);
                 }
         if (!has_sums) continue;
-        const int64_t number_of_part = S::WHAT == Beside::FACTORS ? part : (j0 + j1) / (COLUMNS / 2);
+        const int64_t sum_part = S::WHAT == Beside::FACTORS ? part : (j0 + j1) / (COLUMNS / 2);
         FSM_UNROLL
         for (int i = 0; i < DOWN; i++)
             FSM_UNROLL
             for (int h = 0; h < 2; h++) {
                 const int64_t y = i0 + i1 + i * 16 + g + h * 8;
                 const double all = sum_of_four(row_sum[i][h]);
-                if (q == 0 && y < m) beside[(number_of_part * batch + number) * m + y] = all;
+                if (q == 0 && y < m) beside[(sum_part * batch + number) * m + y] = all;
             }
     }
 }
@@ -400,7 +400,8 @@ void multiply_parts(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, 
         if (many) add_all_parts(call, m, n, batch, 1.0, part, cut.parts, beta, c);
         if (beside)
             add_all_parts(call, m, 1, batch, 1.0, sum, sum_parts, sums.adds ? 1.0 : 0.0, {sums.to, sums.row, 1, sums.batch});
-        else if (S::WHAT == Beside::RESULTS) sum_rows(call, m, n, batch, {c.data, c.row, c.column, c.batch}, sums);
+        if constexpr (S::WHAT == Beside::RESULTS)
+            if (!beside) sum_rows(call, m, n, batch, {c.data, c.row, c.column, c.batch}, sums);
     }
     call.release(mark);
 }
@@ -456,8 +457,8 @@ void matmul_factors(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, 
         const Pool::Mark mark = call.mark();
         const Matrix<const double> x = in_memory(call, a, m, k, batch, A), y = in_memory(call, b, n, k, batch, B);
         matmul<double>(call, m, n, k, batch, 1, x, {y.data, y.column, y.row, y.batch}, beta, c);
-        if (S::WHAT == Beside::FACTORS) sum_rows(call, m, k, batch, x, sums);
-        if (S::WHAT == Beside::RESULTS) sum_rows(call, m, n, batch, {c.data, c.row, c.column, c.batch}, sums);
+        if constexpr (S::WHAT == Beside::FACTORS) sum_rows(call, m, k, batch, x, sums);
+        if constexpr (S::WHAT == Beside::RESULTS) sum_rows(call, m, n, batch, {c.data, c.row, c.column, c.batch}, sums);
         call.release(mark);
         return;
     }
