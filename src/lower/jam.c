@@ -104,12 +104,20 @@ static bool at_index(const Stmt *store, Temp index) {
     return false;
 }
 
+static bool adds_to(const Block *block, const Buf *b) {
+    for (int i = 0; i < block->stmts.len; i++)
+        if (block->stmts.data[i]->kind == ST_ADDTO && block->stmts.data[i]->buf == b) return true;
+    return false;
+}
+
 // May the statements up to and in the inner loop, all of which the iterations do before what follows, be done so? They
-// read nothing that the loop changes, and store to places of their own iteration only.
+// read nothing that the loop changes, and store to places of their own iteration only, in arrays that the inner loop does not add
+// to.
 static bool may_share(const Jammer *z, const Block *block, bool after) {
     for (int i = 0; i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
         if (s->kind == ST_LOAD && is_changed(z, s->buf)) return false;
+        if (s->kind == ST_STORE && z->inner && adds_to(z->inner->body, s->buf)) return false;
         if (!after) {
             if (s->kind == ST_STORE && !at_index(s, z->loop->dst)) return false;
             if (s->kind == ST_ADDTO && z->precise && !at_index(s, z->loop->dst)) return false;

@@ -159,6 +159,13 @@ static bool find_leaf(const Finder *z, Product *p, const Stmt *loop, Temp t, int
     return true;
 }
 
+// Is the loop's index one of the element's by itself?
+static bool has_index(const Stmt *s, const Stmt *loop) {
+    for (const Temp *t = stmt_index(s); t < s->args + s->nargs; t++)
+        if (*t == loop->dst) return true;
+    return false;
+}
+
 static bool has_leaf(const ProductFactor *f, const Buf *b) {
     for (int k = 0; k < f->n; k++)
         if (f->leaf[k]->buf == b) return true;
@@ -179,13 +186,7 @@ static bool find_sum(const Finder *z, Product *p, Stmt *const e[3]) {
     if (!zero || zero->u.real != 0 || !get || get->args[0] != e[0]->dst || !add || add->op != OP_add || to->kind != KIND_DOUBLE ||
         to == p->to->buf || has_leaf(&p->rows, to) || has_leaf(&p->columns, to))
         return false;
-    int of = 0;
-    for (int k = 1; k < e[2]->nargs; k++) {
-        const int in = affine(z, e[2]->args[k]);
-        if (in < 0) return false;
-        of |= in;
-    }
-    if (of != (1 << I | (p->batch ? 1 << VARS : 0))) return false;
+    if (e[2]->nargs != (p->batch ? 3 : 2) || !has_index(e[2], p->loop[I]) || (p->batch && !has_index(e[2], p->batch))) return false;
     for (int k = 0; k < 2; k++) {
         const Stmt *before = def_of(z, add->args[k], ST_GET);
         if (!before || before->args[0] != e[0]->dst) continue;
@@ -199,11 +200,9 @@ static bool find_sum(const Finder *z, Product *p, Stmt *const e[3]) {
     return false;
 }
 
-// Is j an index of the result by itself?
+// Has each iteration of the product's loops, but for that over k, an element of its own of the result?
 static bool has_own_places(const Product *p) {
-    for (const Temp *t = stmt_index(p->to); t < p->to->args + p->to->nargs; t++)
-        if (*t == p->loop[J]->dst) return true;
-    return false;
+    return has_index(p->to, p->loop[I]) && has_index(p->to, p->loop[J]) && (!p->batch || has_index(p->to, p->batch));
 }
 
 static bool find(Finder *z, Product *p) {

@@ -447,7 +447,8 @@ inline namespace without_cublas {
 
 // c[i, j] = the sum over k of a[i, k] * b[j, k], to which beta times what it was is added unless beta is 0; for each of `batch` m x k,
 // n x k and m x n matrices. A, B: the elements of rows of a and b are likely to be neighbours in memory, those of columns else.
-// only: what is left out; nothing that `sums` need is. cuBLAS has large products, which take longer than storing the factors first.
+// only: what is left out; nothing that `sums` need is, and where there are any, n is not 0. cuBLAS has large products, which take longer
+// than storing the factors first.
 template <bool A, bool B, class F, class G, class S = NoSums>
 void matmul_factors(Call &call, int64_t m, int64_t n, int64_t k, int64_t batch, const Factor<F> &a, const Factor<G> &b, double beta,
                     Matrix<double> c, Triangles only = {}, const S &sums = {}) {
