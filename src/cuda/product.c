@@ -2,7 +2,8 @@
 //
 // Where elements lie is printed as functions of the three indices, which the program calls for four places to know what they are
 // apart by. Where something else than a product is added up, a struct with that function is printed before the kernels,
-// and two if the factors are functions of several elements: then it is a call of fsm::cuda::matmul_factors.
+// and two if the factors are functions of several elements: then it is a call of fsm::cuda::matmul_factors, with one more for what
+// is summed up beside.
 #include "cuda/print.h"
 #include "lower/product.h"
 

@@ -15,12 +15,7 @@ typedef struct Joiner {
     Stmt **def; // by temp, of the tree as it is
 } Joiner;
 
-static Stmt **definitions(const Joiner *z, Stmt *nest) { // also of what is in the nest, if there is one
-    Stmt **def = ARENA_ARRAY(z->arena, Stmt *, z->tree->temps.len + 1);
-    const Block one = {.stmts = {.data = &nest, .len = nest ? 1 : 0}};
-    tree_definitions(z->tree->body, def), tree_definitions(&one, def);
-    return def;
-}
+static Stmt **definitions(const Joiner *z, Stmt *nest) { return product_definitions(z->arena, z->tree, NULL, 0, nest); }
 
 static bool find(Stmt *const *def, Stmt *nest, Product *p) {
     return nest->kind == ST_FOR && product_find(def, nest, p) && !p->left;

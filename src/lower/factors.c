@@ -124,14 +124,7 @@ static bool is_stored(const Block *b, const Writer *w, Stmt *const *def) {
     return true;
 }
 
-static Stmt **definitions(const Taker *z, const Stmt *nest) {
-    Stmt **def = ARENA_ARRAY(z->arena, Stmt *, z->tree->temps.len + 1);
-    const Block one = {.stmts = {.data = (Stmt **)&nest, .len = 1}};
-    tree_definitions(z->tree->body, def);
-    for (int k = 0; k < z->nscope; k++) tree_definitions(z->scope[k], def);
-    tree_definitions(&one, def);
-    return def;
-}
+static Stmt **definitions(const Taker *z, Stmt *nest) { return product_definitions(z->arena, z->tree, z->scope, z->nscope, nest); }
 
 static bool is_product(const Taker *z, Stmt *nest) {
     Product p;

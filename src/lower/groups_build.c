@@ -265,11 +265,7 @@ static Temp begin_sum(Emit *e, Kind kind) {
 // Has each index of the loops around an element of its own?
 static bool has_own_elements(const Piece *p) {
     bool own = p->to->nargs == p->depth;
-    for (int k = 1; k < p->depth; k++) {
-        bool is = false;
-        for (int i = 1; i < p->to->nargs; i++) is |= p->to->args[i] == p->loop[k]->dst;
-        own &= is;
-    }
+    for (int k = 1; k < p->depth; k++) own = own && stmt_has_index(p->to, p->loop[k]->dst);
     return own;
 }
 

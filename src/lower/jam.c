@@ -98,12 +98,6 @@ static bool survey(Jammer *z, const Block *block) {
     return true;
 }
 
-static bool at_index(const Stmt *store, Temp index) {
-    for (int k = 1; k < store->nargs; k++)
-        if (store->args[k] == index) return true;
-    return false;
-}
-
 static bool adds_to(const Block *block, const Buf *b) {
     for (int i = 0; i < block->stmts.len; i++)
         if (block->stmts.data[i]->kind == ST_ADDTO && block->stmts.data[i]->buf == b) return true;
@@ -119,8 +113,8 @@ static bool may_share(const Jammer *z, const Block *block, bool after) {
         if (s->kind == ST_LOAD && is_changed(z, s->buf)) return false;
         if (s->kind == ST_STORE && z->inner && adds_to(z->inner->body, s->buf)) return false;
         if (!after) {
-            if (s->kind == ST_STORE && !at_index(s, z->loop->dst)) return false;
-            if (s->kind == ST_ADDTO && z->precise && !at_index(s, z->loop->dst)) return false;
+            if (s->kind == ST_STORE && !stmt_has_index(s, z->loop->dst)) return false;
+            if (s->kind == ST_ADDTO && z->precise && !stmt_has_index(s, z->loop->dst)) return false;
             if (s->kind == ST_SET && !is_made(z, s->dst)) return false;
             if (s->kind == ST_GET && !is_made(z, s->args[0])) return false;
         }

@@ -19,7 +19,7 @@ typedef struct ProductSum {
     SumOf of;
     Stmt *leaf; // what the element is there
     Temp value; // what is added up
-    Stmt *to;   // ST_STORE or ST_ADDTO, with indices that are affine in i and that of a batch
+    Stmt *to;   // ST_STORE or ST_ADDTO, whose indices are i and that of a batch
 } ProductSum;
 
 // to[.. i .. j ..] = or += the sum over k of left[.. i .. k ..] * right[.. j .. k ..], where indices are affine in the three; for
@@ -48,6 +48,8 @@ bool products_split_nest(Arena *arena, Tree *tree, Block *around, Stmt *nest);
 void products_take_factors(Arena *arena, Tree *tree, Block *b, Block *const *scope, int nscope);
 // Sums of a product's factors or results become a part of its nest. (beside.c)
 void products_take_sums(Arena *arena, Tree *tree);
+// By temp, what makes it: in the tree, in blocks that are not in it yet, and in a nest, which may be NULL.
+Stmt **product_definitions(Arena *arena, const Tree *tree, Block *const *scope, int nscope, Stmt *nest);
 // Is the loop the outermost of a product? def: by temp.
 bool product_find(Stmt *const *def, Stmt *loop, Product *out);
 

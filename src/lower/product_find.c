@@ -159,12 +159,8 @@ static bool find_leaf(const Finder *z, Product *p, const Stmt *loop, Temp t, int
     return true;
 }
 
-// Is the loop's index one of the element's by itself?
-static bool has_index(const Stmt *s, const Stmt *loop) {
-    for (const Temp *t = stmt_index(s); t < s->args + s->nargs; t++)
-        if (*t == loop->dst) return true;
-    return false;
-}
+// Has each iteration of the loop, if there is one, elements of its own?
+static bool is_apart(const Stmt *s, const Stmt *loop) { return !loop || stmt_has_index(s, loop->dst); }
 
 static bool has_leaf(const ProductFactor *f, const Buf *b) {
     for (int k = 0; k < f->n; k++)
@@ -186,7 +182,7 @@ static bool find_sum(const Finder *z, Product *p, Stmt *const e[3]) {
     if (!zero || zero->u.real != 0 || !get || get->args[0] != e[0]->dst || !add || add->op != OP_add || to->kind != KIND_DOUBLE ||
         to == p->to->buf || has_leaf(&p->rows, to) || has_leaf(&p->columns, to))
         return false;
-    if (e[2]->nargs != (p->batch ? 3 : 2) || !has_index(e[2], p->loop[I]) || (p->batch && !has_index(e[2], p->batch))) return false;
+    if (e[2]->nargs != (p->batch ? 3 : 2) || !is_apart(e[2], p->loop[I]) || !is_apart(e[2], p->batch)) return false;
     for (int k = 0; k < 2; k++) {
         const Stmt *before = def_of(z, add->args[k], ST_GET);
         if (!before || before->args[0] != e[0]->dst) continue;
@@ -202,7 +198,7 @@ static bool find_sum(const Finder *z, Product *p, Stmt *const e[3]) {
 
 // Has each iteration of the product's loops, but for that over k, an element of its own of the result?
 static bool has_own_places(const Product *p) {
-    return has_index(p->to, p->loop[I]) && has_index(p->to, p->loop[J]) && (!p->batch || has_index(p->to, p->batch));
+    return is_apart(p->to, p->loop[I]) && is_apart(p->to, p->loop[J]) && is_apart(p->to, p->batch);
 }
 
 static bool find(Finder *z, Product *p) {
@@ -243,6 +239,15 @@ static bool find(Finder *z, Product *p) {
                p->right->buf->kind == kind && p->to->buf != p->left->buf && p->to->buf != p->right->buf;
     }
     return false;
+}
+
+Stmt **product_definitions(Arena *arena, const Tree *tree, Block *const *scope, int nscope, Stmt *nest) {
+    Stmt **def = ARENA_ARRAY(arena, Stmt *, tree->temps.len + 1);
+    const Block one = {.stmts = {.data = &nest, .len = nest ? 1 : 0}};
+    tree_definitions(tree->body, def);
+    for (int k = 0; k < nscope; k++) tree_definitions(scope[k], def);
+    tree_definitions(&one, def);
+    return def;
 }
 
 bool product_find(Stmt *const *def, Stmt *loop, Product *out) {

@@ -114,6 +114,15 @@ static bool adds_with_others(Spreader *z, Stmt *grid, const Buf *b) {
     return shared;
 }
 
+static bool sets_own_cells(const Effects *e) {
+    for (int i = 0; i < e->sets.len; i++) {
+        bool own = false;
+        for (int k = 0; k < e->cells.len; k++) own |= e->cells.data[k] == e->sets.data[i];
+        if (!own) return false;
+    }
+    return true;
+}
+
 // The addition that is the last statement of the block, the others of which compute what is added, in cells of their own, and from
 // other arrays.
 static Stmt *last_addition(const Block *b) {
@@ -121,12 +130,8 @@ static Stmt *last_addition(const Block *b) {
     if (!last || last->kind != ST_ADDTO) return NULL;
     Effects of = {0};
     for (int i = 0; i + 1 < b->stmts.len; i++) effects_add(&of, b->stmts.data[i]);
-    bool own = !of.stops;
+    bool own = !of.stops && sets_own_cells(&of);
     for (int i = 0; i < of.access.len; i++) own = own && !of.access.data[i].write && of.access.data[i].buf != last->buf;
-    for (int i = 0; i < of.sets.len && own; i++) {
-        own = false;
-        for (int k = 0; k < of.cells.len; k++) own |= of.cells.data[k] == of.sets.data[i];
-    }
     effects_free(&of);
     return own ? last : NULL;
 }
@@ -289,11 +294,7 @@ static bool is_nest(const Pieces *p, const Effects *of, int i) {
         return false;
     for (int j = 0; j < p->n; j++)
         if (j != i && !p->again[j] && p->piece[j] == p->piece[i]) return false;
-    for (int k = 0; k < of[i].sets.len; k++) { // a sum of the iterations of both
-        bool own = false;
-        for (int c = 0; c < of[i].cells.len; c++) own |= of[i].cells.data[c] == of[i].sets.data[k];
-        if (!own) return false;
-    }
+    if (!sets_own_cells(&of[i])) return false; // a sum of the iterations of both
     bool *needed = ARENA_ARRAY(p->z->arena, bool, p->n + 1);
     return note_needed(p, of, i, needed) <= AGAIN && is_independent(p->z, (Stmt *)s);
 }

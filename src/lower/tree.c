@@ -146,6 +146,12 @@ bool block_has_for(const Block *block) {
 
 const Temp *stmt_index(const Stmt *s) { return s->kind == ST_LOAD ? s->args : s->args + 1; }
 
+bool stmt_has_index(const Stmt *s, Temp index) {
+    for (const Temp *t = stmt_index(s); t < s->args + s->nargs; t++)
+        if (*t == index) return true;
+    return false;
+}
+
 // ---- text
 
 typedef struct Printer {

@@ -161,13 +161,14 @@ Stmt *block_take_new(Block *block, const Buf *b);
 int stmt_sets(const Stmt *s, Temp cell);
 int block_sets(const Block *block, Temp cell);
 void block_note_made(Map *made, const Block *block); // for each temp and cell that is made there, t + 1 -> something
-bool block_has_for(const Block *block);  // in it, or inside of what is in it
-bool block_may_fail(const Block *block); // has it checks, or calls of C functions?
-void block_free(Block *block);           // what is not in the arena, of blocks inside, too; NULL is allowed
+bool block_has_for(const Block *block);              // in it, or inside of what is in it
+bool block_may_fail(const Block *block);             // has it checks, or calls of C functions?
+void block_free(Block *block);                       // what is not in the arena, of blocks inside, too; NULL is allowed
 // By temp: the statement of the block, or inside it, that makes it. (tree.c)
 void tree_definitions(const Block *block, Stmt **def);
-void tree_uses(const Block *block, int *uses); // counts, by temp, the arguments that it is
-const Temp *stmt_index(const Stmt *s);         // of the element that an ST_LOAD, ST_STORE or ST_ADDTO accesses
+void tree_uses(const Block *block, int *uses);  // counts, by temp, the arguments that it is
+const Temp *stmt_index(const Stmt *s);          // of the element that an ST_LOAD, ST_STORE or ST_ADDTO accesses
+bool stmt_has_index(const Stmt *s, Temp index); // is it one of these by itself?
 
 // Prints the tree as text (--emit=loops). (tree.c)
 void tree_print(Str *out, const Tree *t);

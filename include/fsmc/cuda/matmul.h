@@ -198,7 +198,11 @@ __global__ void add_parts(int64_t m, int64_t n, int64_t batch, T alpha, const T 
 template <class T>
 void add_all_parts(Call &call, int64_t m, int64_t n, int64_t batch, T alpha, const T *part, int64_t parts, T beta, Matrix<T> c) {
     const int few = 4;
-    const auto kernel = parts == 2 ? add_few_parts<2, T> : parts == 3 ? add_few_parts<3, T> : parts == few ? add_few_parts<few, T> : add_parts<T>;
+    const auto kernel = parts == 1     ? add_few_parts<1, T>
+                        : parts == 2   ? add_few_parts<2, T>
+                        : parts == 3   ? add_few_parts<3, T>
+                        : parts == few ? add_few_parts<few, T>
+                                       : add_parts<T>;
     const unsigned blocks = blocks_for(m * n * batch, parts <= few ? BLOCK : 32);
     FSM_LAUNCH(kernel, blocks, BLOCK, 0, call.stream(), m, n, batch, alpha, part, parts, beta, c);
 }
