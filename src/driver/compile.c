@@ -6,11 +6,7 @@
 #include "front/elab.h"
 #include "front/infer.h"
 #include "ir/extern.h"
-#include "lower/grid.h"
-#include "lower/product.h"
-#include "lower/recurrence.h"
-#include "lower/lower.h"
-#include "lower/steps.h"
+#include "lower/loop_passes.h"
 #include "pass/pass.h"
 
 #include <pthread.h>
@@ -74,6 +70,7 @@ void compile_delete(Compilation *c) {
     vec_free(&c->irs);
     vec_free(&c->trees);
     vec_free(&c->stages);
+    str_free(&c->dumped);
     explain_delete(c->explain);
     rules_delete(c->rules);
     diag_delete(c->diag);
@@ -141,14 +138,28 @@ static bool verifying(const Compilation *c) {
 #endif
 }
 
-static void dump(const Compilation *c, const char *pass, const Func *f, bool changed) {
+static bool is_dumped(const Compilation *c, const char *pass) {
     const char *wanted = c->opt->dump_after;
-    if (!wanted || (strcmp(wanted, "all") && strcmp(wanted, pass))) return;
+    return wanted && (!strcmp(wanted, "all") || !strcmp(wanted, pass));
+}
+
+static void dump(const Compilation *c, const char *pass, const Func *f, bool changed) {
+    if (!is_dumped(c, pass)) return;
     Str text = {0};
     str_printf(&text, "// %s%s after %s%s\n", f->name, f->ir->positive ? " for sizes >= 1" : "", pass,
                changed ? "" : " (unchanged)");
     if (changed) ir_print(&text, f);
     fwrite(text.data, 1, text.len, stderr);
+    str_free(&text);
+}
+
+// The tree as it is now, unless it is what was dumped before it; `first`: it has just been made.
+static void dump_tree(Compilation *c, const char *pass, const Tree *t, bool first) {
+    if (!is_dumped(c, pass)) return;
+    Str text = {0};
+    tree_print(&text, t);
+    bool changed = first || strcmp(str_text(&text), str_text(&c->dumped));
+    fprintf(stderr, "// %s after %s%s\n%s", t->func->name, pass, changed ? "" : " (unchanged)", changed ? str_text(&text) : "");
     str_free(&text);
 }
 
@@ -246,13 +257,6 @@ bool compile_externs(Compilation *c, FuncList funcs) {
 
 static const char *target_cpu(const Options *o) { return o->cpu ? o->cpu : o->command == COMMAND_COMPILE ? "baseline" : "native"; }
 
-static void schedule(Compilation *c, Tree *t, const LaneOptions *lanes) {
-    const Options *o = c->opt;
-    if (o->lanes) lanes_choose(c->arena, t, lanes);
-    if (o->fp == CPU_FP_FAST) lower_heights(c->arena, t);
-    if (o->threads >= 0) threads_cut(c->arena, t, lanes, o->threads_always);
-}
-
 // Attributes of loops that were not followed.
 static void warn_wishes(Compilation *c, const Ir *m) {
     for (Wish *w = m->wishes; w; w = w->next) {
@@ -268,14 +272,19 @@ static void warn_wishes(Compilation *c, const Ir *m) {
 // What `fsmc cost` counts is the same on every machine: as with AVX2.
 enum { COUNTED_REGISTERS = 16, COUNTED_WIDTH = 4 };
 
-static LaneOptions lane_options(const Compilation *c) {
+static LoopOptions loop_options(const Compilation *c) {
     const Options *o = c->opt;
-    LaneOptions how = {
-        .precise = o->fp == CPU_FP_PRECISE, .fast = o->fp == CPU_FP_FAST, .always = o->lanes_always, .machine = &c->machine};
-    if (o->level < 2 || !o->lanes || o->target == TARGET_CUDA) return how;
+    LoopOptions how = {.precise = o->fp == CPU_FP_PRECISE,
+                       .fast = o->fp == CPU_FP_FAST,
+                       .always = o->lanes_always,
+                       .machine = &c->machine,
+                       .gpu = o->target == TARGET_CUDA,
+                       .atomics = o->fast_atomics};
+    how.scheduled = o->level >= 2 && !how.gpu, how.lanes = o->lanes;
+    how.threads = how.scheduled && o->threads >= 0, how.threads_always = o->threads_always;
+    if (!how.scheduled || !o->lanes) return how;
     bool counted = o->command == COMMAND_COST;
     int width = counted ? COUNTED_WIDTH : cpu_width(target_cpu(o));
-    how.threads = o->threads >= 0;
     how.registers = counted ? COUNTED_REGISTERS : cpu_registers(target_cpu(o));
     how.width = o->lanes > 0 ? o->lanes : width;
     how.roots = o->fp == CPU_FP_FAST && how.width >= 4 && width == how.width;
@@ -284,28 +293,37 @@ static LaneOptions lane_options(const Compilation *c) {
     return how;
 }
 
+static void before_loop_pass(void *data, const LoopPass *p, Tree *t) {
+    Compilation *c = data;
+    str_free(&c->dumped);
+    if (is_dumped(c, p->name)) tree_print(&c->dumped, t);
+    compile_stage(c, p->name);
+}
+
+static void after_loop_pass(void *data, const LoopPass *p, Tree *t) {
+    Compilation *c = data;
+    if (verifying(c)) tree_verify(t);
+    dump_tree(c, p->name, t, false);
+    if (c->after_loop_pass) c->after_loop_pass(c->after_data, p, t);
+}
+
 Tree **compile_trees(Compilation *c, FuncList funcs) {
     const Options *o = c->opt;
+    const LoopPassHook hook = {before_loop_pass, after_loop_pass, c};
     Tree **trees = ARENA_ARRAY(c->arena, Tree *, funcs.n + 1);
-    LaneOptions how = lane_options(c);
+    LoopOptions how = loop_options(c);
     bool cuda = o->target == TARGET_CUDA;
-    compile_stage(c, "lower");
     for (int i = 0; i < funcs.n; i++) {
+        compile_stage(c, "lower");
         bool positive = funcs.positive && funcs.positive[i];
         if (positive) explain_of(c, funcs.positive[i], true);
         explain_of(c, funcs.f[i], !positive);
         funcs.f[i]->ir->entry = i;
         trees[i] = lower_func(c->arena, funcs.f[i], funcs.positive ? funcs.positive[i] : NULL);
         vec_push(&c->trees, trees[i]);
-        if (cuda) lower_speculate(c->arena, trees[i]);
-        if (cuda) products_split(c->arena, trees[i], how.precise, how.always, how.fast);
-        if (cuda) lower_merge_grids(c->arena, trees[i], how.precise), lower_share(c->arena, trees[i], how.precise);
-        if (cuda && !how.precise) lower_steps(c->arena, trees[i], (int64_t)c->machine.device_steps);
-        if (cuda) recurrences_split(c->arena, trees[i], how.precise, how.always, how.fast);
-        if (cuda) lower_spread(c->arena, trees[i], how.precise, how.always);
-        if (cuda) grid_choose(c->arena, trees[i], how.precise, o->fast_atomics);
-        else if (o->level >= 2) schedule(c, trees[i], &how);
         if (verifying(c)) tree_verify(trees[i]);
+        dump_tree(c, "lower", trees[i], true);
+        loop_passes_run(c->arena, trees[i], &how, o->nloop_passes, o->loop_passes, hook);
     }
     if (o->level >= 2 && o->lanes && funcs.n && !cuda) warn_wishes(c, funcs.f[0]->ir);
     return trees;

@@ -30,6 +30,9 @@ typedef struct Compilation {
     double started;    // the stage that is running
     bool keep_customs; // see Ir
     Machine machine;   // for the schedule
+    void (*after_loop_pass)(void *data, const struct LoopPass *p, Tree *t); // for tests; NULL: nobody looks on
+    void *after_data;
+    Str dumped; // --dump-after: the tree before the pass
 } Compilation;
 
 typedef struct FuncList {
@@ -51,9 +54,9 @@ bool compile_load(Compilation *c, const Source *src);
 bool compile_funcs(Compilation *c, bool raw, FuncList *out);
 // Runs the passes that opt names; without `plan`, only those before the program is arranged for loops.
 void compile_passes(Compilation *c, FuncList *funcs, bool plan);
-// The loop trees of the functions.
 // Loads the libraries of --load, and requires every C function that the functions call to be there. False after an error.
 bool compile_externs(Compilation *c, FuncList funcs);
+// The loop trees of the functions, after the passes over loop trees that opt names.
 Tree **compile_trees(Compilation *c, FuncList funcs);
 // NULL after an error. To be freed by cpu_delete.
 CpuModule *compile_module(Compilation *c, FuncList funcs, Tree *const *trees, bool callable);

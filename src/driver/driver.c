@@ -8,6 +8,7 @@
 #include "driver/help.h"
 #include "driver/manual.h"
 #include "driver/options_table.h"
+#include "driver/passes.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
@@ -204,6 +205,7 @@ static void print_text(const Options *opt, Str *out) {
     if (opt->help) help_print(out, opt->command, help_width());
     else if (opt->version) print_version(out);
     else if (opt->command == COMMAND_USAGE) help_print(out, opt->word ? command_named(opt->word) : COMMAND_COMPILE, help_width());
+    else if (opt->command == COMMAND_PASSES) passes_print(out);
     else if (opt->command == COMMAND_COMPLETION) completion_print(out, opt->word);
     else if (opt->command == COMMAND_MAN) manual_print(out);
 }

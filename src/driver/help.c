@@ -138,8 +138,10 @@ void help_print(Str *out, Command command, int width) {
     if (emits) str_puts(out, "\nKinds of output:\n");
     for (int i = 0; i < EMIT_COUNT && emits; i++) named_row(&p, emit_rows[i].name, emit_rows[i].help);
     if (command_rows[command].shape < SHAPE_WORD) warnings(&p);
-    if (optimises) str_puts(out, "\nPasses, in order:\n");
+    if (optimises) str_puts(out, "\nPasses over values, in order:\n");
     for (const Pass *pass = pass_table; pass->name && optimises; pass++) named_row(&p, pass->name, pass->help);
+    if (optimises) str_puts(out, "\nThen passes over loop trees:\n");
+    for (const LoopPass *pass = loop_passes; pass->name && optimises; pass++) named_row(&p, pass->name, pass->help);
     if (optimises) str_puts(out, "\nTopics of --explain:\n");
     for (int i = 0; i < EXPLAIN_TOPICS && optimises; i++)
         named_row(&p, explain_topic_name((ExplainTopic)i), explain_topic_help((ExplainTopic)i));

@@ -157,8 +157,10 @@ void manual_print(Str *out) {
     str_puts(out, ".SH TOPICS OF \\-\\-EXPLAIN\n");
     for (int k = 0; k < EXPLAIN_TOPICS; k++)
         put_entry(out, explain_topic_name((ExplainTopic)k), explain_topic_help((ExplainTopic)k));
-    str_puts(out, ".SH PASSES\nIn the order in which they run:\n");
+    str_puts(out, ".SH PASSES\nIn the order in which they run, over values:\n");
     for (const Pass *p = pass_table; p->name; p++) put_entry(out, p->name, p->help);
+    str_puts(out, ".PP\nThen over loop trees:\n");
+    for (const LoopPass *p = loop_passes; p->name; p++) put_entry(out, p->name, p->help);
     put_response_files(out);
     str_puts(out, ".SH EXIT STATUS\n");
     put_entry(out, "0", "success");

@@ -24,6 +24,7 @@ void options_init(Options *o) {
                    .threads = -1};
     o->seed = 1, o->low = -1, o->high = 1, o->trials = 3, o->min_time = 1, o->runs = 20;
     for (const Pass *p = pass_table; p->name; p++) o->passes[o->npasses++] = p;
+    for (const LoopPass *p = loop_passes; p->name; p++) o->loop_passes[o->nloop_passes++] = p;
     for (int i = 0; i < WARNING_COUNT; i++) o->warn[i] = warning_info[i].on;
 }
 
@@ -87,19 +88,31 @@ static bool choose(OptionReader *r, const OptionRow *row, const char *value, int
     return false;
 }
 
-static const Pass *find_pass(OptionReader *r, const OptionRow *row, const char *name) {
-    const Pass *p = pass_find(name);
-    if (p) return p;
+// A name that is none of those that the option may have.
+static bool no_pass(OptionReader *r, const OptionRow *row, const char *name) {
     NameGuess guess = {.wanted = name};
-    for (p = pass_table; p->name; p++) name_guess(&guess, p->name);
+    const char *choice;
+    for (int k = 0; (choice = option_choice(row->value, k)); k++) name_guess(&guess, choice);
     wrong(r, "--%s: there is no pass `%s`", row->name, name);
-    if (guess.best) {
-        wrong(r, "; did you mean `%s`?", guess.best);
-        return NULL;
-    }
+    if (guess.best) return wrong(r, "; did you mean `%s`?", guess.best);
     str_puts(r->message, "; the passes are");
-    for (p = pass_table; p->name; p++) str_printf(r->message, " %s", p->name);
-    return NULL;
+    for (int k = 0; (choice = option_choice(row->value, k)); k++) str_printf(r->message, " %s", choice);
+    return false;
+}
+
+static bool disable_pass(OptionReader *r, const OptionRow *row, const char *name) {
+    Options *o = r->o;
+    const Pass *p = pass_find(name);
+    const LoopPass *l = loop_pass_find(name);
+    if (p) vec_push(&r->disabled, p);
+    if (p) return true;
+    if (!l) return no_pass(r, row, name);
+    if (l->when & NEEDED) return wrong(r, "--%s: `%s` cannot be left out: code is made from what it decides", row->name, name);
+    int n = 0;
+    for (int k = 0; k < o->nloop_passes; k++)
+        if (o->loop_passes[k] != l) o->loop_passes[n++] = o->loop_passes[k];
+    o->nloop_passes = n;
+    return true;
 }
 
 static bool disable_rule(OptionReader *r, const OptionRow *row, const char *name) {
@@ -116,16 +129,22 @@ static bool disable_rule(OptionReader *r, const OptionRow *row, const char *name
 }
 
 static bool read_passes(OptionReader *r, const OptionRow *row, const char *list) {
-    r->listed = true;
-    r->o->npasses = 0;
+    Options *o = r->o;
+    bool loops = row->id == OPTION_LOOP_PASSES;
+    int *count = loops ? &o->nloop_passes : &o->npasses;
+    *(loops ? &o->loops_listed : &r->listed) = true;
+    *count = 0;
     while (*list) {
         size_t n = strcspn(list, ",");
         char name[64];
         snprintf(name, sizeof name, "%.*s", (int)n, list);
-        const Pass *p = find_pass(r, row, name);
-        if (!p) return false;
-        if (r->o->npasses == PASS_MAX) return wrong(r, "--passes: at most %d passes can be run", PASS_MAX);
-        r->o->passes[r->o->npasses++] = p;
+        const Pass *p = loops ? NULL : pass_find(name);
+        const LoopPass *l = loops ? loop_pass_find(name) : NULL;
+        if (!p && !l) return no_pass(r, row, name);
+        if (*count == PASS_MAX) return wrong(r, "--%s: at most %d passes can be run", row->name, PASS_MAX);
+        if (p) o->passes[*count] = p;
+        else o->loop_passes[*count] = l;
+        ++*count;
         list += n;
         if (*list == ',') list++;
     }
@@ -312,12 +331,9 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
     case OPTION_ERROR_LIMIT: return read_number(r, row, value, 1000000, &o->error_limit);
     case OPTION_WARN: return read_warning(r, value);
     case OPTION_WERROR: return o->werror = true;
-    case OPTION_PASSES: return read_passes(r, row, value);
-    case OPTION_DISABLE_PASS: {
-        const Pass *p = find_pass(r, row, value);
-        if (p) vec_push(&r->disabled, p);
-        return p;
-    }
+    case OPTION_PASSES:
+    case OPTION_LOOP_PASSES: return read_passes(r, row, value);
+    case OPTION_DISABLE_PASS: return disable_pass(r, row, value);
     case OPTION_DISABLE_RULE: return disable_rule(r, row, value);
     case OPTION_NO_COARSEN:
         for (k = 0; k < RULE_COUNT; k++) o->rules_off[k] |= rule_info[k].coarse;
@@ -330,7 +346,9 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
     }
     case OPTION_DUMP_AFTER:
         o->dump_after = value;
-        return !strcmp(value, "all") || !strcmp(value, "elaborate") || find_pass(r, row, value);
+        for (k = 0; option_choice(row->value, k); k++)
+            if (!strcmp(value, option_choice(row->value, k))) return true;
+        return no_pass(r, row, value);
     case OPTION_TIME_PASSES: return o->time_passes = true;
     case OPTION_EXPLAIN: return read_topics(r, row, value);
     case OPTION_CHECK_BOUNDS:

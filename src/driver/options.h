@@ -4,6 +4,7 @@
 
 #include "cpu/cpu.h"
 #include "ir/rule.h"
+#include "lower/loop_passes.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/str.h"
@@ -83,6 +84,9 @@ typedef struct Options {
     bool json;
     const struct Pass *passes[PASS_MAX]; // what to run, in order
     int npasses;
+    const struct LoopPass *loop_passes[PASS_MAX]; // likewise of those over loop trees
+    int nloop_passes;
+    bool loops_listed; // these were named one by one
     bool rules_off[RULE_COUNT];
     int64_t fuel;           // how many rewritings; -1: any number
     const char *dump_after; // a pass, "elaborate", "all", or NULL

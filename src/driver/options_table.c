@@ -49,15 +49,25 @@ const char *option_spelling(const OptionRow *row, char *buffer, size_t size) {
 
 bool option_is_glued(const OptionRow *row) { return row->value && row->letter && option_choice(row->value, 0); }
 
-static int pass_count(void) {
-    int n = 0;
-    while (pass_table[n].name) n++;
-    return n;
+static const char *loop_pass_choice(int k) {
+    for (const LoopPass *p = loop_passes; p->name; p++)
+        if (k-- == 0) return p->name;
+    return NULL;
+}
+
+// Passes over values, over loop trees, then names of other stages.
+static const char *stage_choice(int k, const char *const *others) {
+    for (const Pass *p = pass_table; p->name; p++)
+        if (k-- == 0) return p->name;
+    for (const LoopPass *p = loop_passes; p->name; p++)
+        if (k-- == 0) return p->name;
+    return others[k];
 }
 
 const char *option_choice(const char *value, int k) {
     static const char *const levels[] = {"0", "1", "2", "3", NULL}, *const machines[] = {"cpu", "cuda", NULL};
-    static const char *const cpus[] = {"native", "baseline", NULL}, *const stages[] = {"elaborate", "all", NULL};
+    static const char *const cpus[] = {"native", "baseline", NULL}, *const stages[] = {"elaborate", "lower", "all", NULL};
+    static const char *const none[] = {NULL};
     static const char *const shells[] = {"bash", "zsh", "fish", NULL};
     static const char *const warnings[] = {"all", "error",
 #define WARNING(id, name, ...) name, "no-" name,
@@ -66,17 +76,16 @@ const char *option_choice(const char *value, int k) {
     const char *const *list = NULL;
     if (!value) return NULL;
     if (!strcmp(value, "KIND,...")) return k < EMIT_COUNT ? emit_rows[k].name : NULL;
-    if (!strcmp(value, "PASS") || !strcmp(value, "PASS,...")) return pass_table[k].name;
+    if (!strcmp(value, "PASS,...")) return pass_table[k].name;
+    if (!strcmp(value, "LOOP-PASS,...")) return loop_pass_choice(k);
+    if (!strcmp(value, "PASS")) return stage_choice(k, none);
     if (!strcmp(value, "RULE")) {
         for (int i = 0; i < RULE_COUNT; i++)
             if (!rule_info[i].form && k-- == 0) return rule_info[i].name;
         return NULL;
     }
     if (!strcmp(value, "[TOPIC,...]")) return k < EXPLAIN_TOPICS ? explain_topic_name((ExplainTopic)k) : NULL;
-    if (!strcmp(value, "STAGE")) {
-        int n = pass_count();
-        return k < n ? pass_table[k].name : stages[k - n];
-    }
+    if (!strcmp(value, "STAGE")) return stage_choice(k, stages);
     if (!strcmp(value, "[COMMAND]")) return k + 1 < COMMAND_COUNT ? command_rows[k + 1].name : NULL;
     if (!strcmp(value, "SHELL")) list = shells;
     if (!strcmp(value, "MODE")) list = option_fp_names;

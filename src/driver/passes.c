@@ -1,5 +1,6 @@
 #include "driver/passes.h"
 
+#include "lower/loop_passes.h"
 #include "pass/pass.h"
 
 #include <stdlib.h>
@@ -32,4 +33,28 @@ bool pass_run(const Pass *p, Func *f) {
     bool changed = bytes && memcmp(before, f->outputs, bytes);
     free(before);
     return changed;
+}
+
+// ---- the pipeline as text
+
+static const char *target_name(LoopTarget t) { return t == CPU ? "CPU" : t == GPU ? "GPU" : "both"; }
+
+static const char *when_name(const LoopPass *p) {
+    if (p->when & WHEN_FAST) return "fast";
+    if (p->when & WHEN_REORDERED) return "not precise";
+    return p->when & WHEN_THREADS ? "threads" : "";
+}
+
+// The least level of -O.
+static int level_of(const LoopPass *p) { return p->when & (WHEN_SCHEDULED | WHEN_LANES) ? 2 : 0; }
+
+void passes_print(Str *out) {
+    str_puts(out, "over values, from -O1\n");
+    for (const Pass *p = pass_table; p->name; p++) str_printf(out, "  %-12s%s\n", p->name, p->help);
+    str_puts(out, "over loop trees: target, least -O, and where not always: with which --fp, or --threads\n");
+    for (const LoopPass *p = loop_passes; p->name; p++)
+        str_printf(out, "  %-12s%-5sO%d %-12s%s\n", p->name, target_name(p->target), level_of(p), when_name(p), p->help);
+    str_puts(out, "by the back ends themselves\n");
+    for (const BackEndDecision *d = back_end_decisions; d->name; d++)
+        str_printf(out, "  %-12s%-5s%-15s%s\n", d->name, target_name(d->target), d->file, d->help);
 }

@@ -3,6 +3,7 @@
 #define DRIVER_PASSES_H
 
 #include "ir/ir.h"
+#include "support/str.h"
 
 // What a pass needs of a program, and what holds after it.
 typedef enum PassProperty {
@@ -25,5 +26,8 @@ const Pass *pass_find(const char *name); // NULL if there is none
 const char *pass_establishing(unsigned property);
 // Runs p on f; true if it changed anything.
 bool pass_run(const Pass *p, Func *f);
+
+// The whole pipeline, a line each: passes over values, passes over loop trees, and what back ends decide by themselves.
+void passes_print(Str *out);
 
 #endif

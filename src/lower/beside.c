@@ -7,6 +7,7 @@
 // then it is done by tensor cores (include/fsmc/cuda/factors.h), which can add up what they have; another product may be cuBLAS's.
 #include "lower/effects.h"
 #include "lower/internal.h"
+#include "lower/loop_passes.h"
 #include "lower/product.h"
 
 typedef struct Joiner {
@@ -70,7 +71,8 @@ static void take_all(Joiner *z, Block *b) {
     }
 }
 
-void products_take_sums(Arena *arena, Tree *tree) {
+void loops_beside(Arena *arena, Tree *tree, const LoopOptions *opt) {
+    (void)opt;
     Joiner z = {.arena = arena, .tree = tree};
     z.def = definitions(&z, NULL);
     take_all(&z, tree->body);

@@ -59,7 +59,7 @@ static Stmt *put_outer(Blocks *z, Block *to, const char *name, Temp count) {
     return s;
 }
 
-static void choose_sizes(Blocks *z, const LaneOptions *opt) {
+static void choose_sizes(Blocks *z, const LoopOptions *opt) {
     const Contraction *c = z->c;
     int size = (int)kind_size(kind_of(z)), registers = opt->machine->registers ? (int)opt->machine->registers : opt->registers;
     int taken = VECTORS * (c->n[COLUMN] + (c->ops > 1)) + c->n[ROW];
@@ -413,7 +413,7 @@ static Temp put_choice(Blocks *z, Block *to, Temp cond, Temp yes, Temp no) {
 }
 
 // How many parts of the k threads take, and whether they do.
-static Temp put_parts_wanted(Blocks *z, Block *to, const LaneOptions *opt, Temp *wanted) {
+static Temp put_parts_wanted(Blocks *z, Block *to, const LoopOptions *opt, Temp *wanted) {
     Temp over = z->n[OVER], few = put_number(z, to, FEW_PARTS), many = put_number(z, to, MANY_PARTS);
     Temp long_enough = put_test(z, to, OP_le, put_number(z, to, (int64_t)MANY_PARTS * MANY_OVER), over);
     Temp parts = put_choice(z, to, long_enough, many, few);
@@ -454,7 +454,7 @@ static void put_by_groups(Blocks *z, Block *to) {
     for (int side = ROW; side <= COLUMN; side++) z->from[side] = z->step[side] = z->end[side] = -1;
 }
 
-void contraction_put(Builder *b, const LaneOptions *opt, Contraction *c, Block *to) {
+void contraction_put(Builder *b, const LoopOptions *opt, Contraction *c, Block *to) {
     Blocks blocks = {.b = b, .c = c, .part = -1, .from = {-1, -1}, .step = {-1, -1}, .end = {-1, -1}}, *z = &blocks;
     choose_sizes(z, opt);
     for (int v = 0; v < VARS; v++) z->n[v] = c->loop[v]->args[0];

@@ -43,7 +43,7 @@ static Block *clone_block(Cloner *z, const Block *block);
 
 static Stmt *clone_stmt(Cloner *z, const Stmt *s) {
     Stmt *copy = arena_copy(z->arena, s, sizeof *s);
-    copy->args = clone_temps(z, s->nargs, s->args);
+    copy->args = clone_temps(z, s->nargs, s->args), copy->opened = NULL;
     if (s->kind == ST_NEW) make_buf(z, s->buf);
     copy->buf = clone_buf(z, s->buf), copy->src = clone_buf(z, s->src);
     if (s->in) {

@@ -8,6 +8,7 @@
 //     a = 0; for i { for j { a[j] += e } }; for j { b[j] += a[j] }      becomes     for i { for j { b[j] += e } }
 #include "lower/effects.h"
 #include "lower/internal.h"
+#include "lower/loop_passes.h"
 #include "lower/lower.h"
 
 #include <string.h>
@@ -197,8 +198,8 @@ static void share_in_nests(Sharer *z, Block *block) {
     }
 }
 
-void lower_share(Arena *arena, Tree *tree, bool strict) {
-    Sharer z = {.tree = tree, .strict = strict};
+void loops_common(Arena *arena, Tree *tree, const LoopOptions *opt) {
+    Sharer z = {.tree = tree, .strict = opt->precise};
     int bufs = 1;
     for (int i = 0; i < tree->bufs.len; i++)
         if (bufs <= tree->bufs.data[i]->id) bufs = tree->bufs.data[i]->id + 1;

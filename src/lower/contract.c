@@ -18,6 +18,7 @@
 
 #include "lower/cost.h"
 #include "lower/effects.h"
+#include "lower/loop_passes.h"
 #include "lower/product.h"
 
 enum { BUDGET = 64, MOST_OPS = 6, CHEAP = 2, MOST_AFTER = 8, MOST_INSIDE = 120 };
@@ -27,7 +28,7 @@ enum { LEAST = 24, LEAST_WORK = 1 << 17, LEAST_PLAIN = 12, LEAST_PLAIN_WORK = 1 
 typedef struct Contractor {
     Builder b;
     Model m;
-    const LaneOptions *opt;
+    const LoopOptions *opt;
     Map seen; // loops that stay as they are
     // Of the nest that is looked at:
     Stmt **def;        // by temp
@@ -624,10 +625,10 @@ static bool contract_all(Contractor *z, Block *block) {
     return false;
 }
 
-void lanes_contract(Arena *arena, Tree *tree, const LaneOptions *opt) {
+void loops_contract(Arena *arena, Tree *tree, const LoopOptions *opt) {
     Map seen = {0};
     bool any = false;
-    for (bool more = !opt->precise; more;) {
+    for (bool more = true; more;) {
         Contractor z = {.b = {.arena = arena, .tree = tree}, .opt = opt, .seen = seen};
         z.m = (Model){.machine = opt->machine,
                       .roots = opt->roots,

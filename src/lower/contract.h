@@ -33,6 +33,6 @@ static inline void *contraction_key(Temp t) { return (void *)((intptr_t)t + 1); 
 static inline bool contraction_makes(const Contraction *c, Temp t) { return map_get(&c->made, contraction_key(t)); }
 
 // The contraction in blocks, at the end of a block of statements. (blocks.c)
-void contraction_put(Builder *b, const LaneOptions *opt, Contraction *c, Block *to);
+void contraction_put(Builder *b, const LoopOptions *opt, Contraction *c, Block *to);
 
 #endif

@@ -9,6 +9,7 @@
 #include "lower/effects.h"
 #include "lower/independent.h"
 #include "lower/internal.h"
+#include "lower/loop_passes.h"
 
 // A nest that does nothing but convert all of an array.
 typedef struct Conversion {
@@ -174,9 +175,9 @@ static void make_there(Converter *z, const Conversion *c) {
     stmt_drop(c->nest);
 }
 
-void lower_convert(Arena *arena, Tree *tree, bool strict) {
+void loops_convert(Arena *arena, Tree *tree, const LoopOptions *opt) {
     Converter z = {.arena = arena, .tree = tree};
-    iter_init(&z.it, arena, tree, strict);
+    iter_init(&z.it, arena, tree, opt->precise);
     bool any = false;
     for (int i = 0; i < tree->body->stmts.len; i++) {
         Conversion c;

@@ -26,6 +26,7 @@
 #include "lower/build.h"
 #include "lower/effects.h"
 #include "lower/internal.h"
+#include "lower/loop_passes.h"
 
 #include <string.h>
 
@@ -580,8 +581,8 @@ static void look(Copier *z, Block *block) {
     }
 }
 
-void lower_spare_copies(Arena *arena, Tree *tree, bool strict) {
-    Copier z = {.b = {.arena = arena, .tree = tree}, .temps = tree->temps.len, .strict = strict};
+void loops_copies(Arena *arena, Tree *tree, const LoopOptions *opt) {
+    Copier z = {.b = {.arena = arena, .tree = tree}, .temps = tree->temps.len, .strict = opt->precise};
     z.def = ARENA_ARRAY(arena, Stmt *, z.temps + 1);
     z.uses = ARENA_ARRAY(arena, int, tree->bufs.len + 1);
     z.passed = ARENA_ARRAY(arena, bool, tree->bufs.len + 1);

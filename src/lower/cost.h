@@ -28,6 +28,12 @@ typedef struct Model {
     bool chained; // the iterations of the loop around it run one after the other
 } Model;
 
+// A model of the tree as it is, and its end. (lanes.c)
+void model_begin(Model *m, Arena *arena, Tree *tree, const LoopOptions *opt);
+void model_end(Model *m);
+// Finds which loops have lanes because attributes say so (`wished`). Their iterations must be independent, and those of no other
+// around; inside: one around the block has lanes. (lanes.c)
+void model_hear(Model *m, const Block *block, bool inside);
 // Finds the sizes by which extents of loops are less than others, as those of windows: they are short, and the others long.
 void model_find_windows(Model *p);
 // The least time of the loop, those inside being treated as is best for each of them, and whether it is with lanes.
@@ -38,10 +44,5 @@ bool model_look(Model *p, Stmt *loop);
 double model_lanes(Model *p, const Block *block, int vectors);
 bool model_adds(const Block *block); // to cells or arrays
 bool model_wished(const Model *p, const Stmt *loop);
-// Gives dear scalar work beside loops with lanes a loop of its own; whether there was any: the iterations are to be looked at
-// afresh then. (split.c)
-bool lanes_split(Model *p);
-// Says what loops outside of others store past the caches (Stmt.streams), after lanes were chosen. (stream.c)
-void lanes_stream(Model *p);
 
 #endif

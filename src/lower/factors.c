@@ -7,6 +7,7 @@
 // twice, and a product has arithmetic to spare (include/fsmc/cuda/factors.h).
 #include "lower/effects.h"
 #include "lower/internal.h"
+#include "lower/loop_passes.h"
 #include "lower/product.h"
 
 enum { COST = 8, DEAR = 4 }; // of an element, in additions, none of which is dear
@@ -186,4 +187,9 @@ void products_take_factors(Arena *arena, Tree *tree, Block *b, Block *const *sco
         if (s->kind == ST_FOR && take(&z, b, i)) continue;
         products_take_factors(arena, tree, s->body, scope, nscope), products_take_factors(arena, tree, s->other, scope, nscope);
     }
+}
+
+void loops_factors(Arena *arena, Tree *tree, const LoopOptions *opt) {
+    (void)opt;
+    products_take_factors(arena, tree, tree->body, &tree->body, 1);
 }

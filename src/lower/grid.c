@@ -8,6 +8,7 @@
 #include "lower/grid.h"
 
 #include "lower/independent.h"
+#include "lower/loop_passes.h"
 
 // A loop of fewer iterations than FEW is left to one thread; a nest deeper than DEEPEST is cut.
 enum { FEW = 32, DEEPEST = 4 };
@@ -157,9 +158,9 @@ static void choose(Chooser *z, Block *block) {
     }
 }
 
-void grid_choose(Arena *arena, Tree *tree, bool precise, bool atomics) {
-    Chooser z = {.arena = arena, .tree = tree, .atomics = atomics};
-    iter_init(&z.it, arena, tree, precise);
+void loops_grids(Arena *arena, Tree *tree, const LoopOptions *opt) {
+    Chooser z = {.arena = arena, .tree = tree, .atomics = opt->atomics};
+    iter_init(&z.it, arena, tree, opt->precise);
     z.it.places = true;
     choose(&z, tree->body);
     iter_free(&z.it);

@@ -17,9 +17,6 @@ typedef struct Grid {
     Buf **atomic; // likewise, where that is not to be: they add at once, in any order
 } Grid;
 
-// Notes in Stmt.grid which loops are grids: the outermost whose iterations are independent, unless they are known to be few.
-// precise: sums keep their order, so that a loop with one is no grid. atomics: arrays are added to at once.
-void grid_choose(Arena *arena, Tree *tree, bool precise, bool atomics);
 // Is there a grid in the block, or inside of what is in it?
 bool grid_inside(const Block *block);
 // Is there an inner grid in the block, or inside of what is in it?

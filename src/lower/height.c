@@ -2,6 +2,7 @@
 // three factors the one that is there last is multiplied last, if all that the next iteration waits for is there earlier then. This
 // is done with --fp=fast, for loops that have no lanes, and where there is time for one operation more.
 #include "lower/internal.h"
+#include "lower/loop_passes.h"
 
 enum { MULTIPLY = 4, ADD = 3, UNIT = 14, ROOT = 20, FUNCTION = 40, OTHER = 1 }; // cycles
 enum { LONGEST = 2000, ROUNDS = 16, SPARE = 4096, NEVER = INT32_MIN / 2 };
@@ -191,7 +192,8 @@ static void look(Heights *h, const Block *block) {
     }
 }
 
-void lower_heights(Arena *arena, Tree *tree) {
+void loops_heights(Arena *arena, Tree *tree, const LoopOptions *opt) {
+    (void)opt;
     const int room = tree->temps.len + SPARE;
     Heights h = {.arena = arena, .tree = tree, .room = room};
     h.def = ARENA_ARRAY(arena, Stmt *, room);

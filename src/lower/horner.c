@@ -7,6 +7,7 @@
 // differences of numbers that are near each other still is.
 #include "lower/build.h"
 #include "lower/internal.h"
+#include "lower/loop_passes.h"
 
 #include <math.h>
 #include <string.h>
@@ -190,7 +191,8 @@ static void look(Horner *z, Block *block) {
     }
 }
 
-void lower_horner(Arena *arena, Tree *tree) {
+void loops_horner(Arena *arena, Tree *tree, const LoopOptions *opt) {
+    (void)opt;
     Horner z = {.b = {.arena = arena, .tree = tree}};
     const int temps = tree->temps.len;
     z.def = ARENA_ARRAY(arena, Stmt *, temps + 1);

@@ -154,32 +154,6 @@ Stmt *tree_clone_with(Arena *arena, Tree *tree, const Stmt *s, Map *temps, Map *
 // A copy of a loop, where arrays that are new in an iteration, but made outside of the loop, are others: they are made in the
 // block. (clone.c)
 Stmt *tree_clone_apart(Arena *arena, Tree *tree, const Stmt *loop, Block *to);
-// Cuts loops whose iterations go over many matrices into tiles, so that each matrix is read once for a tile. (tile.c)
-void lanes_tile(Arena *arena, Tree *tree, const LaneOptions *opt);
-// Large sums of products, as those of matrices, are done in blocks whose sums registers hold. (contract.c)
-void lanes_contract(Arena *arena, Tree *tree, const LaneOptions *opt);
-// Sequential loops that add products to matrices go in strips of iterations, and do that after each of them. (postpone.c)
-void lanes_postpone(Arena *arena, Tree *tree, bool precise);
-// Cuts loops where conditions on their index begin and cease to hold; precise: x + 0.0 is not x. (peel.c)
-void lanes_peel(Arena *arena, Tree *tree, bool precise);
-// Loops over a few independent things around loops over data go inside of these. (turn.c)
-void lanes_turn(Arena *arena, Tree *tree, bool precise);
-// Loops that write to many large columns of a result go over strips. (strip.c)
-void lanes_strip(Arena *arena, Tree *tree, const LaneOptions *opt);
-// Loops over directions skip those in which all is zero. (narrow.c)
-void lanes_narrow(Arena *arena, Tree *tree, const LaneOptions *opt);
-// Makes loops over what starts elsewhere say so: Stmt.shifted. (shift.c)
-void lanes_shift(Arena *arena, Tree *tree);
-// Gives a loop with lanes, which is in the block, copies of the rows that pay; def: what makes each of the first `known` temps.
-// streams: large results may go past the caches. (stage.c)
-void lanes_stage(Arena *arena, Tree *tree, Stmt *const *def, int known, Block *block, Stmt *loop, const Machine *machine,
-                 bool streams);
-// Lets iterations of loops in the block share their inner loops: as far as the registers reach, if it is that of a loop with blocks
-// of so many vectors, else (0) where attributes say so; def: what makes each of the first `known` temps. (jam.c)
-void lanes_jam(Arena *arena, Tree *tree, int known, Stmt *const *def, Block *block, int vectors, const LaneOptions *opt);
-// Lets innermost loops in a loop with blocks of lanes make several sums over the lanes at once, where arrays are large. (jam.c)
-void lanes_group(Arena *arena, Tree *tree, int known, Stmt *const *def, Stmt *loop, const LaneOptions *opt);
-
 // A sum of multiples of temps, and a number.
 enum { LINEAR_TERMS = 6 };
 typedef struct Linear {
@@ -200,23 +174,6 @@ void stmt_drop(Stmt *s);                 // to be taken out of its block by …
 void block_sweep(Block *block);          // … this, from all blocks inside, too
 // Removes what nothing needs any more: values, arrays that are not loaded, and loops and branches without anything in them.
 void lower_remove_dead(Arena *arena, Tree *tree);
-
-// Makes arrays that are only converted to results as these. (convert.c)
-void lower_convert(Arena *arena, Tree *tree, bool strict);
-// Makes arrays where they would be copied or added to, without zeros first where these are not needed, and lets steps of sequential
-// loops work on their state instead of a copy. strict: sums keep their order. (copies.c)
-void lower_spare_copies(Arena *arena, Tree *tree, bool strict);
-// Writes out short loops where that decides conditions on their index or brings loops inside of them together, and turns fills
-// and copies into loops that may become one with others: these are noted in `opened`, each with what it was. strict: sums keep
-// their order. (unfold.c)
-void lower_unfold(Arena *arena, Tree *tree, bool strict, Map *opened);
-// Of several quotients by a root and by powers of it in a loop: one, and products. (inverse.c)
-void lower_inverses(Arena *arena, Tree *tree);
-// Polynomials of one number in Horner's form, where that saves operations. (horner.c)
-void lower_horner(Arena *arena, Tree *tree);
-// Makes one loop of two that follow each other where an iteration needs no other iteration of the first, takes back what was
-// opened in vain, and removes what nothing needs any more. (merge.c)
-void lower_merge(Arena *arena, Tree *tree, bool strict, Map *opened);
 
 // ---- statements (scope.c)
 Temp lower_temp(Lower *l, Kind kind, const char *name);

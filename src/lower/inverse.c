@@ -3,6 +3,7 @@
 // are products. Only with
 // --fp=fast, since the last bits may differ.
 #include "lower/internal.h"
+#include "lower/loop_passes.h"
 
 enum { HIGHEST = 4, PARTS = 3 }; // power of 1 / z; numbers in a product
 
@@ -204,7 +205,8 @@ static void note(Inverter *z, const Block *block) {
     }
 }
 
-void lower_inverses(Arena *arena, Tree *tree) {
+void loops_inverse(Arena *arena, Tree *tree, const LoopOptions *opt) {
+    (void)opt;
     Inverter z = {.arena = arena, .tree = tree, .known = tree->temps.len};
     z.def = ARENA_ARRAY(arena, Stmt *, tree->temps.len + 1);
     z.root = ARENA_ARRAY(arena, int, tree->temps.len + 1);

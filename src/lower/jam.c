@@ -10,6 +10,7 @@
 // the sums over the lanes of several vectors at once are cheaper than one after the other (cpu/sums.c). Small arrays, of which
 // each lane may have a copy, are left alone.
 #include "lower/internal.h"
+#include "lower/loop_passes.h"
 
 #include <stdlib.h>
 
@@ -738,7 +739,9 @@ static void sums_of(Jammer *z, Stmt *lanes, int width) {
     vec_free(&before.stmts);
 }
 
-void lanes_jam(Arena *arena, Tree *tree, int known, Stmt *const *def, Block *block, int vectors, const LaneOptions *opt) {
+// In the block of a loop with blocks of so many vectors as far as the registers reach, else (0) where attributes say so, or
+// iterations share a row that LLVM adds up. def: what makes each of the first `known` temps.
+static void jam(Arena *arena, Tree *tree, const LoopOptions *opt, int known, Stmt *const *def, Block *block, int vectors) {
     int registers = opt->machine->registers ? (int)opt->machine->registers : opt->registers;
     Jammer z = {.arena = arena,
                 .tree = tree,
@@ -753,9 +756,20 @@ void lanes_jam(Arena *arena, Tree *tree, int known, Stmt *const *def, Block *blo
     vec_free(&z.changed);
 }
 
-void lanes_group(Arena *arena, Tree *tree, int known, Stmt *const *def, Stmt *loop, const LaneOptions *opt) {
-    Jammer z = {.arena = arena, .tree = tree, .machine = opt->machine, .def = def, .known = known};
-    sums_of(&z, loop, opt->width);
+void loops_jam(Arena *arena, Tree *tree, const LoopOptions *opt, const LaneLoop *at) {
+    if (at->loop->lanes > 1) jam(arena, tree, opt, at->known, at->def, at->loop->body, at->loop->lanes);
+}
+
+void loops_jam_rows(Arena *arena, Tree *tree, const LoopOptions *opt) {
+    Stmt **def = ARENA_ARRAY(arena, Stmt *, tree->temps.len + 1);
+    tree_definitions(tree->body, def);
+    jam(arena, tree, opt, tree->temps.len, def, tree->body, 0);
+}
+
+void loops_group(Arena *arena, Tree *tree, const LoopOptions *opt, const LaneLoop *at) {
+    if (at->loop->lanes <= 1 || opt->width <= 2) return;
+    Jammer z = {.arena = arena, .tree = tree, .machine = opt->machine, .def = at->def, .known = at->known};
+    sums_of(&z, at->loop, opt->width);
     map_free(&z.made), map_free(&z.number);
     vec_free(&z.changed);
 }

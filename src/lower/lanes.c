@@ -5,20 +5,15 @@
 // and other arrays are written at the index of the loop itself. Each lane has its own copy of what is new in an iteration.
 // Of a nest, the loop is taken for which the model (cost.c) says the least time.
 #include "lower/cost.h"
+#include "lower/loop_passes.h"
 
-enum { VECTORS = 4, MOST_VECTORS = 8, ROW_VECTORS = 2, LARGEST_TREE = 100000 };
-
-typedef struct Chosen {
-    Block *block; // with the loop in it
-    Stmt *loop;
-} Chosen;
+enum { VECTORS = 4, MOST_VECTORS = 8, ROW_VECTORS = 2 };
 
 typedef struct Planner {
     Model m;
     int registers, width; // of the machine, for vectors
     int *last;            // by temp: where in a block it is used last
     int *calls;           // by temp of a loop that was looked at: how many functions were called for it, one after the other
-    VEC(Chosen) chosen;
 } Planner;
 
 // ---- the choice
@@ -244,22 +239,22 @@ static void settle(Planner *p, Stmt *loop) {
 }
 
 // Which loops have lanes because attributes say so. Their iterations must be independent, and those of no other around.
-static void hear(Planner *p, const Block *block, bool inside) {
+void model_hear(Model *m, const Block *block, bool inside) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
         Wish *lane = s->kind == ST_FOR ? stmt_wish(s, WISH_lane) : NULL;
         int64_t n = 2;
         if (lane) {
-            bool apart = iter_look(&p->m.it, s, true);
-            iter_forget(&p->m.it);
-            if (iter_literal(&p->m.it, s->args[0], &n) && n < 2) lane = (wish_refuse(lane, "it is no loop"), NULL);
+            bool apart = iter_look(&m->it, s, true);
+            iter_forget(&m->it);
+            if (iter_literal(&m->it, s->args[0], &n) && n < 2) lane = (wish_refuse(lane, "it is no loop"), NULL);
             else if (stmt_wish(s, WISH_sequential)) lane = (wish_refuse(lane, "`#[sequential]` says otherwise"), NULL);
             else if (inside) lane = (wish_refuse(lane, "a loop around it has lanes"), NULL);
             else if (!apart) lane = (wish_refuse(lane, "an iteration may need what others change"), NULL);
         }
-        if (lane) map_put(&p->m.wished, s, s), wish_follow(lane);
-        hear(p, s->body, inside || lane);
-        hear(p, s->other, inside || lane);
+        if (lane) map_put(&m->wished, s, s), wish_follow(lane);
+        model_hear(m, s->body, inside || lane);
+        model_hear(m, s->other, inside || lane);
     }
 }
 
@@ -282,7 +277,6 @@ static void choose(Planner *p, Block *block, bool chained) {
         if (s->kind == ST_FOR && !lanes) model_best(&p->m, s, &lanes);
         if (lanes) {
             settle(p, s);
-            vec_push(&p->chosen, ((Chosen){block, s}));
         } else if (s->kind == ST_FOR || s->kind == ST_LOOP) {
             choose_inside(p, s);
         } else {
@@ -292,48 +286,31 @@ static void choose(Planner *p, Block *block, bool chained) {
     }
 }
 
-void lanes_choose(Arena *arena, Tree *tree, const LaneOptions *opt) {
-    if (tree->temps.len > LARGEST_TREE) return;
-    const Machine *machine = opt->machine;
-    Planner p = {.m = {.machine = machine,
-                       .always = opt->always,
-                       .roots = opt->roots,
-                       .shared = opt->shared,
-                       .gathers = opt->gathers,
-                       .masks = opt->width >= LANES_MASKED,
-                       .mask_registers = opt->width > LANES_MASKED},
-                 .width = opt->width};
-    p.registers = machine->registers ? (int)machine->registers : opt->registers;
-    lanes_tile(arena, tree, opt);
-    lanes_turn(arena, tree, opt->precise);
-    lanes_strip(arena, tree, opt);
-    lanes_narrow(arena, tree, opt);
-    lanes_peel(arena, tree, opt->precise);
-    lanes_shift(arena, tree);
-    lanes_postpone(arena, tree, opt->precise);
-    lanes_contract(arena, tree, opt);
-    iter_init(&p.m.it, arena, tree, opt->precise);
-    p.m.it.fast = opt->fast;
-    model_find_windows(&p.m);
-    hear(&p, tree->body, false);
-    if (lanes_split(&p.m)) iter_free(&p.m.it), iter_init(&p.m.it, arena, tree, opt->precise), p.m.it.fast = opt->fast;
+void model_begin(Model *m, Arena *arena, Tree *tree, const LoopOptions *opt) {
+    *m = (Model){.machine = opt->machine,
+                 .always = opt->always,
+                 .roots = opt->roots,
+                 .shared = opt->shared,
+                 .gathers = opt->gathers,
+                 .masks = opt->width >= LANES_MASKED,
+                 .mask_registers = opt->width > LANES_MASKED};
+    iter_init(&m->it, arena, tree, opt->precise);
+    m->it.fast = opt->fast;
+    model_find_windows(m);
+}
+
+void model_end(Model *m) {
+    map_free(&m->wished), map_free(&m->rows), map_free(&m->windows), map_free(&m->rests);
+    vec_free(&m->inner), vec_free(&m->taken);
+    iter_free(&m->it);
+}
+
+void loops_lanes(Arena *arena, Tree *tree, const LoopOptions *opt) {
+    Planner p = {.width = opt->width, .registers = opt->machine->registers ? (int)opt->machine->registers : opt->registers};
+    model_begin(&p.m, arena, tree, opt);
+    model_hear(&p.m, tree->body, false);
     p.last = ARENA_ARRAY(arena, int, tree->temps.len + 1);
     p.calls = ARENA_ARRAY(arena, int, tree->temps.len + 1);
     choose(&p, tree->body, false);
-    if (opt->width >= LANES_MASKED && !opt->precise) lanes_stream(&p.m);
-    int known = tree->temps.len;
-    for (int i = 0; i < p.chosen.len; i++) {
-        Stmt *loop = p.chosen.data[i].loop;
-        lanes_stage(arena, tree, p.m.it.def, known, p.chosen.data[i].block, loop, machine, opt->width >= LANES_MASKED);
-        if (loop->lanes > 1) lanes_jam(arena, tree, known, p.m.it.def, loop->body, loop->lanes, opt);
-    }
-    lanes_jam(arena, tree, known, p.m.it.def, tree->body, 0, opt);
-    for (int i = 0; i < p.chosen.len; i++)
-        if (p.chosen.data[i].loop->lanes > 1 && opt->width > 2)
-            lanes_group(arena, tree, known, p.m.it.def, p.chosen.data[i].loop, opt);
-    map_free(&p.m.wished), map_free(&p.m.rows), map_free(&p.m.windows), map_free(&p.m.rests);
-    vec_free(&p.chosen);
-    vec_free(&p.m.inner);
-    vec_free(&p.m.taken);
-    iter_free(&p.m.it);
+    model_end(&p.m);
 }

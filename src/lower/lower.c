@@ -345,13 +345,6 @@ static Tree *lower_version(Arena *arena, const Func *func) {
     map_free(&l->copies), map_free(&l->loops), map_free(&l->started), map_free(&l->extremes);
     vec_free(&l->uses);
     vec_free(&l->whiles);
-    lower_convert(arena, t, f->ir->strict);
-    lower_spare_copies(arena, t, f->ir->strict);
-    Map opened = {0};
-    lower_unfold(arena, t, f->ir->strict, &opened);
-    lower_merge(arena, t, f->ir->strict, &opened);
-    map_free(&opened);
-    if (f->ir->fast) lower_inverses(arena, t), lower_horner(arena, t);
     return t;
 }
 

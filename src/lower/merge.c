@@ -9,6 +9,7 @@
 // copies.
 #include "lower/effects.h"
 #include "lower/internal.h"
+#include "lower/loop_passes.h"
 
 enum { NEAR = 40, LARGEST_LOOP = 150, LARGEST_BLOCK = 1000, DEEPEST = 6, KNOWN = 64, FEW = 8, LARGEST_GRID = 400 };
 
@@ -19,7 +20,6 @@ typedef struct Merger {
     int temps;   // so many have one
     bool strict; // sums keep their order
     bool grids;  // the loops are those of a GPU
-    Map *opened; // loops that were fills or copies, and are nothing else
     // Of the block that is looked at:
     Block *block;
     VEC(Effects) of; // its statements
@@ -262,7 +262,7 @@ static bool inner_too(const Stmt *a, const Stmt *b) {
 // a does what b did, too.
 static void join(Merger *z, Stmt *a, Stmt *b) {
     bool inner = inner_too(a, b);
-    map_put(z->opened, a, NULL);
+    a->opened = NULL;
     Stmt *in_a = nest_inner(a), *in_b = nest_inner(b);
     block_rename(b->body, b->dst, a->dst);
     int at = a->body->stmts.len - inner, n = b->body->stmts.len - inner;
@@ -371,7 +371,7 @@ static Stmt *as_nest(Merger *z, Stmt *s) {
     Stmt *store = tree_stmt(z->arena, ST_STORE, -1, b->rank + 1, args, s->span);
     store->buf = b;
     vec_push(&loop->body->stmts, store);
-    map_put(z->opened, outermost, s);
+    outermost->opened = s;
     return outermost;
 }
 
@@ -392,11 +392,11 @@ static void open_copies(Merger *z, Block *block) {
 }
 
 // Fills and copies that have stayed loops of their own are such again.
-static void close_copies(const Map *opened, Block *block) {
+static void close_copies(Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
-        Stmt *s = block->stmts.data[i], *was = map_get(opened, s);
-        close_copies(opened, s->body);
-        close_copies(opened, s->other);
+        Stmt *s = block->stmts.data[i], *was = s->opened;
+        close_copies(s->body);
+        close_copies(s->other);
         if (!was) continue;
         block_free(s->body);
         block->stmts.data[i] = was;
@@ -408,21 +408,19 @@ static void merge(Merger *z) {
     z->def = ARENA_ARRAY(z->arena, Stmt *, z->temps + 1);
     tree_definitions(z->tree->body, z->def);
     merge_block(z, z->tree->body);
-    close_copies(z->opened, z->tree->body);
+    close_copies(z->tree->body);
     vec_free(&z->of);
     lower_remove_dead(z->arena, z->tree);
 }
 
-void lower_merge(Arena *arena, Tree *tree, bool strict, Map *opened) {
-    merge(&(Merger){.arena = arena, .tree = tree, .strict = strict, .opened = opened});
+void loops_merge(Arena *arena, Tree *tree, const LoopOptions *opt) {
+    merge(&(Merger){.arena = arena, .tree = tree, .strict = opt->precise});
 }
 
-void lower_merge_grids(Arena *arena, Tree *tree, bool strict) {
-    Map opened = {0};
-    Merger z = {.arena = arena, .tree = tree, .strict = strict, .grids = true, .opened = &opened, .temps = tree->temps.len};
+void loops_nests(Arena *arena, Tree *tree, const LoopOptions *opt) {
+    Merger z = {.arena = arena, .tree = tree, .strict = opt->precise, .grids = true, .temps = tree->temps.len};
     z.def = ARENA_ARRAY(arena, Stmt *, z.temps + 1);
     tree_definitions(tree->body, z.def);
     open_copies(&z, tree->body);
     merge(&z);
-    map_free(&opened);
 }

@@ -14,6 +14,7 @@
 // First, where each value of an iteration may not be zero is found (Support), as a set of atoms: an equality with the
 // loop's index, a row that is looked up, and what becomes of these under conditions and in loops inside. What cells and
 // arrays hold grows until nothing changes. Then narrow_build.c puts what computes the hull before the loop.
+#include "lower/loop_passes.h"
 #include "lower/narrow.h"
 
 #include "lower/effects.h"
@@ -625,9 +626,8 @@ static void ask(Narrower *z, Sweep *w) {
     ask_of(z, &w->hull);
 }
 
-void lanes_narrow(Arena *arena, Tree *tree, const LaneOptions *opt) {
+void loops_narrow(Arena *arena, Tree *tree, const LoopOptions *opt) {
     Narrower z = {.b = {.arena = arena, .tree = tree}, .opt = opt};
-    if (!opt->fast) return;
     iter_init(&z.it, arena, tree, opt->precise);
     if (find(&z)) {
         for (int i = 0; i < z.loops.len; i++)

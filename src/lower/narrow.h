@@ -67,7 +67,7 @@ typedef struct Entry { // of the blocks, in a loop over directions, around a sta
 
 typedef struct Narrower {
     Builder b;
-    const LaneOptions *opt;
+    const LoopOptions *opt;
     Iterations it;
     VEC(Sweep *) loops;
     VEC(Wide *) wide;

@@ -9,6 +9,7 @@
 //
 //     for j < m { if 0 < i && 0 < j … }   becomes   if 0 < i {…; for j = lo < hi {…}; …} else { for j < m … as it was }
 #include "lower/internal.h"
+#include "lower/loop_passes.h"
 
 enum { LARGEST_BODY = 120, OF_LOOP = 60, LARGEST_TREE = 20000, LINEAR_DEPTH = 8, FEW = 4, FAR = 1 << 20 };
 
@@ -411,9 +412,9 @@ static void peel(Peeler *z, Block *block) {
     }
 }
 
-void lanes_peel(Arena *arena, Tree *tree, bool precise) {
+void loops_peel(Arena *arena, Tree *tree, const LoopOptions *opt) {
     if (tree->temps.len > LARGEST_TREE) return;
-    Peeler z = {.arena = arena, .tree = tree, .precise = precise};
+    Peeler z = {.arena = arena, .tree = tree, .precise = opt->precise};
     for (int i = 0; i < tree->temps.len; i++) vec_push(&z.def, NULL);
     tree_definitions(tree->body, z.def.data);
     peel(&z, tree->body);

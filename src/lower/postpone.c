@@ -15,6 +15,7 @@
 #include "lower/cost.h"
 #include "lower/effects.h"
 #include "lower/internal.h"
+#include "lower/loop_passes.h"
 
 // How many iterations are a strip at most; matrices of fewer rows or columns, or loops of fewer iterations, are left as they are,
 // if that is known; how much an element may need to be computed, and at what cost of each operation, for it is done for each again.
@@ -449,10 +450,11 @@ static bool postpone_some(Postponer *z, Block *block) {
     return false;
 }
 
-void lanes_postpone(Arena *arena, Tree *tree, bool precise) {
+void loops_postpone(Arena *arena, Tree *tree, const LoopOptions *opt) {
+    (void)opt;
     Postponer z = {.b = {.arena = arena, .tree = tree}};
     bool any = false;
-    for (bool more = !precise; more;) {
+    for (bool more = true; more;) {
         iter_init(&z.it, arena, tree, false);
         z.def = ARENA_ARRAY(arena, Stmt *, tree->temps.len + 1);
         tree_definitions(tree->body, z.def);

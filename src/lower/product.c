@@ -19,6 +19,7 @@
 //
 // Where such a nest is in a loop whose iterations are independent (a batch), what there is in this gets a loop of its own for each
 // nest, with arrays for all iterations between them: for b { N; R } becomes for b { N } for b { R }.
+#include "lower/loop_passes.h"
 #include "lower/product.h"
 
 #include "lower/effects.h"
@@ -759,26 +760,23 @@ static void find_nests(Splitter *z, Iterations *it, Block *b) {
     }
 }
 
-void products_split(Arena *arena, Tree *tree, bool precise, bool always, bool fast) {
-    if (precise) return;
+void loops_products(Arena *arena, Tree *tree, const LoopOptions *opt) {
     Splitter z = {.arena = arena, .tree = tree};
     Iterations it;
-    iter_init(&it, arena, tree, precise);
+    iter_init(&it, arena, tree, opt->precise);
     find_nests(&z, &it, tree->body);
     iter_free(&it);
     for (int i = 0; i < z.nests.len; i++) {
         const Nest n = z.nests.data[i];
         if (split_nest(&z, n.around, n.loop) || split_batch(&z, n.around, n.loop) || split_swapped(&z, n.around, n.loop)) continue;
-        groups_split(arena, tree, n.around, find_stmt(n.around, n.loop), always, fast);
+        groups_split(arena, tree, n.around, find_stmt(n.around, n.loop), opt->always, opt->fast);
     }
     z.nests.len = 0, z.rows = true;
-    iter_init(&it, arena, tree, precise);
+    iter_init(&it, arena, tree, opt->precise);
     find_nests(&z, &it, tree->body);
     iter_free(&it);
     for (int i = 0; i < z.nests.len; i++) split_nest(&z, z.nests.data[i].around, z.nests.data[i].loop);
     vec_free(&z.nests);
-    products_take_factors(arena, tree, tree->body, &tree->body, 1);
-    products_take_sums(arena, tree);
 }
 
 bool products_split_nest(Arena *arena, Tree *tree, Block *around, Stmt *nest) {

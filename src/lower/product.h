@@ -35,19 +35,12 @@ typedef struct Product {
     ProductSum sum;              // if they are
 } Product;
 
-// Sums of products inside of loops become loops of their own where they can run before the others, or after them, and have the form
-// of products: the loops are those whose iterations are independent; or such loops are taken apart (lower/groups.h; always: as
-// there). Sums along rows of arrays, as of squares, become loops of their own, too: the threads of a warp read a row side by side.
-// Where sums keep their order (precise), nothing.
-void products_split(Arena *arena, Tree *tree, bool precise, bool always, bool fast);
-// The same of one nest in a block, whose iterations are independent; operands are computed again wherever they are needed, and not
+// Takes a nest in a block apart as loops_products does (loop_passes.def), whose iterations are independent; operands are computed again wherever they are needed, and not
 // kept in arrays. Were there any products in it?
 bool products_split_nest(Arena *arena, Tree *tree, Block *around, Stmt *nest);
 // In b, and blocks in it: cheap arrays that products alone read are computed where these need elements (factors.c). scope: blocks
 // that hold all accesses to arrays of b.
 void products_take_factors(Arena *arena, Tree *tree, Block *b, Block *const *scope, int nscope);
-// Sums of a product's factors or results become a part of its nest. (beside.c)
-void products_take_sums(Arena *arena, Tree *tree);
 // By temp, what makes it: in the tree, in blocks that are not in it yet, and in a nest, which may be NULL.
 Stmt **product_definitions(Arena *arena, const Tree *tree, Block *const *scope, int nscope, Stmt *nest);
 // Is the loop the outermost of a product? def: by temp.

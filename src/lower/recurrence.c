@@ -1,5 +1,6 @@
 // Loops with recurrences, as a prefix sum, are taken apart (lower/recurrence.h), so that all but the recurrence itself is a grid,
 // and a GPU does that by a scan, of maps s -> a * s + b or s -> min(max(s, a), b): two of these one after the other are one.
+#include "lower/loop_passes.h"
 #include "lower/recurrence.h"
 
 #include "lower/effects.h"
@@ -446,7 +447,7 @@ static void split_block(Splitter *z, Block *b) {
     }
 }
 
-void recurrences_split(Arena *arena, Tree *tree, bool precise, bool always, bool fast) {
-    Splitter z = {.arena = arena, .tree = tree, .always = always, .precise = precise, .fast = fast};
+void loops_recurrences(Arena *arena, Tree *tree, const LoopOptions *opt) {
+    Splitter z = {.arena = arena, .tree = tree, .always = opt->always, .precise = opt->precise, .fast = opt->fast};
     split_block(&z, tree->body);
 }

@@ -15,10 +15,4 @@ typedef struct Recurrence {
     Buf *before;         // NULL: nothing reads it
 } Recurrence;
 
-// Loops that are not in others, and whose iterations would be independent but for recurrences, are taken apart: a loop that
-// computes a and b, one for each recurrence (Stmt.recurrence), and one that does the rest. So are loops in a loop over rows, and
-// sums and extremes there, for where rows are few and long. precise: floating-point sums keep their order, so that there is none of
-// these; fast: recurrences in which a is not 0 or 1 may be computed in another order, too. always: rows are taken for long, for tests.
-void recurrences_split(Arena *arena, Tree *tree, bool precise, bool always, bool fast);
-
 #endif

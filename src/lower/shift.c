@@ -1,6 +1,7 @@
 // Loops over i < n whose bodies use i only in j = low + i and in what is k + j or k - j: i is replaced by j there, so that
 // lanes with ranges low … low + n - 1 that overlap can run over j together, each where j is in its range (cpu/lanes.c).
 #include "lower/internal.h"
+#include "lower/loop_passes.h"
 
 typedef struct Shift {
     Stmt **def; // by temp
@@ -86,7 +87,8 @@ static void shift(Arena *arena, Stmt **def, const Block *block) {
     }
 }
 
-void lanes_shift(Arena *arena, Tree *tree) {
+void loops_shift(Arena *arena, Tree *tree, const LoopOptions *opt) {
+    (void)opt;
     Stmt **def = ARENA_ARRAY(arena, Stmt *, tree->temps.len + 1);
     tree_definitions(tree->body, def);
     shift(arena, def, tree->body);

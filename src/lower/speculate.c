@@ -12,6 +12,7 @@
 #include "lower/build.h"
 #include "lower/effects.h"
 #include "lower/internal.h"
+#include "lower/loop_passes.h"
 
 typedef struct Speculator {
     Arena *arena;
@@ -299,7 +300,8 @@ static bool look(Speculator *z, Block *b) { // has anything moved?
     return false;
 }
 
-void lower_speculate(Arena *arena, Tree *tree) {
+void loops_speculate(Arena *arena, Tree *tree, const LoopOptions *opt) {
+    (void)opt;
     for (bool again = true; again;) {
         Speculator z = {.arena = arena, .tree = tree, .known = tree->temps.len};
         z.def = ARENA_ARRAY(arena, Stmt *, z.known + 1);

@@ -6,6 +6,7 @@
 //                                                                     for i in b { y[i] = exp(t[i - b]) } }
 #include "lower/cost.h"
 #include "lower/effects.h"
+#include "lower/loop_passes.h"
 
 enum { BLOCK = 64, MOST_WAITING = 16 };
 
@@ -373,12 +374,13 @@ static void find(Splitter *z, Block *block) {
     }
 }
 
-bool lanes_split(Model *m) {
-    Splitter z = {.m = m, .tree = m->it.tree, .arena = m->it.arena};
-    bool silent = m->silent;
-    m->silent = true;
+void loops_divide(Arena *arena, Tree *tree, const LoopOptions *opt) {
+    Model m;
+    model_begin(&m, arena, tree, opt);
+    m.silent = true;
+    model_hear(&m, tree->body, false);
+    Splitter z = {.m = &m, .tree = tree, .arena = arena};
     find(&z, z.tree->body);
-    m->silent = silent;
     for (int i = 0; i < z.found.len; i++) {
         const Place *p = &z.found.data[i];
         int at = 0;
@@ -388,5 +390,5 @@ bool lanes_split(Model *m) {
     vec_free(&z.found);
     vec_free(&z.waiting);
     vec_free(&z.again);
-    return z.any;
+    model_end(&m);
 }

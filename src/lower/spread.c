@@ -25,6 +25,7 @@
 #include "lower/grid.h"
 #include "lower/independent.h"
 #include "lower/internal.h"
+#include "lower/loop_passes.h"
 #include "lower/product.h"
 
 #include <math.h>
@@ -560,8 +561,8 @@ static bool rewrite_one(Spreader *z, Block *b, Rewrite *rewrite) {
     return false;
 }
 
-void lower_spread(Arena *arena, Tree *tree, bool precise, bool always) {
-    Spreader z = {.arena = arena, .tree = tree, .precise = precise, .always = always};
+void loops_spread(Arena *arena, Tree *tree, const LoopOptions *opt) {
+    Spreader z = {.arena = arena, .tree = tree, .precise = opt->precise, .always = opt->always};
     Rewrite *const all[] = {join_first, turn, lengthen, divide};
     for (int k = 0; k < 4; k++)
         for (int count = 0, any = 1; any && count < MOST; count++) {

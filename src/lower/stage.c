@@ -5,6 +5,7 @@
 // are kept like that, too (lower/runs.c).
 #include "lower/effects.h"
 #include "lower/internal.h"
+#include "lower/loop_passes.h"
 
 #include <string.h>
 
@@ -506,14 +507,15 @@ static void stage_loads(Stager *z, int known) {
     }
 }
 
-void lanes_stage(Arena *arena, Tree *tree, Stmt *const *def, int known, Block *block, Stmt *loop, const Machine *machine,
-                 bool streams) {
-    Stager z = {.arena = arena, .tree = tree, .def = def, .block = block, .loop = loop, .long_row = (int64_t)machine->long_row};
+void loops_stage(Arena *arena, Tree *tree, const LoopOptions *opt, const LaneLoop *at) {
+    Stmt *loop = at->loop;
+    Stager z = {.arena = arena, .tree = tree, .def = at->def, .block = at->block, .loop = loop};
+    z.long_row = (int64_t)opt->machine->long_row;
     mark_copies(&z);
     find(&z, loop->body);
     if (!stmt_wish(loop, WISH_lane) && !loop->short_rows) choose_by_length(&z);
-    stage_runs(&z, known, streams ? machine->stream : 0);
-    stage_loads(&z, known);
+    stage_runs(&z, at->known, opt->width >= LANES_MASKED ? opt->machine->stream : 0);
+    stage_loads(&z, at->known);
     for (int i = 0; i < z.moves.len; i++) {
         Stmt *move = z.moves.data[i];
         if (move->buf->lanes) continue; // it has been redirected

@@ -12,12 +12,12 @@
 // where a strip is as many iterations as there is room for: all, if that is enough. On a GPU each nest is a launch, and a product
 // of so many rows is one of the fast ones. If indices go backwards with t, p does, so that what is kept lies in the order of what
 // it is multiplied with. (For CPUs, whose caches want strips, see pass/ahead.c and lower/postpone.c.)
-#include "lower/steps.h"
 
 #include "lower/build.h"
 #include "lower/effects.h"
 #include "lower/independent.h"
 #include "lower/internal.h"
+#include "lower/loop_passes.h"
 #include "lower/lower.h"
 #include "lower/product.h"
 #include "support/explain.h"
@@ -634,7 +634,8 @@ static bool some_in_strips(Stepper *z, Block *block, int64_t room) {
     return false;
 }
 
-void lower_steps(Arena *arena, Tree *tree, int64_t room) {
+void loops_steps(Arena *arena, Tree *tree, const LoopOptions *opt) {
+    const int64_t room = (int64_t)opt->machine->device_steps;
     Stepper z = {.b = {.arena = arena, .tree = tree}};
     bool any = false;
     for (bool more = true; more;) {

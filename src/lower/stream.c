@@ -2,6 +2,7 @@
 // they are larger than caches, a processor that stores into a cache first loads what was there, for nothing, and drives out what
 // others need; so such stores go to memory at once. How many elements there are is asked at run time.
 #include "lower/cost.h"
+#include "lower/loop_passes.h"
 
 // How often each array is named in the block, by its number.
 static void count_names(const Block *block, int *names) {
@@ -67,12 +68,15 @@ static void find(Model *m, const Block *block, const int *names) {
     }
 }
 
-void lanes_stream(Model *m) {
-    const Tree *tree = m->it.tree;
+void loops_stream(Arena *arena, Tree *tree, const LoopOptions *opt) {
+    Model m;
+    if (opt->width < LANES_MASKED) return;
+    model_begin(&m, arena, tree, opt);
     int n = 1;
     for (int i = 0; i < tree->bufs.len; i++)
         if (n <= tree->bufs.data[i]->id) n = tree->bufs.data[i]->id + 1;
-    int *names = ARENA_ARRAY(m->it.arena, int, n);
+    int *names = ARENA_ARRAY(arena, int, n);
     count_names(tree->body, names);
-    find(m, tree->body, names);
+    find(&m, tree->body, names);
+    model_end(&m);
 }

@@ -17,6 +17,7 @@
 #include "lower/build.h"
 #include "lower/cost.h"
 #include "lower/effects.h"
+#include "lower/loop_passes.h"
 
 // Columns; points of a strip; how many caches columns fill at least, and which part of one a strip takes, or, if it is short, at
 // most; statements of a loop.
@@ -207,7 +208,7 @@ static void strip(Stripper *z, Strips *t) {
     vec_free(&out.stmts);
 }
 
-void lanes_strip(Arena *arena, Tree *tree, const LaneOptions *opt) {
+void loops_strip(Arena *arena, Tree *tree, const LoopOptions *opt) {
     Stripper z = {.b = {.arena = arena, .tree = tree},
                   .m = {.machine = opt->machine,
                         .always = opt->always,

@@ -19,6 +19,7 @@
 // finds the size.
 #include "lower/independent.h"
 #include "lower/internal.h"
+#include "lower/loop_passes.h"
 
 #include "fsmc/runtime_internal.h"
 
@@ -841,10 +842,10 @@ static void cut(Threads *z, Cut *c) {
         block_free(c->loop->body); // only copies of it are in the tree
 }
 
-void threads_cut(Arena *arena, Tree *tree, const LaneOptions *opt, bool always) {
+void loops_threads(Arena *arena, Tree *tree, const LoopOptions *opt) {
     if (tree->temps.len > LARGEST_TREE || !tree->temps.len) return;
     Threads *z = ARENA_NEW(arena, Threads);
-    *z = (Threads){.arena = arena, .tree = tree, .always = always, .machine = opt->machine, .known = tree->temps.len};
+    *z = (Threads){.arena = arena, .tree = tree, .always = opt->threads_always, .machine = opt->machine, .known = tree->temps.len};
     iter_init(&z->it, arena, tree, opt->precise);
     find_all(z);
     for (int i = 0; i < z->cuts.len; i++) {

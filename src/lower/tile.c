@@ -8,6 +8,7 @@
 //
 // so that each matrix is read once for a tile, by the lanes p; and products that are added to a matrix, of numbers of the
 // iteration, are sums over the tile, whose lanes are columns l: g[c,j,l] += sum over p of u[j,p] * x[l,p] (tile_products.c).
+#include "lower/loop_passes.h"
 #include "lower/tile.h"
 
 #include <string.h>
@@ -503,10 +504,10 @@ static bool tile_all(Tiler *z, Block *block) {
     return false;
 }
 
-void lanes_tile(Arena *arena, Tree *tree, const LaneOptions *opt) {
+void loops_tile(Arena *arena, Tree *tree, const LoopOptions *opt) {
     Map seen = {0};
     bool any = false;
-    for (bool more = !opt->precise; more;) {
+    for (bool more = true; more;) {
         Tiler z = {.b = {.arena = arena, .tree = tree}, .known = tree->temps.len, .seen = seen};
         z.m = (Model){.machine = opt->machine,
                       .roots = opt->roots,

@@ -113,6 +113,7 @@ struct Stmt {
         *grid; // ST_FOR: its iterations may be the threads of a grid; NULL: they may not, or that does not pay (lower/grid.h)
     struct Recurrence *recurrence; // ST_FOR: it is nothing but one, in the form of lower/recurrence.h; NULL: as far as is known
     const Wishes *wishes;          // ST_FOR: what attributes ask of it; NULL: nothing
+    struct Stmt *opened; // ST_FOR: the fill or copy that it was, if it is to be that again where it joins no other loop (lower/merge.c)
     Block *body, *other;
     Span span; // of the source, for line tables; {NULL, 0, 0}: nowhere
     union {

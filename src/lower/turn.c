@@ -8,6 +8,7 @@
 //                      y[k, i] = a[p] * x } }
 #include "lower/cost.h"
 #include "lower/effects.h"
+#include "lower/loop_passes.h"
 
 enum { LEAST = 8, MOST = 32, LEAST_SHARED = 6, BEFORE = -1 };
 
@@ -539,10 +540,10 @@ static bool find(Turner *z, Block *block) {
     return any;
 }
 
-void lanes_turn(Arena *arena, Tree *tree, bool precise) {
+void loops_turn(Arena *arena, Tree *tree, const LoopOptions *opt) {
     Turner z = {.arena = arena, .tree = tree};
     for (bool any = true; any;) {
-        iter_init(&z.it, arena, tree, precise);
+        iter_init(&z.it, arena, tree, opt->precise);
         any = find(&z, tree->body);
         iter_free(&z.it);
     }

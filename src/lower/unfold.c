@@ -4,6 +4,7 @@
 //     for k < 2 { p = k = 0; for i < n { if p … else … } }   becomes   for i < n { … }; for i < n { … }
 #include "lower/effects.h"
 #include "lower/internal.h"
+#include "lower/loop_passes.h"
 
 enum { MOST_PASSES = 8, MOST_COPIES = 4, LARGEST = 160, LARGEST_OUTSIDE = 1200, LARGEST_COPY = 6, LARGEST_TREE = 50000, MOST_ROWS = 8, NEAR = 40 };
 
@@ -202,11 +203,11 @@ static Stmt *as_loop(Unfolder *z, const Stmt *s, int64_t rows) {
     return loop;
 }
 
-static void open_copies(Unfolder *z, Block *block, Map *opened) {
+static void open_copies(Unfolder *z, Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
-        open_copies(z, s->body, opened);
-        open_copies(z, s->other, opened);
+        open_copies(z, s->body);
+        open_copies(z, s->other);
         if (s->kind != ST_FILL && s->kind != ST_COPY) continue;
         int64_t rows = rows_of(z, s->buf);
         bool src = s->kind == ST_COPY && s->src->rank == s->buf->rank;
@@ -214,15 +215,15 @@ static void open_copies(Unfolder *z, Block *block, Map *opened) {
         bool alike = src && s->src->extent[s->src->rank - 1] == s->buf->extent[s->buf->rank - 1];
         if (!has_neighbour(block, i, s->buf) && !(alike && has_neighbour(block, i, s->src))) continue;
         block->stmts.data[i] = as_loop(z, s, rows);
-        map_put(opened, block->stmts.data[i], s);
+        block->stmts.data[i]->opened = s;
     }
 }
 
-void lower_unfold(Arena *arena, Tree *tree, bool strict, Map *opened) {
+void loops_unfold(Arena *arena, Tree *tree, const LoopOptions *opt) {
     if (tree->temps.len > LARGEST_TREE) return;
-    Unfolder z = {.arena = arena, .tree = tree, .strict = strict};
+    Unfolder z = {.arena = arena, .tree = tree, .strict = opt->precise};
     define_all(&z, tree->body);
     unfold(&z, tree->body, true);
-    open_copies(&z, tree->body, opened);
+    open_copies(&z, tree->body);
     vec_free(&z.def);
 }

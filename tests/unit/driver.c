@@ -86,6 +86,31 @@ static void test_passes(void) {
     check("names of passes", found && !pass_find("no such pass"), "not found by name");
 }
 
+static void test_loop_passes(void) {
+    unsigned have = 0;
+    bool ordered = true, documented = true, found = true, apart = true;
+    for (const LoopPass *p = loop_passes; p->name; p++) {
+        ordered &= !(p->requires & ~have);
+        have |= p->establishes;
+        documented &= p->help && *p->help;
+        found &= loop_pass_find(p->name) == p && !p->run != !p->run_loop;
+        apart &= !pass_find(p->name);
+    }
+    check("the order of passes over loop trees", ordered, "a pass comes before what it requires");
+    check("the help of passes over loop trees", documented, "a pass has none");
+    check("names of passes over loop trees", found && !loop_pass_find("no such pass"), "not found by name");
+    check("names of all passes", apart, "a pass over loop trees is named like one over values");
+}
+
+static void test_loop_pass_options(void) {
+    LoopOptions cpu = {.scheduled = true, .lanes = true}, gpu = {.gpu = true}, precise = {.precise = true};
+    check("tile applies", loop_pass_applies(loop_pass_find("tile"), &cpu), "not on a CPU at -O2");
+    check("tile on a GPU", !loop_pass_applies(loop_pass_find("tile"), &gpu), "it is for CPUs");
+    check("grids apply", loop_pass_applies(loop_pass_find("grids"), &gpu), "not on a GPU");
+    check("steps keep the order of sums", !loop_pass_applies(loop_pass_find("steps"), &precise), "also with --fp=precise");
+    check("horner is for --fp=fast", !loop_pass_applies(loop_pass_find("horner"), &cpu), "also without");
+}
+
 // ---- options
 
 static bool parse_options(Options *o, const char *words) {
@@ -212,6 +237,8 @@ int main(void) {
     test_boundary();
     test_reproducer();
     test_passes();
+    test_loop_passes();
+    test_loop_pass_options();
     test_options();
     Options o;
     options_init(&o);
