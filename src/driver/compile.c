@@ -79,14 +79,17 @@ void compile_delete(Compilation *c) {
 
 bool compile_ok(const Compilation *c) { return !diag_errors(c->diag); }
 
-bool compile_is_ir(const Source *src) {
-    size_t n = strlen(src->name);
-    return n > 3 && !strcmp(src->name + n - 3, ".ir");
+static bool ends_in(const char *name, const char *suffix) {
+    size_t n = strlen(name), k = strlen(suffix);
+    return n > k && !strcmp(name + n - k, suffix);
 }
+
+bool compile_is_ir(const Source *src) { return ends_in(src->name, ".ir"); }
+bool compile_is_tree(const Source *src) { return ends_in(src->name, ".tree"); }
 
 bool compile_open(Compilation *c, const Source *src) {
     c->src = src;
-    if (compile_is_ir(src)) return true;
+    if (compile_is_ir(src) || compile_is_tree(src)) return true;
     compile_stage(c, "parse");
     Unit *u = module_load(c->arena, c->diag, src, c->opt->include.data, c->opt->include.len);
     c->unit = u;
@@ -106,27 +109,6 @@ bool compile_load(Compilation *c, const Source *src) {
     int n;
     elab_program(m, c->program, &n);
     return false;
-}
-
-// The functions of textual IR, only those that are wanted.
-static FuncList read_ir(Compilation *c, Ir *m) {
-    FuncList all = {0};
-    compile_stage(c, "read");
-    all.f = ir_read(m, c->diag, c->src, &all.n);
-    int count = c->opt->entries.len;
-    if (!all.f || !count) return all;
-    FuncList wanted = {0, ARENA_ARRAY(c->arena, Func *, all.n + 1), NULL};
-    bool *found = ARENA_ARRAY(c->arena, bool, count);
-    for (int i = 0; i < all.n; i++) {
-        bool any = false;
-        for (int k = 0; k < count; k++)
-            if (!strcmp(all.f[i]->name, c->opt->entries.data[k])) any = found[k] = true;
-        if (any) wanted.f[wanted.n++] = all.f[i];
-    }
-    for (int k = 0; k < count; k++)
-        if (!found[k])
-            diag_error(c->diag, (Span){NULL, 0, 0}, "there is no function `%s` in `%s`", c->opt->entries.data[k], c->src->name);
-    return wanted;
 }
 
 static bool verifying(const Compilation *c) {
@@ -163,10 +145,8 @@ static void dump_tree(Compilation *c, const char *pass, const Tree *t, bool firs
     str_free(&text);
 }
 
-bool compile_funcs(Compilation *c, bool raw, FuncList *out) {
-    Ir *m = ir_new(c->arena);
-    *out = (FuncList){0};
-    vec_push(&c->irs, m);
+// What the rules that make values, and those that make loops, are to keep to.
+static void set_modes(Compilation *c, Ir *m, bool raw) {
     m->raw = raw;
     m->keep_customs = c->keep_customs;
     m->whole_loops = !raw;
@@ -181,14 +161,69 @@ bool compile_funcs(Compilation *c, bool raw, FuncList *out) {
     bool blocks = !m->strict && c->opt->target != TARGET_CUDA; // of products of matrices (lower/contract.c)
     for (int i = 0; i < c->opt->npasses && blocks; i++) m->ahead |= !strcmp(c->opt->passes[i]->name, "ahead");
     if (!raw) m->explain = c->explain, m->rules = c->rules;
+}
+
+// The functions of loop trees.
+static FuncList read_trees(Compilation *c) {
+    FuncList all = {0};
+    int n = 0;
+    if (!c->read) c->read = tree_read(c->arena, c->diag, c->src, &n);
+    for (int i = 0; i < n; i++) {
+        Tree *t = c->read[i];
+        vec_push(&c->trees, t);
+        set_modes(c, t->ir, false);
+        if (t->otherwise) set_modes(c, t->otherwise->ir, false);
+        if (t->sizes) set_modes(c, t->sizes->ir, false);
+        else t->sizes = lower_sizes(c->arena, t->otherwise ? t->otherwise->func : t->func);
+    }
+    if (!c->read) return all;
+    all.n = c->trees.len;
+    all.f = ARENA_ARRAY(c->arena, Func *, all.n + 1);
+    for (int i = 0; i < all.n; i++) {
+        const Tree *t = c->trees.data[i]->otherwise ? c->trees.data[i]->otherwise : c->trees.data[i];
+        all.f[i] = arena_copy(c->arena, t->func, sizeof *t->func);
+    }
+    return all;
+}
+
+// The functions of a text that is no program, only those that are wanted.
+static FuncList read_funcs(Compilation *c, Ir *m) {
+    FuncList all = {0};
+    compile_stage(c, "read");
+    if (compile_is_tree(c->src)) all = read_trees(c);
+    else all.f = ir_read(m, c->diag, c->src, &all.n);
+    int count = c->opt->entries.len;
+    if (!all.f || !count) return all;
+    FuncList wanted = {0, ARENA_ARRAY(c->arena, Func *, all.n + 1), NULL};
+    Tree **read = c->read ? ARENA_ARRAY(c->arena, Tree *, all.n + 1) : NULL;
+    bool *found = ARENA_ARRAY(c->arena, bool, count);
+    for (int i = 0; i < all.n; i++) {
+        bool any = false;
+        for (int k = 0; k < count; k++)
+            if (!strcmp(all.f[i]->name, c->opt->entries.data[k])) any = found[k] = true;
+        if (any && read) read[wanted.n] = c->trees.data[i];
+        if (any) wanted.f[wanted.n++] = all.f[i];
+    }
+    c->read = read;
+    for (int k = 0; k < count; k++)
+        if (!found[k])
+            diag_error(c->diag, (Span){NULL, 0, 0}, "there is no function `%s` in `%s`", c->opt->entries.data[k], c->src->name);
+    return wanted;
+}
+
+bool compile_funcs(Compilation *c, bool raw, FuncList *out) {
+    Ir *m = ir_new(c->arena);
+    *out = (FuncList){0};
+    vec_push(&c->irs, m);
+    set_modes(c, m, raw);
     if (c->program) {
         compile_stage(c, "elaborate");
         out->f = elab_program(m, c->program, &out->n);
     } else {
-        *out = read_ir(c, m);
+        *out = read_funcs(c, m);
     }
     if (!compile_ok(c)) return false;
-    for (int i = 0; i < out->n; i++) {
+    for (int i = 0; i < out->n && !c->read; i++) {
         if (verifying(c) && !c->keep_customs) ir_verify(out->f[i]);
         if (!raw) dump(c, "elaborate", out->f[i], true);
     }
@@ -227,6 +262,7 @@ static void run_pass(Compilation *c, const Pass *p, const FuncList *funcs, Func 
 
 void compile_passes(Compilation *c, FuncList *funcs, bool plan) {
     const Options *o = c->opt;
+    if (c->read) return;
     int simple = 0; // passes before the first that decides what is kept, or arranges for loops
     while (simple < o->npasses && !(o->passes[simple]->establishes & (PASS_KEPT | PASS_PLANNED))) simple++;
     for (int k = 0; k < simple; k++) run_pass(c, o->passes[k], funcs, funcs->f);
@@ -241,6 +277,18 @@ void compile_passes(Compilation *c, FuncList *funcs, bool plan) {
     }
 }
 
+// The name of a C function that statements call and that is not there; NULL: there is none.
+static const char *missing_in(const Block *block) {
+    const char *missing = NULL;
+    for (int i = 0; block && i < block->stmts.len && !missing; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->kind == ST_EXTERN && !extern_find(s->u.name)) return s->u.name;
+        missing = missing_in(s->body);
+        if (!missing) missing = missing_in(s->other);
+    }
+    return missing;
+}
+
 bool compile_externs(Compilation *c, FuncList funcs) {
     const char *why = NULL;
     for (int i = 0; i < c->opt->load.len; i++)
@@ -249,6 +297,7 @@ bool compile_externs(Compilation *c, FuncList funcs) {
             return false;
         }
     const char *missing = extern_missing(funcs.n, funcs.f);
+    for (int i = 0; c->read && i < funcs.n && !missing; i++) missing = missing_in(c->read[i]->body);
     if (missing)
         diag_error(c->diag, (Span){NULL, 0, 0},
                    "there is no C function `%s` in libm or a library given by --load; an `extern` declares it", missing);
@@ -307,12 +356,28 @@ static void after_loop_pass(void *data, const LoopPass *p, Tree *t) {
     if (c->after_loop_pass) c->after_loop_pass(c->after_data, p, t);
 }
 
+// Trees that were read are as they were when they were written, but for the passes that are named; only the trees of the extents of
+// results, which texts leave out, are made afresh.
+static Tree **pass_over_read(Compilation *c, int n, const LoopOptions *how, LoopPassHook hook) {
+    const LoopPass *tidy[PASS_MAX];
+    int ntidy = 0;
+    for (const LoopPass *p = loop_passes; p->name; p++)
+        if (p->when & VERSIONS) tidy[ntidy++] = p;
+    for (int i = 0; i < n; i++) {
+        Tree *t = c->read[i];
+        if (t->sizes) loop_passes_run(c->arena, t->sizes, how, ntidy, tidy, (LoopPassHook){0});
+        if (c->opt->loops_listed) loop_passes_run(c->arena, t, how, c->opt->nloop_passes, c->opt->loop_passes, hook);
+    }
+    return c->read;
+}
+
 Tree **compile_trees(Compilation *c, FuncList funcs) {
     const Options *o = c->opt;
     const LoopPassHook hook = {before_loop_pass, after_loop_pass, c};
     Tree **trees = ARENA_ARRAY(c->arena, Tree *, funcs.n + 1);
     LoopOptions how = loop_options(c);
     bool cuda = o->target == TARGET_CUDA;
+    if (c->read) return pass_over_read(c, funcs.n, &how, hook);
     for (int i = 0; i < funcs.n; i++) {
         compile_stage(c, "lower");
         bool positive = funcs.positive && funcs.positive[i];

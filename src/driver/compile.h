@@ -26,6 +26,7 @@ typedef struct Compilation {
     const CoreProgram *program; // of an F̃ source, typed; NULL for textual IR
     VEC(Ir *) irs;
     VEC(Tree *) trees;
+    Tree **read; // the source, if that is loop trees; by function
     VEC(Stage) stages; // --time-passes
     double started;    // the stage that is running
     bool keep_customs; // see Ir
@@ -47,16 +48,17 @@ void compile_delete(Compilation *c);
 // Parses the source and what it opens. Otherwise as compile_load.
 bool compile_open(Compilation *c, const Source *src);
 // Parses and types the source, which must outlive the compilation. Its name decides: a source whose name ends in .ir is
-// textual IR. With opt->entries, only these. False after an error in the source.
+// textual IR, one in .tree loop trees. With opt->entries, only these. False after an error in the source.
 bool compile_load(Compilation *c, const Source *src);
 // The entries as functions; `raw`: as written, without any rule. May be called several times, each time in an Ir of its
-// own. False after an error.
+// own; but of loop trees they are those of the trees, and have no values. False after an error.
 bool compile_funcs(Compilation *c, bool raw, FuncList *out);
-// Runs the passes that opt names; without `plan`, only those before the program is arranged for loops.
+// Runs the passes that opt names, where there are values; without `plan`, only those before the program is arranged for loops.
 void compile_passes(Compilation *c, FuncList *funcs, bool plan);
 // Loads the libraries of --load, and requires every C function that the functions call to be there. False after an error.
 bool compile_externs(Compilation *c, FuncList funcs);
-// The loop trees of the functions, after the passes over loop trees that opt names.
+// The loop trees of the functions, after the passes over loop trees that opt names: of those that were read, only after such as
+// opt names one by one.
 Tree **compile_trees(Compilation *c, FuncList funcs);
 // NULL after an error. To be freed by cpu_delete.
 CpuModule *compile_module(Compilation *c, FuncList funcs, Tree *const *trees, bool callable);
@@ -66,8 +68,9 @@ bool compile_ok(const Compilation *c);
 void compile_stage(Compilation *c, const char *name);
 void compile_print_stages(const Compilation *c, Str *out);
 
-// Whether the source is textual IR.
+// Whether the source is textual IR, or loop trees.
 bool compile_is_ir(const Source *src);
+bool compile_is_tree(const Source *src);
 
 // Runs job(data) on a stack large enough for recursion over deep programs, inside the error boundary. Returns 0 with
 // the job's result in *result, or why it was left: after fatal_bug, or when memory ran out.

@@ -51,6 +51,13 @@ static void write_text(Emission *e, const char *path, Str *text) {
     str_free(text);
 }
 
+// Reports that there are no values, of a source that is loop trees.
+static bool has_values(Emission *e) {
+    if (compile_is_tree(e->c->src))
+        diag_error(e->c->diag, (Span){NULL, 0, 0}, "`%s` has loops, but no values: they cannot be written", e->c->src->name);
+    return !compile_is_tree(e->c->src);
+}
+
 static void write_each(Emission *e, const char *path, FuncList f, void (*print)(Str *out, const Func *f)) {
     Str out = {0};
     compile_stage(e->c, "print");
@@ -62,20 +69,29 @@ static void write_each(Emission *e, const char *path, FuncList f, void (*print)(
     write_text(e, path, &out);
 }
 
-static void emit_fsm(Emission *e, const char *path) { write_each(e, path, emission_simple(e), fsm_print); }
-static void emit_ir(Emission *e, const char *path) { write_each(e, path, *emission_planned(e), ir_print); }
-static void emit_dot(Emission *e, const char *path) { write_each(e, path, *emission_planned(e), dot_print); }
+static void emit_fsm(Emission *e, const char *path) {
+    if (has_values(e)) write_each(e, path, emission_simple(e), fsm_print);
+}
+static void emit_ir(Emission *e, const char *path) {
+    if (has_values(e)) write_each(e, path, *emission_planned(e), ir_print);
+}
+static void emit_dot(Emission *e, const char *path) {
+    if (has_values(e)) write_each(e, path, *emission_planned(e), dot_print);
+}
 
-static void emit_loops(Emission *e, const char *path) {
+static void write_trees(Emission *e, const char *path, void (*print)(Str *out, const Tree *t)) {
     Str out = {0};
     Tree **trees = emission_trees(e);
     compile_stage(e->c, "print");
     for (int i = 0; i < e->planned.n; i++) {
         if (i) str_putc(&out, '\n');
-        tree_print(&out, trees[i]);
+        print(&out, trees[i]);
     }
     write_text(e, path, &out);
 }
+
+static void emit_loops(Emission *e, const char *path) { write_trees(e, path, tree_print); }
+static void emit_tree(Emission *e, const char *path) { write_trees(e, path, e->c->opt->debug ? tree_write_places : tree_write); }
 
 static void emit_llvm(Emission *e, const char *path) {
     Str out = {0};

@@ -9,7 +9,12 @@
 // The entry that is asked for, with its arguments. False after an error.
 static bool prepare(Compilation *c, bool raw, FuncList *funcs, Tensor **inputs) {
     const Source *src = file_read(c->arena, c->diag, c->opt->file);
-    if (!src || !compile_load(c, src) || !compile_funcs(c, raw, funcs)) return false;
+    if (!src || !compile_load(c, src)) return false;
+    if (raw && compile_is_tree(src)) {
+        diag_error(c->diag, (Span){NULL, 0, 0}, "`%s` has loops, but no values: there is nothing for `--interp`", src->name);
+        return false;
+    }
+    if (!compile_funcs(c, raw, funcs)) return false;
     if (funcs->n != 1) fatal_bug("%d functions where one is wanted", funcs->n);
     if (!compile_externs(c, *funcs)) return false;
     compile_stage(c, "arguments");
@@ -98,12 +103,13 @@ void command_cost(Compilation *c) {
     compile_passes(c, &funcs, true);
     Tree **trees = compile_trees(c, funcs);
     compile_stage(c, "count");
-    if (interp_run(c->arena, funcs.f[0], inputs, outputs, &math, &error) ||
+    bool counts_loops = c->opt->engine == ENGINE_EXEC || c->read;
+    if ((!c->read && interp_run(c->arena, funcs.f[0], inputs, outputs, &math, &error)) ||
         tree_exec(c->arena, trees[0], inputs, outputs, &loops, &error)) {
         failed(c, error);
         return;
     }
-    if (c->opt->engine == ENGINE_EXEC) math = loops;
+    if (counts_loops) math = loops;
     Str out = {0};
     str_printf(&out, "{\"add\": %lld, \"mul\": %lld, \"call\": %lld, ", (long long)math.add, (long long)math.mul,
                (long long)math.call);

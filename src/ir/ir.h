@@ -455,6 +455,12 @@ typedef struct Func {
 const char *ir_quote(Ir *m, const Node *e);
 // One function as text; reads back with ir_read to the same nodes.
 void ir_print(Str *out, const Func *f);
+// Parts of it, for text that has something else in place of values: `word name(inputs) -> outputs`; and lines on what arguments and
+// results are, among them the checks and, after `extents K`, those of an output whose type does not state them all. places: where
+// checks and values that may fail come from is told.
+struct PlaceWriter;
+void ir_print_signature(Str *out, const char *word, const Func *f);
+void ir_print_facts(Str *out, const Func *f, struct PlaceWriter *places);
 void ir_print_value(Str *out, Node *e); // for debugging and error messages: on one line
 // An Int value as a message shows it, in F̃: `n - 1`, `k[0]`; of sums and loops, where in the source they are. (size_text.c)
 void ir_print_size(Str *out, Node *e);

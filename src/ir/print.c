@@ -2,7 +2,7 @@
 // that binds one of its free variables. docs/ir.md has the grammar; read.c reads it back.
 #include "ir/ir.h"
 #include "support/map.h"
-#include "support/vec.h"
+#include "support/place.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -31,6 +31,7 @@ typedef struct Printer {
     Arena *arena; // of this call
     VEC(Frame) work;
     uintptr_t count;
+    PlaceWriter *places; // of values that may fail; NULL: are not printed
 } Printer;
 
 // ---- names and literals
@@ -48,15 +49,6 @@ static bool is_plain_name(const char *s) {
 static void print_name(Str *out, const char *s) {
     if (is_plain_name(s)) str_puts(out, s);
     else str_printf(out, "`%s`", s);
-}
-
-static void print_string(Str *out, const char *s) {
-    str_putc(out, '"');
-    for (; *s; s++)
-        if (*s == '"' || *s == '\\') str_printf(out, "\\%c", *s);
-        else if (*s == '\n') str_puts(out, "\\n");
-        else str_putc(out, *s);
-    str_putc(out, '"');
 }
 
 static void print_lit(Str *out, const Node *e) {
@@ -185,7 +177,7 @@ static void print_extern(Str *out, Scope *s, const Node *e) {
     int end = ir_extern_end(e), n = e->u.ext->signature ? 1 + e->u.ext->nsizes : 0;
     if (n) {
         str_putc(out, ' ');
-        print_string(out, e->u.ext->signature);
+        str_quoted(out, e->u.ext->signature);
         print_list(out, s, "()", n, e->args);
     }
     print_list(out, s, "()", end - n, e->args + n);
@@ -265,14 +257,14 @@ static void print_node(Printer *p, Frame f) {
         break;
     case OP_extern:
         str_printf(out, " %s ", kind_name(e->kind));
-        print_string(out, e->u.ext->name);
+        str_quoted(out, e->u.ext->name);
         print_extern(out, f.home, e);
         break;
     case OP_assert:
         str_putc(out, ' ');
         print_operand(out, f.home, e->args[0]);
         str_putc(out, ' ');
-        print_string(out, e->u.text);
+        str_quoted(out, e->u.text);
         str_putc(out, ' ');
         print_operand(out, f.home, e->args[1]);
         if (e->nargs > 2) str_putc(out, ' '), print_list(out, f.home, "[]", e->nargs - 2, e->args + 2);
@@ -289,6 +281,7 @@ static void print_node(Printer *p, Frame f) {
         }
         if (e->op == OP_final || e->op == OP_trace) str_printf(out, " %lld", (long long)e->u.num);
     }
+    if (p->places && e->fails) place_write(p->places, out, e->span);
     str_putc(out, '\n');
 }
 
@@ -347,8 +340,9 @@ static void print_value(Printer *p, Scope *s, Node *root) {
 static void print_nested(Str *out, const Node *e) {
     if (e->op == OP_lit) print_lit(out, e);
     else if (e->op == OP_input) print_name(out, e->name);
-    else if (op_is_elementwise(e->op)) {
+    else if (op_is_elementwise(e->op) || e->op == OP_conv) {
         str_printf(out, "(%s", op_info[e->op].name);
+        if (e->op == OP_conv) str_printf(out, " %s", kind_name(e->kind));
         for (int k = 0; k < e->nargs; k++) {
             str_putc(out, ' ');
             print_nested(out, e->args[k]);
@@ -359,19 +353,25 @@ static void print_nested(Str *out, const Node *e) {
 
 static bool is_small(const Node *e, int *fuel) {
     if (e->op == OP_lit || e->op == OP_input) return true;
-    if (!op_is_elementwise(e->op) || --*fuel < 0) return false;
+    if ((!op_is_elementwise(e->op) && e->op != OP_conv) || --*fuel < 0) return false;
     for (int k = 0; k < e->nargs; k++)
         if (!is_small(e->args[k], fuel)) return false;
     return true;
 }
 
+enum { MOST_STATED = 40 }; // operations in an extent that a type states
+
+static void print_extent(Str *out, const Node *e) {
+    int fuel = MOST_STATED;
+    if (is_small(e, &fuel)) print_nested(out, e);
+    else str_putc(out, '_');
+}
+
 static void print_leaf_type(Str *out, const Node *e) {
     str_puts(out, kind_name(e->kind));
     for (int k = 0; k < e->rank; k++) {
-        int fuel = 40;
         str_puts(out, k ? ", " : "[");
-        if (is_small(e->shape[k], &fuel)) print_nested(out, e->shape[k]);
-        else str_putc(out, '_');
+        print_extent(out, e->shape[k]);
     }
     if (e->rank) str_putc(out, ']');
 }
@@ -390,15 +390,28 @@ static void print_sig(Str *out, const SigType *t) {
     }
     for (const SigType *a = t; a != base; a = a->parts[0]) {
         str_puts(out, a == t ? "[" : ", ");
-        print_nested(out, a->extent);
+        print_extent(out, a->extent);
     }
     if (t != base) str_putc(out, ']');
+}
+
+// The version of a function for sizes of at least 1 has extents of its own, but the types of its parameters are those of the other.
+static bool same_extent(const Node *a, const Node *b) {
+    bool same = a == b || (a->op == b->op && a->kind == b->kind && (op_is_elementwise(a->op) || a->op == OP_conv || a->op == OP_lit || a->op == OP_input));
+    for (int k = 0; same && a != b && k < a->nargs; k++) same = same_extent(a->args[k], b->args[k]);
+    return same && (a == b || a->nargs || a->u.num == b->u.num);
+}
+
+// Would types state the same? What a type does not state is what the value has.
+static bool says_same(const Node *a, const Node *b) {
+    int fuel_a = MOST_STATED, fuel_b = MOST_STATED;
+    return same_extent(a, b) || (!is_small(a, &fuel_a) && !is_small(b, &fuel_b));
 }
 
 // Is t just the type of the value e?
 static bool sig_is_plain(const SigType *t, const Node *e) {
     for (int k = 0; k < e->rank; k++, t = t->parts[0])
-        if (t->form != SIG_ARRAY || t->extent != e->shape[k]) return false;
+        if (t->form != SIG_ARRAY || !says_same(t->extent, e->shape[k])) return false;
     return t->form == SIG_SCALAR && t->kind == e->kind;
 }
 
@@ -422,8 +435,8 @@ static bool result_is_plain(const Func *f) {
     return true;
 }
 
-static void print_header(Str *out, const Func *f) {
-    str_puts(out, "func ");
+void ir_print_signature(Str *out, const char *word, const Func *f) {
+    str_printf(out, "%s ", word);
     print_name(out, f->name);
     str_putc(out, '(');
     for (int k = 0; k < f->ninputs; k++) {
@@ -442,10 +455,13 @@ static void print_header(Str *out, const Func *f) {
         }
         print_leaf_type(out, f->outputs[k]);
     }
-    str_puts(out, " {\n");
+}
+
+// The lines on what is not seen from the signature.
+static void print_types(Str *out, const Func *f) {
     if (f->doc) {
         str_puts(out, "  doc ");
-        print_string(out, f->doc);
+        str_quoted(out, f->doc);
         str_putc(out, '\n');
     }
     if (!params_are_plain(f))
@@ -469,15 +485,46 @@ static void print_check(Printer *p, Scope *s, const Check *c) {
     str_printf(&s->text, "  check %d ", c->code);
     print_operand(&s->text, s, c->cond);
     str_putc(&s->text, ' ');
-    print_string(&s->text, c->text);
+    str_quoted(&s->text, c->text);
     print_operands(&s->text, s, " [", c->nvalues, c->values);
-    str_puts(&s->text, c->nvalues ? "]\n" : "\n");
+    if (c->nvalues) str_putc(&s->text, ']');
+    if (p->places) place_write(p->places, &s->text, c->span);
+    str_putc(&s->text, '\n');
+}
+
+// The extents of an output whose type does not state all of them.
+static void print_extents(Printer *p, Scope *s, int number) {
+    const Node *e = p->func->outputs[number];
+    bool stated = true;
+    for (int k = 0; k < e->rank; k++) {
+        int fuel = MOST_STATED;
+        stated &= is_small(e->shape[k], &fuel);
+    }
+    if (stated) return;
+    for (int k = 0; k < e->rank; k++) print_value(p, s, e->shape[k]);
+    str_printf(&s->text, "  extents %d ", number);
+    print_list(&s->text, s, "[]", e->rank, e->shape);
+    str_putc(&s->text, '\n');
+}
+
+void ir_print_facts(Str *out, const Func *f, PlaceWriter *places) {
+    Printer p = {.func = f, .arena = arena_new(), .places = places};
+    Scope *top = open_scope(&p, NULL, NULL);
+    print_types(out, f);
+    for (int k = 0; k < f->nchecks; k++) print_check(&p, top, &f->checks[k]);
+    for (int k = 0; k < f->noutputs; k++) print_extents(&p, top, k);
+    str_puts(out, str_text(&top->text));
+    close_scope(top);
+    vec_free(&p.work);
+    arena_free(p.arena);
 }
 
 void ir_print(Str *out, const Func *f) {
     Printer p = {.func = f, .arena = arena_new()};
     Scope *top = open_scope(&p, NULL, NULL);
-    print_header(out, f);
+    ir_print_signature(out, "func", f);
+    str_puts(out, " {\n");
+    print_types(out, f);
     for (int k = 0; k < f->nchecks; k++) print_check(&p, top, &f->checks[k]);
     for (int k = 0; k < f->noutputs; k++) print_value(&p, top, f->outputs[k]);
     str_puts(out, str_text(&top->text));

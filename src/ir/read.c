@@ -56,8 +56,26 @@ static SigType *sig(Reader *r, int *leaves) {
         base = sig_scalar(r, read_kind(r));
         ++*leaves;
     }
-    int rank = read_shape(r, ext);
+    int rank = 0;
+    if (!read_accept(r, '[')) return base;
+    do {
+        if (rank == MAX_LIST) read_error(r, r->at, "too many extents");
+        ext[rank++] = read_accept_word(r, "_") ? NULL : read_typed_operand(r, KIND_INT, 0);
+    } while (read_accept(r, ','));
+    read_expect(r, ']');
     return sig_array(r, base, rank, ext);
+}
+
+// Extents that a type does not state are those of the arrays that it is about, from *leaf on. depth: how many are around.
+static void state_extents(Reader *r, Span at, SigType *t, Node *const **leaf, int depth) {
+    if (t->form == SIG_SCALAR) ++*leaf;
+    for (int k = 0; k < t->nparts; k++) {
+        Node *const *first = *leaf;
+        state_extents(r, at, t->parts[k], leaf, depth + (t->form == SIG_ARRAY));
+        if (t->form != SIG_ARRAY || t->extent) continue;
+        if (*leaf == first || depth >= first[0]->rank) read_error(r, at, "expected %s", "the extents of the type");
+        t->extent = first[0]->shape[depth];
+    }
 }
 
 static SigType *plain_sig(Reader *r, const Node *e) { return sig_array(r, sig_scalar(r, e->kind), e->rank, e->shape); }
@@ -135,6 +153,7 @@ static void check_line(Reader *r, Func *f, int *cap) {
     c.nvalues = read_shape(r, v);
     c.values = arena_copy(r->m->arena, v, sizeof *v * (size_t)c.nvalues);
     c.span = span_join(c.span, r->before);
+    read_place(r, &c.span);
     if (f->nchecks == *cap) {
         *cap = *cap ? 2 * *cap : 8;
         Check *more = ARENA_ARRAY(r->m->arena, Check, *cap);
@@ -157,6 +176,28 @@ static void param_line(Reader *r, Func *f, int *leaf) {
 
 static bool same_size(Ir *m, Node *a, Node *b) { return poly_node(m, poly_of(m, a)) == poly_node(m, poly_of(m, b)); }
 
+// A line on what the function is; false if there is none.
+static bool fact(Reader *r, Func *f, int *leaf, int *cap, int *count) {
+    if (read_accept_word(r, "doc")) f->doc = read_string(r);
+    else if (read_accept_word(r, "param")) param_line(r, f, leaf);
+    else if (read_accept_word(r, "result")) f->result = sig(r, count);
+    else if (read_accept_word(r, "check")) check_line(r, f, cap);
+    else return false;
+    return true;
+}
+
+static void require_types(Reader *r, Span at, const Func *f, int leaf, int count) {
+    if (f->nparams && leaf != f->ninputs) read_error(r, at, "there are more inputs than the parameters have");
+    if (f->result && count != f->noutputs) read_error(r, at, "the result's type has %d parts", count);
+}
+
+static void state_types(Reader *r, Span at, Func *f) {
+    Node *const *leaf = f->inputs + f->nsizes;
+    for (int k = 0; k < f->nparams; k++) state_extents(r, at, f->params[k].type, &leaf, 0);
+    leaf = f->outputs;
+    if (f->result) state_extents(r, at, f->result, &leaf, 0);
+}
+
 // The lines of a function, up to and with what it returns.
 static void func_body(Reader *r, Func *f, const Header *h) {
     int leaf = f->nsizes, cap = 0, count = 0;
@@ -165,14 +206,9 @@ static void func_body(Reader *r, Func *f, const Header *h) {
         read_lines(r);
         at = r->at;
         if (read_accept_word(r, "return")) break;
-        if (read_accept_word(r, "doc")) f->doc = read_string(r);
-        else if (read_accept_word(r, "param")) param_line(r, f, &leaf);
-        else if (read_accept_word(r, "result")) f->result = sig(r, &count);
-        else if (read_accept_word(r, "check")) check_line(r, f, &cap);
-        else read_error(r, r->at, "expected 'return' or a value's name");
+        if (!fact(r, f, &leaf, &cap, &count)) read_error(r, r->at, "expected 'return' or a value's name");
     }
-    if (f->nparams && leaf != f->ninputs) read_error(r, at, "there are more inputs than the parameters have");
-    if (f->result && count != f->noutputs) read_error(r, at, "the result's type has %d parts", count);
+    require_types(r, at, f, leaf, count);
     for (int k = 0; k < f->noutputs; k++) {
         if (k) read_expect(r, ',');
         Span here = r->at;
@@ -181,6 +217,7 @@ static void func_body(Reader *r, Func *f, const Header *h) {
             if (h[k].shape[d] && !same_size(r->m, h[k].shape[d], e->shape[d]))
                 read_error(r, span_join(here, r->before), "extent %d is not the one that the type states", d);
     }
+    state_types(r, at, f);
 }
 
 static void default_types(Reader *r, Func *f) {
@@ -193,32 +230,67 @@ static void default_types(Reader *r, Func *f) {
     f->result = f->noutputs == 1 ? part[0] : sig_tuple(r, f->noutputs, part);
 }
 
-static Func *func(Reader *r) {
-    r->m->entry = r->nfuncs;
+Func *read_signature(Reader *r, const char *word) {
     Arena *a = r->m->arena;
     Func *f = ARENA_NEW(a, Func);
     f->ir = r->m;
-    if (!read_accept_word(r, "func")) read_error(r, r->at, "expected 'func'");
+    if (!read_accept_word(r, word)) read_error(r, r->at, "expected '%s'", word);
     f->span = r->at;
     f->name = read_name(r, "the function's name");
     f->inputs = ARENA_ARRAY(a, Node *, MAX_LEAVES);
     f->params = ARENA_ARRAY(a, SigParam, MAX_LEAVES);
     f->outputs = ARENA_ARRAY(a, Node *, MAX_LEAVES);
     f->output_names = ARENA_ARRAY(a, const char *, MAX_LEAVES);
-    Header *h = ARENA_ARRAY(a, Header, MAX_LEAVES);
-    int mark = r->scope.len;
+    r->header = ARENA_ARRAY(a, Header, MAX_LEAVES);
     read_expect(r, '(');
     inputs(r, f);
     if (read_accept(r, '>')) do {
             if (f->noutputs == MAX_LEAVES) read_error(r, r->at, "too many outputs");
-            output(r, f, &h[f->noutputs]);
+            output(r, f, &r->header[f->noutputs]);
         } while (read_accept(r, ','));
+    return f;
+}
+
+static Func *func(Reader *r) {
+    r->m->entry = r->nfuncs;
+    int mark = r->scope.len;
+    Func *f = read_signature(r, "func");
     read_expect(r, '{');
-    func_body(r, f, h);
+    func_body(r, f, r->header);
     read_expect(r, '}');
     read_leave(r, mark);
     default_types(r, f);
     return f;
+}
+
+// The extents of an output of which the type does not state all.
+static void extents_line(Reader *r, const Func *f) {
+    Span at = r->at;
+    int64_t k = read_integer(r, "the number of an output");
+    Node *shape[MAX_LIST];
+    int rank = read_shape(r, shape);
+    if (k < 0 || k >= f->noutputs || rank != r->header[k].rank || !rank)
+        read_error(r, at, "there is no output %lld with %d extents", (long long)k, rank);
+    memcpy(r->header[k].shape, shape, sizeof *shape * (size_t)rank);
+}
+
+void read_facts(Reader *r, Func *f) {
+    int leaf = f->nsizes, cap = 0, count = 0;
+    for (;;) {
+        read_lines(r);
+        if (read_accept_word(r, "extents")) extents_line(r, f);
+        else if (read_is_word(r, "check") && (read_skip_space(r), !strchr("-0123456789", *r->p))) break; // another kind of check
+        else if (!fact(r, f, &leaf, &cap, &count)) break;
+    }
+    require_types(r, r->at, f, leaf, count);
+    for (int k = 0; k < f->noutputs; k++) {
+        const Header *h = &r->header[k];
+        for (int d = 0; d < h->rank; d++)
+            if (!h->shape[d]) read_error(r, r->at, "extent %d of output %d is not stated", d, k);
+        f->outputs[k] = ir_param(r->m, h->kind, h->rank, h->shape);
+    }
+    state_types(r, r->at, f);
+    default_types(r, f);
 }
 
 static void read_funcs(Reader *r) {

@@ -3,7 +3,7 @@
 #define IR_READ_INTERNAL_H
 
 #include "ir/internal.h"
-#include "support/vec.h"
+#include "support/place.h"
 
 #include <setjmp.h>
 
@@ -14,6 +14,7 @@ typedef struct Entry {
     struct Entry *next;
     const char *name; // with its '%'
     Node *node;       // NULL: not in scope
+    void *data;       // of other readers
 } Entry;
 
 enum { BUCKETS = 4096, MAX_NESTING = 400, MAX_LIST = 255, MAX_LEAVES = 1024 };
@@ -37,6 +38,12 @@ typedef struct Reader {
     int depth;
     Func **funcs; // read so far, in the arena
     int nfuncs;
+    struct Header *header; // of the function that is read: the types of its outputs
+    // Of other text that has values in it:
+    const char *symbols; // further characters that are tokens
+    bool floats;         // the letter f after a number makes it `single`
+    bool single;
+    PlaceReader *places; // places are read
 } Reader;
 
 // Reports an error at a place, and ends the reading.
@@ -55,6 +62,9 @@ const char *read_name(Reader *r, const char *what);
 int64_t read_integer(Reader *r, const char *what);
 const char *read_string(Reader *r);
 
+// A place, if there is one, to *to; true if there is. (read_tokens.c)
+bool read_place(Reader *r, Span *to);
+
 // ---- names in scope (read_tokens.c)
 
 Entry *read_entry(Reader *r, const char *name);
@@ -67,5 +77,11 @@ Kind read_kind(Reader *r);
 Node *read_typed_operand(Reader *r, Kind k, int rank);
 int read_shape(Reader *r, Node **out); // its rank
 void read_lines(Reader *r);            // definitions, up to what is none
+
+// ---- functions (read.c)
+
+// What ir_print_signature prints, and ir_print_facts after it. The function has no values: outputs have the right types.
+Func *read_signature(Reader *r, const char *word);
+void read_facts(Reader *r, Func *f);
 
 #endif

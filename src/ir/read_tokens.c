@@ -64,7 +64,10 @@ static void lex_number(Reader *r, const char *begin) {
         errno = 0;
         if (real) r->real = strtod(r->p, &end);
         else r->num = strtoll(r->p, &end, 10);
-        bool bad = end != p || is_name_char(*p) || (!real && errno == ERANGE);
+        bool whole = end == p;
+        r->single = r->floats && real && *p == 'f';
+        p += r->single;
+        bool bad = !whole || is_name_char(*p) || (!real && errno == ERANGE);
         r->p = p;
         if (bad) read_error(r, span_from(r, begin), "this number cannot be read");
     }
@@ -93,7 +96,7 @@ void read_next(Reader *r) {
         if (!end) read_error(r, span_from(r, begin), "this quoted name has no end");
         r->p = end + 1, r->tok = T_QUOTED;
         r->text = arena_strndup(r->m->arena, begin + 1, (size_t)(end - begin - 1));
-    } else if (c == '%' || isalpha((unsigned char)c) || c == '_') {
+    } else if ((c == '%' && !(r->symbols && !is_name_char(begin[1]))) || isalpha((unsigned char)c) || c == '_') {
         for (r->p++; is_name_char(*r->p);) r->p++;
         r->tok = c == '%' ? T_VALUE : T_NAME;
         r->text = arena_strndup(r->m->arena, begin, (size_t)(r->p - begin));
@@ -102,7 +105,7 @@ void read_next(Reader *r) {
         r->p += 2, r->tok = T_PUNCT, r->punct = '>';
     } else {
         r->p++, r->tok = T_PUNCT, r->punct = c;
-        if (!strchr("(){}[],:=<#", c)) read_error(r, span_from(r, begin), "unexpected character");
+        if (!strchr("(){}[],:=<#", c) && !(r->symbols && strchr(r->symbols, c))) read_error(r, span_from(r, begin), "unexpected character");
     }
     r->at = span_from(r, begin);
 }
@@ -146,6 +149,24 @@ const char *read_string(Reader *r) {
     const char *text = r->text;
     read_next(r);
     return text;
+}
+
+bool read_place(Reader *r, Span *to) {
+    if (!r->places || !read_is(r, '@')) return false;
+    read_next(r);
+    Span at = r->at;
+    const char *file = NULL;
+    if (r->tok == T_STRING) {
+        file = read_string(r);
+        read_expect(r, ':');
+    }
+    int64_t line = read_integer(r, "the number of a line");
+    read_expect(r, ':');
+    int64_t column = read_integer(r, "the number of a column");
+    if (line < 1 || line > PLACE_LINES) read_error(r, at, "expected a number from 1 to %lld", (long long)PLACE_LINES);
+    if (column < 1 || column > PLACE_COLUMNS) read_error(r, at, "expected a number from 1 to %lld", (long long)PLACE_COLUMNS);
+    if (!place_read(r->places, r->m->arena, file, (int)line, (int)column, to)) read_error(r, at, "the first place names its file");
+    return true;
 }
 
 // ---- names in scope

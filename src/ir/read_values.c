@@ -241,6 +241,7 @@ void read_lines(Reader *r) {
         r->m->span = at;
         Node *e = value(r);
         r->m->span = outer;
+        read_place(r, &e->span);
         read_define(r, at, text, e);
     }
 }

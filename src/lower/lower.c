@@ -370,11 +370,15 @@ Func *lower_size_query(Arena *arena, const Func *f) {
     return n ? g : NULL;
 }
 
+Tree *lower_sizes(Arena *arena, const Func *f) {
+    Func *query = lower_size_query(arena, f);
+    return query ? lower_version(arena, query) : NULL;
+}
+
 Tree *lower_func(Arena *arena, const Func *f, const Func *positive) {
     bool two = positive && f->nsizes && is_partial(f);
     Tree *t = lower_version(arena, two ? positive : f);
     if (two) t->otherwise = lower_version(arena, f);
-    Func *query = lower_size_query(arena, f);
-    if (query) t->sizes = lower_version(arena, query);
+    t->sizes = lower_sizes(arena, f);
     return t;
 }

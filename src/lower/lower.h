@@ -44,6 +44,8 @@ static inline int64_t lanes_copied(double cache, Kind kind, int lanes) {
     return (int64_t)(cache / 2 / (double)kind_size(kind) / lanes);
 }
 
+// The tree of the extents of f's outputs (Tree.sizes), or NULL if these are scalars; no pass over loop trees has seen it yet.
+Tree *lower_sizes(Arena *arena, const Func *f);
 // The function with f's inputs that gives the extents of its outputs, as Int scalars in order; NULL if there are none.
 Func *lower_size_query(Arena *arena, const Func *f);
 

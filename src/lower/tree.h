@@ -113,7 +113,7 @@ struct Stmt {
         *grid; // ST_FOR: its iterations may be the threads of a grid; NULL: they may not, or that does not pay (lower/grid.h)
     struct Recurrence *recurrence; // ST_FOR: it is nothing but one, in the form of lower/recurrence.h; NULL: as far as is known
     const Wishes *wishes;          // ST_FOR: what attributes ask of it; NULL: nothing
-    struct Stmt *opened; // ST_FOR: the fill or copy that it was, if it is to be that again where it joins no other loop (lower/merge.c)
+    struct Stmt *opened; // ST_FOR: the fill or copy that it is, opened to be joined with others; NULL: none (lower/unfold.c, merge.c)
     Block *body, *other;
     Span span; // of the source, for line tables; {NULL, 0, 0}: nowhere
     union {
@@ -132,6 +132,7 @@ typedef struct Tree {
     int prologue;           // how many statements at the start only check the arguments
     struct Tree *sizes;     // the function that gives the extents of the outputs; NULL if these are scalars
     struct Tree *otherwise; // what runs instead if a size is 0, or less than ir_least_size, or NULL: body is right for that, too
+    Ir *ir;                 // that of func, which the tree owns: it was read from text; NULL: it is another's
 } Tree;
 
 // What running a tree did, besides the counters of [TL] Fig. 6.
@@ -171,10 +172,22 @@ void tree_uses(const Block *block, int *uses);  // counts, by temp, the argument
 const Temp *stmt_index(const Stmt *s);          // of the element that an ST_LOAD, ST_STORE or ST_ADDTO accesses
 bool stmt_has_index(const Stmt *s, Temp index); // is it one of these by itself?
 
-// Prints the tree as text (--emit=loops). (tree.c)
+// Prints the tree as a short text for people (--emit=loops). (tree_print.c)
 void tree_print(Str *out, const Tree *t);
-// Checks that temps are defined before use, kinds agree, buffers are in scope; fatal_bug otherwise. (tree.c)
+// Prints all of it (--emit=tree; docs/ir.md): tree_read gives such a tree, of which the same is printed, but that temps and arrays have
+// other numbers. places: also where statements come from; without, only where checks do. (tree_print.c)
+void tree_write(Str *out, const Tree *t);
+void tree_write_places(Str *out, const Tree *t);
+// Reads the trees of a text as tree_write prints it, one or more, which are in the arena and are to be freed. They are as the text says,
+// and verified. After an error, which is reported, NULL. *n gets the number. (tree_read.c)
+Tree **tree_read(Arena *arena, Diag *diag, const Source *src, int *n);
+// What tree_read makes of what tree_write_places prints, to be freed; NULL, with *why, if it cannot be read or is printed otherwise.
+Tree *tree_reread(Arena *arena, const Tree *t, Str *why);
+bool tree_round_trips(Arena *arena, const Tree *t, Str *why);
+// Checks that temps are defined before use, kinds agree, buffers are in scope; fatal_bug otherwise. (tree_verify.c)
 void tree_verify(const Tree *t);
+// The same, but gives what is wrong, in the arena, and in *at the statement; NULL if nothing is.
+const char *tree_fault(Arena *arena, const Tree *t, const Stmt **at);
 // Frees what is not in the arena; the tree is empty afterwards. (tree.c)
 void tree_free(Tree *t);
 

@@ -63,6 +63,15 @@ void str_double(Str *s, double x) {
     if (!strpbrk(text, ".e")) str_puts(s, ".0");
 }
 
+void str_quoted(Str *s, const char *text) {
+    str_putc(s, '"');
+    for (; *text; text++)
+        if (*text == '"' || *text == '\\') str_printf(s, "\\%c", *text);
+        else if (*text == '\n') str_puts(s, "\\n");
+        else str_putc(s, *text);
+    str_putc(s, '"');
+}
+
 void str_free(Str *s) {
     free(s->data);
     *s = (Str){0};

@@ -19,6 +19,8 @@ void str_printf(Str *s, const char *fmt, ...) __attribute__((format(printf, 2, 3
 void str_indent(Str *s, int n);
 // The shortest decimal text that reads back as exactly x ("0.1", "1e-05", "inf", "nan"); always has '.', 'e', or is inf/nan.
 void str_double(Str *s, double x);
+// Writes the text as a string: between double quotes, with \", \\ and \n for what cannot stand there.
+void str_quoted(Str *s, const char *text);
 void str_free(Str *s);
 // The text so far, "" if empty.
 const char *str_text(const Str *s);

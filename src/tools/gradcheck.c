@@ -464,7 +464,12 @@ void command_gradcheck(Compilation *c) {
     FuncList funcs = {0};
     const Source *src = file_read(c->arena, c->diag, c->opt->file);
     c->keep_customs = true;
-    if (!src || !compile_load(c, src) || !compile_funcs(c, c->opt->engine == ENGINE_INTERP, &funcs)) return;
+    if (!src || !compile_load(c, src)) return;
+    if (compile_is_tree(src)) {
+        diag_error(c->diag, (Span){NULL, 0, 0}, "`%s` has loops, but no values: they cannot be differentiated", src->name);
+        return;
+    }
+    if (!compile_funcs(c, c->opt->engine == ENGINE_INTERP, &funcs)) return;
     Options opt = *c->opt; // with what depends on the entry
     Gradcheck g = {.c = c, .opt = &opt, .f = funcs.f[0]};
     bool low = single(g.f);

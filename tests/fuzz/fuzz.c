@@ -6,7 +6,8 @@
 
 const FuzzTarget fuzz_targets[] = {
     {"lexer", fuzz_lexer}, {"layout", fuzz_layout}, {"parser", fuzz_parser}, {"types", fuzz_types},
-    {"json", fuzz_json},   {"npy", fuzz_npy},       {"ir", fuzz_ir},         {NULL, NULL},
+    {"json", fuzz_json},   {"npy", fuzz_npy},       {"ir", fuzz_ir},         {"tree", fuzz_tree},
+    {NULL, NULL},
 };
 
 void fuzz_fail(const char *file, int line, const char *what) {

@@ -20,6 +20,7 @@ void fuzz_types(const uint8_t *data, size_t size);
 void fuzz_json(const uint8_t *data, size_t size);
 void fuzz_npy(const uint8_t *data, size_t size);
 void fuzz_ir(const uint8_t *data, size_t size);
+void fuzz_tree(const uint8_t *data, size_t size);
 
 // What a reader is given, and what it reports to. Made anew for each input, so that no input sees another's leftovers.
 typedef struct FuzzInput {

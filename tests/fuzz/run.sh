@@ -22,6 +22,14 @@ seeds() {
             [ -e "$out" ] || "$build/fsmc" --emit=ir "$f" >"$out" 2>/dev/null || rm -f "$out"
         done
         ;;
+    tree)
+        find "$root/tests" "$root/examples" -name '*.fsm' -size -2 | while read -r f; do
+            for how in -g "-O3 --threads=2" --target=cuda; do
+                out=$build/seeds/tree/$(echo "${f#"$root"/}" | tr / _)$(echo "$how" | tr -d ' ').tree
+                [ -e "$out" ] || "$build/fsmc" --emit=tree $how "$f" >"$out" 2>/dev/null || rm -f "$out"
+            done
+        done
+        ;;
     *)
         size=-8
         [ "$1" = types ] && size=-3
@@ -43,6 +51,7 @@ for t in $target; do
     case $t in
     json | npy) dictionary=$root/tests/fuzz/$t.dict length=512 ;;
     ir) dictionary=$root/tests/fuzz/ir.dict length=2048 ;;
+    tree) dictionary=$root/tests/fuzz/tree.dict length=4096 ;;
     types) dictionary=$root/tests/fuzz/fsm.dict length=1024 ;;
     *) dictionary=$root/tests/fuzz/fsm.dict length=2048 ;;
     esac

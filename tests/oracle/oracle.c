@@ -365,16 +365,29 @@ static void run_interpreter(Oracle *x, Batch *p, Func *const *funcs, const char 
     }
 }
 
+// The tree as its text reads: that runs in its place, so that nothing it is depends on what is not in the text. The tree itself, after
+// reporting it, if that does not come back the same.
+static Tree *reread(Oracle *x, Entry *e, Form form, Tree *t, const char *stage) {
+    Str why = {0};
+    Tree *back = tree_reread(x->arena, t, &why);
+    if (back) vec_push(&x->c->trees, back);
+    else wrong(x, e, form, "%s: its text does not read as the same tree: %s", stage, str_text(&why));
+    str_free(&why);
+    return back ? back : t;
+}
+
 static void run_trees(Oracle *x, Batch *p, Tree *const *trees, const char *stage) {
     for (int i = 0; i < p->funcs.n; i++) {
         Entry *e = p->entry[i];
         const Func *f = p->funcs.f[i];
         tree_verify(trees[i]);
+        note_where(e, p->form[i], stage, -1);
+        const Tree *tree = reread(x, e, p->form[i], trees[i], stage);
         for (int t = 0; t < e->ntrials; t++) {
             if (!e->in[t]) continue;
             note_where(e, p->form[i], stage, t);
             Outcome got = {.out = ARENA_ARRAY(x->arena, Tensor, f->noutputs + 1)};
-            got.code = tree_exec(x->arena, trees[i], e->in[t], got.out, NULL, &got.error);
+            got.code = tree_exec(x->arena, tree, e->in[t], got.out, NULL, &got.error);
             compare(x, e, p->form[i], version(p, i, e->in[t]), stage, t, false, &got);
         }
     }
