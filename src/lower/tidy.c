@@ -1,5 +1,6 @@
 // Trees of which more has become known: branches that are decided, cells that need not be any, and what nothing needs any more.
 #include "lower/internal.h"
+#include "lower/recurrence.h"
 
 typedef struct Tidier {
     const Tree *tree;
@@ -200,6 +201,17 @@ static void remove_unneeded(Needed *n, Block *block, int begin) {
     block_sweep(block);
 }
 
+// A recurrence does not keep what nothing loads: that array is gone.
+static void forget_before(const Needed *n, const Block *block) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        Recurrence *r = s->recurrence;
+        if (r && r->before && r->before->where == BUF_TEMP && !n->loaded[r->before->id]) r->before = NULL;
+        forget_before(n, s->body);
+        forget_before(n, s->other);
+    }
+}
+
 void lower_remove_dead(Arena *arena, Tree *t) {
     Needed n = {.changed = true};
     while (n.changed) {
@@ -208,5 +220,6 @@ void lower_remove_dead(Arena *arena, Tree *t) {
         for (int i = 0; i < t->bufs.len; i++)
             for (int k = 0; k < t->bufs.data[i]->rank; k++) n.uses[t->bufs.data[i]->extent[k]]++;
         remove_unneeded(&n, t->body, t->prologue);
+        forget_before(&n, t->body);
     }
 }
