@@ -131,6 +131,7 @@ static const char bash_script[] =
     "    @program*)\n"
     "        compopt -o filenames\n"
     "        mapfile -t COMPREPLY < <(compgen -f -X '!*.fsm' -- \"$cur\"; compgen -f -X '!*.ir' -- \"$cur\"\n"
+    "            compgen -f -X '!*.tree' -- \"$cur\"\n"
     "            compgen -d -- \"$cur\"; compgen -W \"${what#@program}\" -- \"$cur\")\n"
     "        ;;\n"
     "    @file) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- \"$cur\") ;;\n"
@@ -156,7 +157,7 @@ static void print_bash(Str *out) {
     bash_operands(out);
     str_puts(out, "# The entries of the program in the command line.\n_fsmc_entries() {\n    local file\n"
                   "    for file in \"${COMP_WORDS[@]}\"; do\n"
-                  "        [[ $file == *.fsm || $file == *.ir ]] && [[ -r $file && -f $file ]] || continue\n        ");
+                  "        [[ $file == *.fsm || $file == *.ir || $file == *.tree ]] && [[ -r $file && -f $file ]] || continue\n        ");
     str_printf(out, "%s\"$file\"\n    done\n}\n\n", entries_script);
     str_puts(out, bash_script);
 }
@@ -223,9 +224,9 @@ static void zsh_operands(Str *out, const CommandRow *c) {
 
 static void print_zsh(Str *out) {
     str_puts(out, "#compdef fsmc\n# Completion of fsmc for zsh.\n\n"
-                  "_fsmc_program() { _files -g '*.(fsm|ir)' }\n\n"
+                  "_fsmc_program() { _files -g '*.(fsm|ir|tree)' }\n\n"
                   "_fsmc_entry() {\n"
-                  "    local -a files=(${(MQ)words:#*.(fsm|ir)})\n"
+                  "    local -a files=(${(MQ)words:#*.(fsm|ir|tree)})\n"
                   "    [[ -r $files[1] && -f $files[1] ]] || return 1\n"
                   "    local -a entries=(${(f)\"$(");
     str_printf(out, "%s$files[1])\"})\n    _wanted entries expl entry compadd -a entries\n}\n\n", entries_script);
@@ -308,7 +309,7 @@ static void print_fish(Str *out) {
                   "    test (count $words) -eq (math $argv[1] + 1); and contains -- $words[1] $argv[2..-1]\n"
                   "end\n\n"
                   "function __fsmc_entries\n"
-                  "    for file in (commandline -o | string match -r '.*\\.(?:fsm|ir)$')\n"
+                  "    for file in (commandline -o | string match -r '.*\\.(?:fsm|ir|tree)$')\n"
                   "        test -r \"$file\" -a -f \"$file\"; or continue\n        ");
     str_printf(out, "%s$file\n    end\nend\n\ncomplete -c fsmc -f\n", entries_script);
     for (int k = 1; k < COMMAND_COUNT; k++) {
@@ -332,7 +333,7 @@ static void print_fish(Str *out) {
     str_puts(out, "complete -c fsmc -n '__fsmc_at 0 compile");
     for (int k = 1; k < COMMAND_COUNT; k++)
         if (command_rows[k].shape < SHAPE_WORD) str_printf(out, " %s", command_rows[k].name);
-    str_puts(out, "' -k -a '(__fish_complete_suffix .fsm; __fish_complete_suffix .ir)'\n\n");
+    str_puts(out, "' -k -a '(__fish_complete_suffix .fsm; __fish_complete_suffix .ir; __fish_complete_suffix .tree)'\n\n");
     for (int i = 0; i < option_row_count; i++)
         if (!option_rows[i].group) fish_option(out, &option_rows[i]);
 }

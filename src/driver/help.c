@@ -101,7 +101,8 @@ static void operands(const Page *p, Command command) {
     CommandShape shape = command_rows[command].shape;
     if (shape >= SHAPE_WORD) return;
     str_putc(p->out, '\n');
-    paragraph(p, 0, "FILE is an F~ program, values as --emit=ir prints them if its name ends in .ir, or '-' for standard input.");
+    paragraph(p, 0, "FILE is an F~ program, values as --emit=ir prints them if its name ends in .ir, loops as --emit=tree does if it ends "
+                    "in .tree, or '-' for standard input.");
     if (shape == SHAPE_CALL || command == COMMAND_COMPILE)
         paragraph(p, 0,
                   "Arguments of a call are JSON: NAME=VALUE or NAME=@FILE (also NumPy's .npy) for single ones, the "

@@ -62,7 +62,7 @@ static void put_description(Str *out) {
                   ".B fsmc\n"
                   "compiles F\\(ti, a small functional array language with differentiation as part of the language, to\n"
                   "object files with a plain C interface.\n"
-                  "FILE is an F\\(ti program, values as\n.B \\-\\-emit=ir\nprints them if its name ends in .ir, or\n.B \\-\n"
+                  "FILE is an F\\(ti program, values as\n.B \\-\\-emit=ir\nprints them if its name ends in .ir, loops as\n.B \\-\\-emit=tree\ndoes if it ends in .tree, or\n.B \\-\n"
                   "for standard input.\n"
                   ".SH COMMANDS\n");
     for (int k = 0; k < COMMAND_COUNT; k++) put_entry(out, k ? command_rows[k].name : "(none)", command_rows[k].help);

@@ -1,0 +1,58 @@
+# Loop trees as text: what is wrong with them.
+cd "$FSMC_TEST_TMP" || exit 1
+show() { fsmc check --color=never "$@" 2>&1; }
+tree() { printf 'tree f(n: i64 size, x: f64[n]) -> f64 {\n  input 1 x[n]\n  n = arg 0\n%s\n}\n' "$1" >t.tree; show t.tree; }
+whole() { printf '%s\n' "$1" >t.tree; show t.tree; }
+
+echo "# names and values"
+tree '  t1 = n + m'
+tree '  t1 = x + n'
+tree '  t1 = n + x'
+tree '  t1 = n[n]'
+tree '  n = 1'
+tree '  t1 = n'
+tree '  t1 = n ** n'
+tree '  t1 = sine(n)'
+tree '  t1 = min()'
+tree '  t1 = arg 2'
+tree '  t1 = extern g(n)'
+tree '  t1: f64 = 1'
+tree '  5 = n'
+tree '  loop { break n }'
+echo "# marks and places"
+tree '  t1 = n + n #lanes 4'
+tree '  for i < n #grid (depth 1, joins [mul n]) { }'
+tree '  for i < n #grid (depth 1, ends [x]) { }'
+tree '  for i < n #recurrence (linear n) { }'
+tree '  for i < n #recurrence (affine n, last x) { }'
+tree '  for i < n #wishes (quick) { }'
+tree '  for i < n #opened (t1 = 1) { }'
+tree '  for i < n #lanes 9999999999 { }'
+tree '  new b1: f64[n] #home 1'
+tree '  t1 = n + n @1:2'
+tree '  t1 = n + n @"a":0:2'
+echo "# trees"
+whole 'tree f(n: i64 size) -> f64 {
+  input 0 n[n]
+}'
+tree '  for i < n { t1 = n < n }
+  check t1 else 2 "late"'
+tree '  out 0 = n'
+whole 'tree f(n: i64 size) -> f64[_] {
+  return
+}'
+whole 'tree f(n: i64 size) -> f64[_] {
+  extents 0 [n, n]
+}'
+whole 'tree f(n: i64 size, x: f64) -> f64 {
+  param x: f64[_]
+}'
+whole 'tree f(n: i64) -> f64 {
+}
+otherwise f(n: f64) -> f64 {
+}'
+whole 'func f() {'
+echo "# no values"
+whole 'tree f() { }' && fsmc --emit=ir t.tree 2>&1
+fsmc run --interp t.tree f 2>&1
+fsmc gradcheck t.tree f 2>&1 || :
