@@ -18,6 +18,7 @@ typedef struct CpuOptions {
     const char *name; // of the module, as shown in its text
     bool callable;    // also make what cpu_call needs
     bool debug;       // line tables
+    bool quick;       // LLVM takes few passes instead of those of the level, and generates code fast rather than well
     int lanes;        // of loops that may have some: 2, 4 or 8; 0: none; -1: as many as the processor's vectors hold
     int threads;      // of calls whose context does not say how many; 0: one for each processor
     int64_t cache;    // bytes that a processor has for itself

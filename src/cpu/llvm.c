@@ -249,6 +249,7 @@ CpuModule *cpu_emit(Arena *a, Diag *diag, int ntrees, Tree *const *trees, const 
     if (!names) return NULL;
     CpuModule *m = ARENA_NEW(a, CpuModule);
     m->opt = *opt;
+    m->quick = opt->quick;
     m->opt.name = arena_strdup(a, opt->name ? opt->name : "fsmc");
     if (opt->cpu) m->opt.cpu = arena_strdup(a, opt->cpu);
     m->machine = cpu_machine(&m->opt, false);
@@ -304,10 +305,10 @@ static bool is_quick(LLVMValueRef function) {
 static LLVMErrorRef tidy_huge_functions(CpuModule *m, LLVMModuleRef module, LLVMPassBuilderOptionsRef options) {
     static const char *const attributes[] = {"noinline", "optnone"};
     LLVMContextRef context = LLVMGetModuleContext(module);
-    bool huge = false;
-    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) huge |= is_huge(f), m->quick |= is_quick(f);
-    m->quick |= huge;
-    if (!m->quick) return NULL;
+    bool huge = false, quick = false;
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) huge |= is_huge(f), quick |= is_quick(f);
+    if (!huge && !quick) return NULL;
+    m->quick = true;
     const char *passes = huge ? "function(sroa,simplifycfg,adce)"
                               : "function(sroa,early-cse,simplifycfg,loop-simplify,loop-mssa(licm),early-cse,adce)";
     LLVMErrorRef error = LLVMRunPasses(module, passes, m->machine, options);
@@ -320,6 +321,11 @@ static LLVMErrorRef tidy_huge_functions(CpuModule *m, LLVMModuleRef module, LLVM
     return error;
 }
 
+// Passes that use what the module promises of arguments, memory and numbers, and leave out most that only makes code faster.
+#define COMBINE "instcombine<no-verify-fixpoint>"
+static const char quick_passes[] = "function(sroa,early-cse<memssa>,simplifycfg," COMBINE
+                                   ",loop-simplify,loop-mssa(licm),gvn," COMBINE ",dse,simplifycfg,adce)";
+
 LLVMModuleRef cpu_optimised(CpuModule *m) {
     if (m->optimised) return m->optimised;
     static const char *const pipelines[] = {"default<O0>", "default<O1>", "default<O2>", "default<O3>"};
@@ -330,7 +336,8 @@ LLVMModuleRef cpu_optimised(CpuModule *m) {
     LLVMPassBuilderOptionsSetSLPVectorization(options, level >= 2);
     LLVMPassBuilderOptionsSetLoopInterleaving(options, level >= 2);
     LLVMErrorRef error = level ? tidy_huge_functions(m, module, options) : NULL;
-    if (!error) error = LLVMRunPasses(module, pipelines[level], m->machine, options);
+    const char *passes = level && m->opt.quick ? quick_passes : pipelines[level];
+    if (!error) error = LLVMRunPasses(module, passes, m->machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (error) {
         diag_current_pass = "llvm";

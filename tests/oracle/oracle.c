@@ -393,14 +393,20 @@ static void run_trees(Oracle *x, Batch *p, Tree *const *trees, const char *stage
     }
 }
 
-// The functions that are compiled at a level, as a batch of their own.
-static Batch *batch_at(Oracle *x, const Batch *p, Tree *const *trees, int level, Tree **kept) {
+// Does LLVM take few passes for this form? All that a level has take most of the time of a test, and make much of the same of
+// derivatives and values: unless that is asked for, -O1 has them for values and first derivatives, -O3 for values.
+static bool is_quick(const Oracle *x, Form form, int level) {
+    return !x->o->whole_levels && (level == 2 || (level == 3 && form != FORM_VALUE));
+}
+
+// The functions that are compiled at a level, quickly or not, as a batch of their own.
+static Batch *batch_at(Oracle *x, const Batch *p, Tree *const *trees, int level, bool quick, Tree **kept) {
     Batch *b = ARENA_NEW(x->arena, Batch);
     b->funcs.f = ARENA_ARRAY(x->arena, Func *, p->funcs.n + 1);
     b->funcs.positive = ARENA_ARRAY(x->arena, Func *, p->funcs.n + 1);
     for (int i = 0; i < p->funcs.n; i++) {
         unsigned levels = form_group(p->form[i]) == ORACLE_SECOND ? x->o->levels & x->o->second : x->o->levels;
-        if (!(levels >> level & 1)) continue;
+        if (!(levels >> level & 1) || quick != is_quick(x, p->form[i], level)) continue;
         int k = b->funcs.n++;
         if (p->funcs.positive) b->funcs.positive[k] = p->funcs.positive[i];
         b->funcs.f[k] = p->funcs.f[i], b->entry[k] = p->entry[i], b->form[k] = p->form[i], kept[k] = trees[i];
@@ -408,17 +414,24 @@ static Batch *batch_at(Oracle *x, const Batch *p, Tree *const *trees, int level,
     return b;
 }
 
-static void run_compiled(Oracle *x, Batch *all, Tree *const *all_trees, int level) {
+static CpuJit *compile_at(Oracle *x, const Batch *p, Tree *const *trees, int level, bool quick) {
+    x->opt.level = level, x->opt.lanes = level == 2 ? 2 : 4; // so few that the small arrays of tests have them
+    CpuOptions opt = {.level = level, .fp = x->opt.fp, .name = "oracle", .callable = true, .quick = quick};
+    opt.lanes = x->opt.lanes, opt.threads = x->opt.threads, opt.cache = (int64_t)x->c->machine.cache;
+    CpuModule *m = cpu_emit(x->arena, x->c->diag, p->funcs.n, trees, &opt);
+    CpuJit *jit = m ? cpu_jit(m, x->c->diag) : NULL;
+    cpu_delete(m);
+    return jit;
+}
+
+static void run_compiled_part(Oracle *x, Batch *all, Tree *const *all_trees, int level, bool quick) {
     char stage[] = "compiled at -O?";
     stage[sizeof stage - 2] = (char)('0' + level);
     Tree **trees = ARENA_ARRAY(x->arena, Tree *, all->funcs.n + 1);
-    Batch *p = batch_at(x, all, all_trees, level, trees);
+    Batch *p = batch_at(x, all, all_trees, level, quick, trees);
     if (p->funcs.n == 0) return;
-    x->opt.level = level, x->opt.lanes = level == 2 ? 2 : 4; // so few that the small arrays of tests have them
     snprintf(where, sizeof where, "%s", stage);
-    CpuModule *m = compile_module(x->c, p->funcs, trees, true);
-    CpuJit *jit = m ? cpu_jit(m, x->c->diag) : NULL;
-    cpu_delete(m);
+    CpuJit *jit = compile_at(x, p, trees, level, quick);
     for (int i = 0; i < p->funcs.n; i++) {
         Entry *e = p->entry[i];
         const Func *f = p->funcs.f[i];
@@ -432,6 +445,11 @@ static void run_compiled(Oracle *x, Batch *all, Tree *const *all_trees, int leve
         }
     }
     cpu_jit_delete(jit);
+}
+
+static void run_compiled(Oracle *x, Batch *p, Tree *const *trees, int level) {
+    run_compiled_part(x, p, trees, level, false);
+    run_compiled_part(x, p, trees, level, true);
 }
 
 // Elaborates the source and derives all forms in an Ir of their own.
@@ -456,15 +474,17 @@ static bool make_program(Oracle *x, Batch *p) {
     return true;
 }
 
+// What a pass leaves as it was has the values that it had.
 static void run_pass(Oracle *x, Batch *p, const Pass *pass, Func *const *funcs, bool positive) {
     const char *stage = arena_printf(x->arena, "after %s%s", pass->name, positive ? " for sizes >= 1" : "");
+    Func **changed = ARENA_ARRAY(x->arena, Func *, p->funcs.n + 1);
     for (int i = 0; i < p->funcs.n; i++) {
         if (!funcs[i]) continue;
         note_where(p->entry[i], p->form[i], stage, -1);
-        pass_run(pass, funcs[i]);
+        if (pass_run(pass, funcs[i])) changed[i] = funcs[i];
         ir_verify(funcs[i]);
     }
-    run_interpreter(x, p, funcs, stage);
+    run_interpreter(x, p, changed, stage);
 }
 
 // ---- the cost of derivatives
@@ -565,6 +585,7 @@ static void run_passes(Oracle *x, Batch *p) {
         for (int t = 0; t < MAX_TRIALS; t++) p->entry[i]->now[1][t][p->form[i]] = p->entry[i]->now[0][t][p->form[i]];
         vec_push(&x->c->irs, l->positive[i]->ir);
     }
+    run_interpreter(x, p, l->positive, "assuming sizes >= 1");
     for (const Pass *q = pass_table; q->name; q++) {
         if (q >= pass) run_pass(x, p, q, l->f, false);
         run_pass(x, p, q, l->positive, true);
