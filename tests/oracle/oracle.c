@@ -7,6 +7,7 @@
 #include "ir/fsm_print.h"
 #include "ir/interp.h"
 #include "lower/exec.h"
+#include "lower/loop_passes.h"
 #include "pass/pass.h"
 
 #include <dlfcn.h>
@@ -37,6 +38,8 @@ typedef struct Entry {
     const char *why[ORACLE_GROUPS];      // the first thing that is wrong
 } Entry;
 
+struct Batch;
+
 typedef struct Oracle {
     const OracleOptions *o;
     Options opt;
@@ -44,6 +47,11 @@ typedef struct Oracle {
     Arena *arena;
     int n;
     Entry entry[MAX_ENTRIES];
+    // While loop trees are made: of what, and the tree that a pass has changed last, with its text.
+    const struct Batch *lowered;
+    const char *lowering;
+    const Tree *tree;
+    Str text;
 } Oracle;
 
 static char where[256];
@@ -376,21 +384,46 @@ static Tree *reread(Oracle *x, Entry *e, Form form, Tree *t, const char *stage) 
     return back ? back : t;
 }
 
-static void run_trees(Oracle *x, Batch *p, Tree *const *trees, const char *stage) {
-    for (int i = 0; i < p->funcs.n; i++) {
-        Entry *e = p->entry[i];
-        const Func *f = p->funcs.f[i];
-        tree_verify(trees[i]);
-        note_where(e, p->form[i], stage, -1);
-        const Tree *tree = reread(x, e, p->form[i], trees[i], stage);
-        for (int t = 0; t < e->ntrials; t++) {
-            if (!e->in[t]) continue;
-            note_where(e, p->form[i], stage, t);
-            Outcome got = {.out = ARENA_ARRAY(x->arena, Tensor, f->noutputs + 1)};
-            got.code = tree_exec(x->arena, tree, e->in[t], got.out, NULL, &got.error);
-            compare(x, e, p->form[i], version(p, i, e->in[t]), stage, t, false, &got);
-        }
+// The tree of function number i of the batch.
+static void run_tree(Oracle *x, const Batch *p, int i, Tree *made, const char *stage) {
+    Entry *e = p->entry[i];
+    const Func *f = p->funcs.f[i];
+    note_where(e, p->form[i], stage, -1);
+    tree_verify(made);
+    const Tree *tree = reread(x, e, p->form[i], made, stage);
+    for (int t = 0; t < e->ntrials; t++) {
+        if (!e->in[t]) continue;
+        note_where(e, p->form[i], stage, t);
+        Outcome got = {.out = ARENA_ARRAY(x->arena, Tensor, f->noutputs + 1)};
+        got.code = tree_exec(x->arena, tree, e->in[t], got.out, NULL, &got.error);
+        compare(x, e, p->form[i], version(p, i, e->in[t]), stage, t, false, &got);
     }
+}
+
+// After each pass over loop trees that has changed one: what it is now.
+static void after_loop_pass(void *data, const LoopPass *pass, Tree *t) {
+    Oracle *x = data;
+    const Batch *p = x->lowered;
+    int i = 0;
+    while (i < p->funcs.n && p->funcs.f[i] != t->func && (!p->funcs.positive || p->funcs.positive[i] != t->func)) i++;
+    if (i == p->funcs.n) fatal_bug("a loop tree of no function");
+    Str text = {0};
+    tree_write(&text, t);
+    bool same = x->tree == t && x->text.len == text.len && !memcmp(x->text.data, text.data, text.len);
+    str_free(&x->text);
+    x->tree = t, x->text = text;
+    if (!same) run_tree(x, p, i, t, arena_printf(x->arena, "%s, after %s", x->lowering, pass->name));
+}
+
+// The loop trees of the batch, each run after each pass: by the executor, from its text.
+static Tree **lower_and_run(Oracle *x, const Batch *p, const char *stage) {
+    x->lowered = p, x->lowering = stage, x->tree = NULL;
+    x->c->after_loop_pass = after_loop_pass, x->c->after_data = x;
+    snprintf(where, sizeof where, "making the %s", stage);
+    Tree **trees = compile_trees(x->c, p->funcs);
+    x->c->after_loop_pass = NULL;
+    str_free(&x->text);
+    return trees;
 }
 
 // Does LLVM take few passes for this form? All that a level has take most of the time of a test, and make much of the same of
@@ -690,31 +723,24 @@ static bool run_pipeline(Oracle *x) {
     if (x->o->levels & 1) {
         if (!make_program(x, &p)) return false;
         run_interpreter(x, &p, p.funcs.f, "with the rules");
-        snprintf(where, sizeof where, "lowering without passes");
-        Tree **trees = compile_trees(x->c, p.funcs);
-        run_trees(x, &p, trees, "loop tree without passes");
+        Tree **trees = lower_and_run(x, &p, "loop tree without passes over values");
         run_compiled(x, &p, trees, 0);
     }
     run_printed(x);
     if (!make_program(x, &p)) return false;
     if (!(x->o->levels & 1)) run_interpreter(x, &p, p.funcs.f, "with the rules");
     run_passes(x, &p);
-    snprintf(where, sizeof where, "lowering");
     x->opt.level = 2; // from which on loops have lanes
-    Tree **trees = compile_trees(x->c, p.funcs);
-    run_trees(x, &p, trees, "loop tree");
+    Tree **trees = lower_and_run(x, &p, "loop tree");
     for (int i = 0; i < p.funcs.n; i++)
         if (p.form[i] == FORM_VALUE && x->o->groups > 1 && !x->o->rules_off) check_costs(x, &p, trees, i, x->opt.lanes_always);
     for (int level = 1; level <= 2; level++) run_compiled(x, &p, trees, level);
     if (!(x->o->levels >> 3 & 1)) return true;
     x->opt.level = 3, x->opt.threads = 2, x->opt.threads_always = true;
-    snprintf(where, sizeof where, "lowering for threads");
-    trees = compile_trees(x->c, p.funcs);
-    run_trees(x, &p, trees, "loop tree for threads");
+    trees = lower_and_run(x, &p, "loop tree for threads");
     run_compiled(x, &p, trees, 3);
     x->opt.target = TARGET_CUDA;
-    snprintf(where, sizeof where, "lowering for a GPU");
-    run_trees(x, &p, compile_trees(x->c, p.funcs), "loop tree for a GPU");
+    lower_and_run(x, &p, "loop tree for a GPU");
     x->opt.target = TARGET_CPU;
     return true;
 }
