@@ -250,7 +250,7 @@ static void explain_of(Compilation *c, const Func *f, bool counts) {
 // f: funcs->f or funcs->positive.
 static void run_pass(Compilation *c, const Pass *p, const FuncList *funcs, Func *const *f) {
     for (int i = 0; i < funcs->n; i++) {
-        if (!f[i]) continue;
+        if (!f[i] || !rules_step(f[i]->ir->rules, p->name, f[i]->span)) continue;
         compile_stage(c, p->name);
         f[i]->ir->entry = i;
         explain_of(c, f[i], !funcs->positive || !funcs->positive[i] || f != funcs->f);
@@ -342,6 +342,17 @@ static LoopOptions loop_options(const Compilation *c) {
     return how;
 }
 
+// Tests look at how a wrong pass is found: the first product of floating numbers becomes a sum.
+static bool spoil(const Tree *t, Block *b) {
+    for (int i = 0; b && i < b->stmts.len; i++) {
+        Stmt *s = b->stmts.data[i];
+        bool product = s->kind == ST_OP && s->op == OP_mul && kind_is_float(t->temps.data[s->dst].kind);
+        if (product) s->op = OP_add;
+        if (product || spoil(t, s->body) || spoil(t, s->other)) return true;
+    }
+    return false;
+}
+
 static void before_loop_pass(void *data, const LoopPass *p, Tree *t) {
     Compilation *c = data;
     str_free(&c->dumped);
@@ -351,6 +362,8 @@ static void before_loop_pass(void *data, const LoopPass *p, Tree *t) {
 
 static void after_loop_pass(void *data, const LoopPass *p, Tree *t) {
     Compilation *c = data;
+    const char *wrong = getenv("FSMC_TEST_WRONG");
+    if (wrong && !strcmp(wrong, p->name)) spoil(t, t->body);
     if (verifying(c)) tree_verify(t);
     dump_tree(c, p->name, t, false);
     if (c->after_loop_pass) c->after_loop_pass(c->after_data, p, t);

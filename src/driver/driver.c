@@ -141,6 +141,7 @@ static int work(void *data) {
     case COMMAND_CHECK: command_check(c); break;
     case COMMAND_PARSE: command_parse(c); break;
     case COMMAND_GRADCHECK: command_gradcheck(c); break;
+    case COMMAND_BISECT: command_bisect(c); break;
     case COMMAND_BENCH: command_bench(c); break;
     case COMMAND_TUNE: command_tune(c); break;
     case COMMAND_REPL: command_repl(c); break;

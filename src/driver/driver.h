@@ -22,6 +22,7 @@ void command_cost(Compilation *c);
 void command_repl(Compilation *c);
 void command_fmt(Compilation *c);
 void command_gradcheck(Compilation *c);
+void command_bisect(Compilation *c);
 void command_bench(Compilation *c);
 void command_tune(Compilation *c);
 

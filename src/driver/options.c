@@ -328,6 +328,10 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
         if (!choose(r, row, value, &k)) return false;
         o->color = (When)k;
         return true;
+    case OPTION_BY:
+        if (!choose(r, row, value, &k)) return false;
+        o->by = (Measure)k;
+        return true;
     case OPTION_ERROR_LIMIT: return read_number(r, row, value, 1000000, &o->error_limit);
     case OPTION_WARN: return read_warning(r, value);
     case OPTION_WERROR: return o->werror = true;

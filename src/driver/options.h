@@ -30,6 +30,8 @@ typedef enum Engine {
     ENGINE_EXEC    // the executor of loop trees, on the optimised program
 } Engine;
 
+typedef enum Measure { BY_RESULT, BY_SIZE, BY_TIME, BY_OPERATIONS } Measure; // in the order of their names (option_choice)
+
 typedef enum When { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER } When;
 
 typedef enum Target { TARGET_CPU, TARGET_CUDA } Target;
@@ -74,6 +76,7 @@ typedef struct Options {
     bool lanes_always;   // wherever they are possible, for tests
     bool werror, time_passes, verify, debug, debug_nan, strict_nan;
     bool in_place, fmt_check;
+    Measure by; // bisect
     int seed;
     double low, high;       // of random arguments
     int trials;             // gradcheck

@@ -68,6 +68,7 @@ const char *option_choice(const char *value, int k) {
     static const char *const levels[] = {"0", "1", "2", "3", NULL}, *const machines[] = {"cpu", "cuda", NULL};
     static const char *const cpus[] = {"native", "baseline", NULL}, *const stages[] = {"elaborate", "lower", "all", NULL};
     static const char *const none[] = {NULL};
+    static const char *const measures[] = {"result", "size", "time", "operations", NULL};
     static const char *const shells[] = {"bash", "zsh", "fish", NULL};
     static const char *const warnings[] = {"all", "error",
 #define WARNING(id, name, ...) name, "no-" name,
@@ -88,6 +89,7 @@ const char *option_choice(const char *value, int k) {
     if (!strcmp(value, "STAGE")) return stage_choice(k, stages);
     if (!strcmp(value, "[COMMAND]")) return k + 1 < COMMAND_COUNT ? command_rows[k + 1].name : NULL;
     if (!strcmp(value, "SHELL")) list = shells;
+    if (!strcmp(value, "MEASURE")) list = measures;
     if (!strcmp(value, "MODE")) list = option_fp_names;
     if (!strcmp(value, "WHEN")) list = option_when_names;
     if (!strcmp(value, "NAME")) list = warnings;

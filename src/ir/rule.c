@@ -21,12 +21,15 @@ struct Rules {
     const bool *off;
     int64_t fuel, count[RULE_COUNT];
     bool noting, limited;
+    RulesDone last; // of what fuel is used up by
+    void (*watch)(void *data, const RulesDone *now);
+    void *watcher;
     VEC(Rewriting) done; // in order, if noting
 };
 
 Rules *rules_new(Arena *arena, const bool *off, int64_t fuel, bool noting) {
     Rules *r = ARENA_NEW(arena, Rules);
-    *r = (Rules){.off = off, .fuel = fuel, .limited = fuel >= 0, .noting = noting};
+    *r = (Rules){.off = off, .fuel = fuel, .limited = fuel >= 0, .noting = noting, .last = {.last = ""}};
     return r;
 }
 
@@ -43,11 +46,28 @@ bool rules_restricted(const Rules *r) {
 
 int64_t rules_count(const Rules *r, Rule k) { return r->count[k]; }
 
+// Uses fuel, if there is a limit and some is left.
+static bool use(Rules *r, const char *name, bool pass, Span at) {
+    if (!r->limited) return true;
+    if (r->fuel == 0) return false;
+    r->fuel--;
+    r->last = (RulesDone){r->last.steps + 1, name, pass, at};
+    if (r->watch) r->watch(r->watcher, &r->last);
+    return true;
+}
+
+bool rules_step(Rules *r, const char *pass, Span at) { return !r || use(r, pass, true, at); }
+
+RulesDone rules_done(const Rules *r) { return r->last; }
+
+void rules_watch(Rules *r, void (*watch)(void *data, const RulesDone *now), void *data) {
+    r->watch = watch, r->watcher = data;
+}
+
 bool rules_ask(Rules *r, Rule k, Span at) {
     if (!rule_info[k].form) {
         if (r->off && r->off[k]) return false;
-        if (r->limited && r->fuel == 0) return false;
-        if (r->limited) r->fuel--;
+        if (!use(r, rule_info[k].name, false, at)) return false;
     }
     r->count[k]++;
     if (r->noting) vec_push(&r->done, ((Rewriting){k, at}));
@@ -65,17 +85,14 @@ static int by_place(const void *p, const void *q) {
 
 void rules_explain(Rules *r, Explain *x) {
     if (!r || !r->done.len) return;
-    Rewriting *done = r->done.data, last = vec_last(&r->done);
-    for (int i = r->done.len; r->limited && i-- > 0;) { // what the fuel was used up for
-        last = done[i];
-        if (!rule_info[last.rule].form) break;
-    }
+    Rewriting *done = r->done.data;
     qsort(done, (size_t)r->done.len, sizeof *done, by_place);
     for (int i = 0, n; i < r->done.len; i += n) {
         const RuleInfo *info = &rule_info[done[i].rule];
         for (n = 1; i + n < r->done.len && by_place(&done[i], &done[i + n]) == 0;) n++;
         explain(x, EXPLAIN_RULES, done[i].at, "%s, %d %s: %s", info->name, n, n == 1 ? "time" : "times", info->law);
     }
-    if (r->limited && r->fuel == 0 && !rule_info[last.rule].form)
-        explain(x, EXPLAIN_RULES, last.at, "the last rewriting that --fuel allows: %s", rule_info[last.rule].name);
+    if (r->limited && r->fuel == 0 && r->last.steps)
+        explain(x, EXPLAIN_RULES, r->last.at, "the last %s that --fuel allows: %s", r->last.pass ? "pass" : "rewriting",
+                r->last.last);
 }

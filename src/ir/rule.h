@@ -31,6 +31,21 @@ void rules_explain(Rules *r, Explain *x);
 
 bool rules_ask(Rules *r, Rule k, Span at);
 
+// Asked before a pass that has a name of its own changes a function: it is a step like a rewriting. r may be NULL.
+bool rules_step(Rules *r, const char *pass, Span at);
+
+// What has been done: how many rewritings and passes there were, and which was the last, a rule or a pass, and where; "" if there
+// was none. r must have a limit.
+typedef struct RulesDone {
+    int64_t steps;
+    const char *last;
+    bool pass; // that is a pass
+    Span at;
+} RulesDone;
+RulesDone rules_done(const Rules *r);
+// Calls watch(data, …) at each step, before it is done.
+void rules_watch(Rules *r, void (*watch)(void *data, const RulesDone *now), void *data);
+
 // Asked right before a term is rewritten by rule k, when pattern and condition hold: may it?
 static inline bool rule(Ir *m, Rule k) { return !m->rules || rules_ask(m->rules, k, m->span); }
 

@@ -1,6 +1,8 @@
 // Runs the passes over loop trees.
 #include "lower/loop_passes.h"
 
+#include "ir/rule.h"
+
 #include <string.h>
 
 const LoopPass loop_passes[] = {
@@ -63,6 +65,11 @@ static void end(Runner *r, const LoopPass *p, Tree *t) {
     if (r->hook.after) r->hook.after(r->hook.data, p, t);
 }
 
+// May the pass run, as one more step of --fuel? What is made from nothing else runs in any case.
+static bool may_run(const LoopPass *p, const Tree *t) {
+    return p->when & NEEDED || rules_step(t->func->ir->rules, p->name, t->func->span);
+}
+
 static void run_version(const Runner *r, const LoopPass *p, Tree *t) {
     p->run(r->arena, t, r->opt);
     if (p->when & VERSIONS && t->otherwise) run_version(r, p, t->otherwise);
@@ -80,6 +87,7 @@ static void run_loops(Runner *r, int n, const LoopPass *const *list, Tree *t) {
     }
     for (int i = 0; i < r->loops.len; i++)
         for (int k = 0; k < n; k++) {
+            if (!may_run(list[k], t)) continue;
             begin(r, list[k], t);
             list[k]->run_loop(r->arena, t, r->opt, &r->loops.data[i]);
             end(r, list[k], t);
@@ -98,8 +106,8 @@ void loop_passes_run(Arena *arena, Tree *tree, const LoopOptions *opt, int n, co
         for (together = 1; p->run_loop && k + together < count && applies[k + together]->run_loop;) together++;
         if (p->when & WHEN_LANES && !asked) large = tree->temps.len > LARGEST_TREE, asked = true;
         if (p->when & WHEN_LANES && large) continue;
-        if (p->run) begin(&r, p, tree), run_version(&r, p, tree), end(&r, p, tree);
-        else run_loops(&r, together, applies + k, tree);
+        if (p->run && may_run(p, tree)) begin(&r, p, tree), run_version(&r, p, tree), end(&r, p, tree);
+        if (p->run_loop) run_loops(&r, together, applies + k, tree);
     }
     vec_free(&r.loops);
 }
