@@ -77,7 +77,8 @@ static void run_version(const Runner *r, const LoopPass *p, Tree *t) {
 }
 
 // The first n passes of a list, at one loop with lanes after the other. The loops are those that have lanes before the first such
-// pass: what passes make of one is theirs.
+// pass: what passes make of one is theirs. Who looks on does so after the last loop: a look at a tree takes as long as it is large,
+// and it may have as many loops.
 static void run_loops(Runner *r, int n, const LoopPass *const *list, Tree *t) {
     if (!r->looked) {
         Stmt **def = ARENA_ARRAY(r->arena, Stmt *, t->temps.len + 1);
@@ -90,7 +91,7 @@ static void run_loops(Runner *r, int n, const LoopPass *const *list, Tree *t) {
             if (!may_run(list[k], t)) continue;
             begin(r, list[k], t);
             list[k]->run_loop(r->arena, t, r->opt, &r->loops.data[i]);
-            end(r, list[k], t);
+            if (i + 1 == r->loops.len) end(r, list[k], t);
         }
 }
 

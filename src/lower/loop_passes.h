@@ -65,7 +65,7 @@ bool loop_pass_applies(const LoopPass *p, const LoopOptions *opt);
 // Who looks on. Either may be NULL.
 typedef struct LoopPassHook {
     void (*before)(void *data, const LoopPass *p, Tree *t);
-    void (*after)(void *data, const LoopPass *p, Tree *t); // may check the tree, or print it; not change it
+    void (*after)(void *data, const LoopPass *p, Tree *t); // may check the tree, or print it; once for all loops with lanes
     void *data;
 } LoopPassHook;
 
