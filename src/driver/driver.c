@@ -166,10 +166,9 @@ static void print_messages(Compilation *c) {
 }
 
 void driver_write_reproducer(const Compilation *c) {
-    const char *folder = getenv("TMPDIR"), *suffix = !c->src                   ? ".fsm"
-                                                               : compile_is_ir(c->src)   ? ".ir"
-                                                               : compile_is_tree(c->src) ? ".tree"
-                                                                                         : ".fsm";
+    const char *folder = getenv("TMPDIR"), *suffix = ".fsm";
+    if (c->src && compile_is_ir(c->src)) suffix = ".ir";
+    if (c->src && compile_is_tree(c->src)) suffix = ".tree";
     char path[1024];
     snprintf(path, sizeof path, "%s/fsmc-bug-XXXXXX", folder && *folder ? folder : "/tmp");
     int fd = c->src ? mkstemp(path) : -1;

@@ -395,9 +395,10 @@ static void print_sig(Str *out, const SigType *t) {
     if (t != base) str_putc(out, ']');
 }
 
-// The version of a function for sizes of at least 1 has extents of its own, but the types of its parameters are those of the other.
+// The version of a function for sizes of at least 1 has extents of its own, but the types of parameters are those of the other.
 static bool same_extent(const Node *a, const Node *b) {
-    bool same = a == b || (a->op == b->op && a->kind == b->kind && (op_is_elementwise(a->op) || a->op == OP_conv || a->op == OP_lit || a->op == OP_input));
+    bool same = a == b || (a->op == b->op && a->kind == b->kind &&
+                           (op_is_elementwise(a->op) || a->op == OP_conv || a->op == OP_lit || a->op == OP_input));
     for (int k = 0; same && a != b && k < a->nargs; k++) same = same_extent(a->args[k], b->args[k]);
     return same && (a == b || a->nargs || a->u.num == b->u.num);
 }

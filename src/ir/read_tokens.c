@@ -105,7 +105,8 @@ void read_next(Reader *r) {
         r->p += 2, r->tok = T_PUNCT, r->punct = '>';
     } else {
         r->p++, r->tok = T_PUNCT, r->punct = c;
-        if (!strchr("(){}[],:=<#", c) && !(r->symbols && strchr(r->symbols, c))) read_error(r, span_from(r, begin), "unexpected character");
+        if (!strchr("(){}[],:=<#", c) && !(r->symbols && strchr(r->symbols, c)))
+            read_error(r, span_from(r, begin), "unexpected character");
     }
     r->at = span_from(r, begin);
 }

@@ -113,7 +113,7 @@ struct Stmt {
         *grid; // ST_FOR: its iterations may be the threads of a grid; NULL: they may not, or that does not pay (lower/grid.h)
     struct Recurrence *recurrence; // ST_FOR: it is nothing but one, in the form of lower/recurrence.h; NULL: as far as is known
     const Wishes *wishes;          // ST_FOR: what attributes ask of it; NULL: nothing
-    struct Stmt *opened; // ST_FOR: the fill or copy that it is, opened to be joined with others; NULL: none (lower/unfold.c, merge.c)
+    struct Stmt *opened;           // ST_FOR: the fill or copy that it is, opened to join others; NULL: none (lower/merge.c)
     Block *body, *other;
     Span span; // of the source, for line tables; {NULL, 0, 0}: nowhere
     union {
@@ -174,14 +174,14 @@ bool stmt_has_index(const Stmt *s, Temp index); // is it one of these by itself?
 
 // Prints the tree as a short text for people (--emit=loops). (tree_print.c)
 void tree_print(Str *out, const Tree *t);
-// Prints all of it (--emit=tree; docs/ir.md): tree_read gives such a tree, of which the same is printed, but that temps and arrays have
-// other numbers. places: also where statements come from; without, only where checks do. (tree_print.c)
+// Prints all of it (--emit=tree; docs/ir.md): tree_read makes such a tree of that, but that temps and arrays are numbered in order
+// of definition. With places: also where statements come from; without, only where checks do. (tree_print.c)
 void tree_write(Str *out, const Tree *t);
 void tree_write_places(Str *out, const Tree *t);
-// Reads the trees of a text as tree_write prints it, one or more, which are in the arena and are to be freed. They are as the text says,
-// and verified. After an error, which is reported, NULL. *n gets the number. (tree_read.c)
+// Reads the trees of a text as tree_write prints it, one or more, which are in the arena and are to be freed. They are as the text
+// says, and verified. After an error, which is reported, NULL. *n gets the number. (tree_read.c)
 Tree **tree_read(Arena *arena, Diag *diag, const Source *src, int *n);
-// What tree_read makes of what tree_write_places prints, to be freed; NULL, with *why, if it cannot be read or is printed otherwise.
+// What tree_read makes of what tree_write_places prints, to be freed; NULL, with *why, if that is not printed as the same text.
 Tree *tree_reread(Arena *arena, const Tree *t, Str *why);
 bool tree_round_trips(Arena *arena, const Tree *t, Str *why);
 // Checks that temps are defined before use, kinds agree, buffers are in scope; fatal_bug otherwise. (tree_verify.c)

@@ -34,12 +34,10 @@ extern const TreeMark tree_marks[]; // the last has no name (tree_print.c)
 // Where the field is; NULL: the statement has no such mark. t: of the temp that it makes.
 void *mark_field(const TreeMark *m, Stmt *s, TempInfo *t);
 
-// The names of Grid.by and Wishes in text are those of op_info and wish_info.
-
 // Words that begin statements, or what they compute: no names, unless with a number. The last is NULL. (tree_print.c)
 extern const char *const tree_words[];
-// Is the name one that says what it is of and its number: `t7`, `x.7`, `b7`, `x.b7`, `in7`? *length gets how much of it is the name that
-// was given, -1: it has none. (tree_print.c)
+// Is the name one that says what it is of and its number: `t7`, `x.7`, `b7`, `x.b7`, `in7`? *length gets how much of it is the name
+// that was given, -1: it has none. (tree_print.c)
 bool tree_name_is_numbered(const char *name, int *length);
 // The kind of what the statement makes, where its operands tell it, or -1. kind: by temp. (tree_print.c)
 int tree_kind_of(const Tree *t, const Stmt *s);

@@ -31,9 +31,10 @@ void *mark_field(const TreeMark *m, Stmt *s, TempInfo *t) {
 }
 
 const char *const tree_words[] = {
-    "for",   "loop", "if",   "else", "var",   "new",     "fill",  "copy",   "move",   "fetch",    "break", "check", "out",  "of",
-    "to",    "from", "dim",  "arg",  "chunk", "threads", "extern", "unless", "input", "output",   "end",   "doc",   "param", "result",
-    "extents", "any", "true", "false", "inf",  "inff",    "nan",   "nanf",   "none",  "elsewhere", "top",  NULL,
+    "for",    "loop",   "if",    "else",   "var", "new",  "fill",  "copy",      "move",    "fetch",
+    "break",  "check",  "out",   "of",     "to",  "from", "dim",   "arg",       "chunk",   "threads",
+    "extern", "unless", "input", "output", "end", "doc",  "param", "result",    "extents", "any",
+    "true",   "false",  "inf",   "inff",   "nan", "nanf", "none",  "elsewhere", "top",     NULL,
 };
 
 static bool is_digits(const char *p) {
@@ -422,7 +423,7 @@ static void print_value(const Printer *p, const TreeMark *m, const Stmt *s, cons
         print_temps(p, *(const int *)((const char *)s + m->count), *(Temp *const *)field);
         str_putc(p->out, ']');
         return;
-    case MARK_BUFS: print_bufs(p, NULL, *(const int *)((const char *)s + m->count), *(Buf **const *)field); return;
+    case MARK_BUFS: print_bufs(p, NULL, *(const int *)((const char *)s + m->count), *(Buf * *const *)field); return;
     case MARK_BUFFER: print_buf(p, *(Buf *const *)field); return;
     case MARK_HOME: print_home(p, s->buf); return;
     case MARK_STATEMENT:
@@ -564,7 +565,6 @@ void tree_print(Str *out, const Tree *t) {
     str_free(&when);
     if (t->otherwise) print_tree(out, t->otherwise, " otherwise");
 }
-
 
 // ---- the complete form
 

@@ -235,7 +235,8 @@ static void read_of_name(TreeReader *z, Stmt *s) {
         set_args(z, s, 3, args);
     } else {
         s->kind = ST_GET;
-        if (!z->t->temps.data[args[0]].cell) read_error(r, span_join(at, r->before), "expected an operation, or the name of a cell");
+        if (!z->t->temps.data[args[0]].cell)
+            read_error(r, span_join(at, r->before), "expected an operation, or the name of a cell");
         set_args(z, s, 1, args);
     }
 }
@@ -483,8 +484,9 @@ static const struct {
     const char *word;
     Stmt *(*read)(TreeReader *z);
 } statements[] = {
-    {"for", read_for},     {"loop", read_loop}, {"if", read_if},     {"var", read_cell},    {"new", read_new}, {"fill", read_fill},
-    {"copy", read_copy},   {"move", read_move}, {"fetch", read_fetch}, {"break", read_break}, {"out", read_out}, {"check", read_check},
+    {"for", read_for},     {"loop", read_loop},   {"if", read_if},     {"var", read_cell},
+    {"new", read_new},     {"fill", read_fill},   {"copy", read_copy}, {"move", read_move},
+    {"fetch", read_fetch}, {"break", read_break}, {"out", read_out},   {"check", read_check},
 };
 
 // A statement without marks and what is in it.
@@ -616,8 +618,15 @@ Tree **tree_read(Arena *arena, Diag *diag, const Source *src, int *n) {
     Reader *r = z->r = ARENA_NEW(arena, Reader);
     z->arena = arena;
     Ir first = {.arena = arena}; // of messages, before there is a tree
-    *r = (Reader){.m = &first, .diag = diag, .src = src, .exact = true, .out = &out, .p = src->text, .symbols = "@?+-*/%!&|>",
-                  .floats = true, .places = &z->files};
+    *r = (Reader){.m = &first,
+                  .diag = diag,
+                  .src = src,
+                  .exact = true,
+                  .out = &out,
+                  .p = src->text,
+                  .symbols = "@?+-*/%!&|>",
+                  .floats = true,
+                  .places = &z->files};
     bool failed = setjmp(out);
     if (!failed) read_trees(z);
     place_finish(&z->files, arena);

@@ -62,7 +62,8 @@ int tree_read_temps(TreeReader *z, int n, Temp *out, char close);
 int tree_read_later(TreeReader *z, Name *out[MAX_LIST]); // `[a, b]`: may be defined later, or not at all
 Stmt *tree_read_simple(TreeReader *z);
 
-// The marks of a statement, of what it makes and of the array that comes into being. A label of a block is left. (tree_read_marks.c)
+// The marks of a statement, of what it makes and of the array that comes into being. The label of a block is left where it is.
+// (tree_read_marks.c)
 void tree_read_marks(TreeReader *z, Stmt *s);
 void tree_note_label(TreeReader *z, Block *b); // after `#block`
 void tree_set_homes(TreeReader *z);            // after all statements

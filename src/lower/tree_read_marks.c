@@ -60,12 +60,11 @@ static Grid *grid(TreeReader *z) {
     if ((g->inner = read_accept_word(r, "inner"))) read_expect(r, ',');
     if (!read_accept_word(r, "depth")) read_error(r, r->at, "expected '%s'", "depth");
     g->depth = (int)number(z, 1, INT_MAX);
-    while (read_accept(r, ',')) {
+    while (read_accept(r, ','))
         if (read_accept_word(r, "joins")) joins(z, g);
         else if (read_accept_word(r, "copies")) g->copy = bufs(z, &g->ncopies);
         else if (read_accept_word(r, "atomics")) g->atomic = bufs(z, &g->natomics);
         else read_error(r, r->at, "expected %s", "'joins', 'copies' or 'atomics'");
-    }
     read_expect(r, ')');
     return g;
 }

@@ -8,11 +8,11 @@
 
 typedef struct Verifier {
     const Tree *t;
-    char *state;     // by temp: 0 not yet defined, 1 visible, 2 out of scope
-    char *buf;       // by buffer: likewise
-    VEC(Temp) temps; // visible ones, in order of definition
-    VEC(int) bufs;   // visible ones made by ST_NEW
-    int loops;       // ST_LOOPs around
+    char *state;      // by temp: 0 not yet defined, 1 visible, 2 out of scope
+    char *buf;        // by buffer: likewise
+    VEC(Temp) temps;  // visible ones, in order of definition
+    VEC(int) bufs;    // visible ones made by ST_NEW
+    int loops;        // ST_LOOPs around
     const char *what; // is wrong
     const Stmt *at;
     jmp_buf out;
