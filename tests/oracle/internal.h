@@ -1,4 +1,4 @@
-// Shared by the files of the oracle only.
+// Shared by the files of the oracle, and tests that need its arguments.
 #ifndef ORACLE_INTERNAL_H
 #define ORACLE_INTERNAL_H
 
