@@ -2,6 +2,7 @@
 // tests/README.md describes the files.
 #define _GNU_SOURCE
 #include "pages.h"
+#include "times.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,17 +11,22 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { EXIT_SKIP = 77, DIFF_LINES = 120, LIMIT_GOLDEN = 120, LIMIT_UNIT = 600 };
-// A limit is in seconds without a further line of output.
+enum { EXIT_SKIP = 77, DIFF_LINES = 120, DEAREST = 10, COSTS = 60 };
+
+// A limit is in seconds of processor time without further output, of a case with all its processes, so that it means the same on
+// a busy machine. What sleeps or hangs is stopped after so many times as long by the clock.
+enum { LIMIT_GOLDEN = 120, LIMIT_UNIT = 600, CLOCK_FACTOR = 20 };
 
 typedef enum Kind {
     KIND_UNIT,    // unit/NAME.c, built as a program
@@ -39,11 +45,16 @@ typedef struct Case {
     char *name; // path below tests/ without suffix; of a page, below the root
     char *problem;
     State state;
+    bool judged;
     pid_t pid;
     int status; // as a shell shows it: 128 + signal for a killed process
-    bool timed_out;
-    double limit, deadline;
-    off_t written; // bytes of its output when the deadline was set
+    double cost;      // what it is expected to use, in seconds of processor time; 0: not known
+    double reaped;    // seconds of processor time of its processes that have ended, children that they waited for included
+    double used;      // of all of its processes, when it was last looked at
+    double limit;     // see LIMIT_GOLDEN
+    char *stopped;    // why it was stopped, or NULL
+    double last_used, last_time; // when it last had written something
+    off_t written;    // bytes of its output by then
 } Case;
 
 static const char *root = FSMC_ROOT, *build = FSMC_BUILD;
@@ -52,6 +63,7 @@ static bool update, verbose;
 static Case *cases;
 static size_t case_count;
 static int passed, failed, skipped;
+static Times costs; // from earlier runs
 static char *skip_list;
 
 // --- Text --------------------------------------------------------------------------------------------------------
@@ -198,9 +210,10 @@ static void discover_pages(void) {
 
 static bool reports_tests(const Case *c) { return c->kind == KIND_UNIT || c->kind == KIND_PROGRAM || c->kind == KIND_PAGE; }
 
-// Unit programs and pages take longest: they start first.
+// The dearest start first, so that the last ones to end are short. Of what is not known, unit programs and pages take longest.
 static int compare_cases(const void *a, const void *b) {
     const Case *x = a, *y = b;
+    if (x->cost != y->cost) return x->cost < y->cost ? 1 : -1;
     int units = reports_tests(y) - reports_tests(x);
     return units ? units : strcmp(x->name, y->name);
 }
@@ -289,7 +302,7 @@ static void start(Case *c, size_t number) {
     fflush(NULL);
     const char *limit = getenv("FSMC_TEST_TIMEOUT");
     c->limit = limit ? atof(limit) : reports_tests(c) ? LIMIT_UNIT : LIMIT_GOLDEN;
-    c->deadline = now() + c->limit, c->written = 0;
+    c->last_time = now();
     c->pid = fork();
     if (c->pid == 0) exec_case(c, number);
     if (c->pid < 0) {
@@ -301,40 +314,76 @@ static void start(Case *c, size_t number) {
     c->state = STATE_RUNNING;
 }
 
-// Whether a case has written something since its deadline was set: then it gets another.
+// Whether a case has written something since this was last asked: then its limit counts from now on.
 static bool goes_on(Case *c, size_t number) {
     struct stat st;
     char *out = format("%s/%zu.out", tmp_root, number);
     bool more = !stat(out, &st) && st.st_size > c->written;
     free(out);
-    if (more) c->deadline = now() + c->limit, c->written = st.st_size;
+    if (more) c->last_used = c->used, c->last_time = now(), c->written = st.st_size;
     return more;
 }
 
-static void kill_running(bool all) {
+static void stop(Case *c, char *why) {
+    free(c->stopped);
+    c->stopped = why;
+    kill(-c->pid, SIGKILL);
+}
+
+static void check_limits(void) {
+    static double last;
+    if (now() < last + 0.5) return; // looking through all processes has its price
+    last = now();
+    for (size_t i = 0; i < case_count; i++) {
+        Case *c = &cases[i];
+        if (c->state != STATE_RUNNING || c->stopped) continue;
+        c->used = c->reaped + times_of_group(c->pid);
+        double used = c->used - c->last_used, time = now() - c->last_time;
+        bool busy = used > c->limit;
+        if ((!busy && time <= CLOCK_FACTOR * c->limit) || goes_on(c, i)) continue;
+        stop(c, busy ? format("it used %.1f s of processor time without further output and was stopped; the limit is %g s", used,
+                              c->limit)
+                     : format("it took %.1f s by the clock, and %.1f s of processor time, without further output and was stopped; "
+                              "the limit is %g s by the clock",
+                              time, used, CLOCK_FACTOR * c->limit));
+    }
+}
+
+static void kill_running(void) {
     for (size_t i = 0; i < case_count; i++)
-        if (cases[i].state == STATE_RUNNING && (all || (cases[i].deadline < now() && !goes_on(&cases[i], i)))) {
-            cases[i].timed_out = true;
-            kill(-cases[i].pid, SIGKILL);
-        }
+        if (cases[i].state == STATE_RUNNING) stop(&cases[i], strdup("interrupted"));
+}
+
+static Case *case_of_group(pid_t group) {
+    for (size_t i = 0; i < case_count; i++)
+        if (cases[i].state != STATE_WAITING && cases[i].pid == group) return &cases[i];
+    return NULL;
+}
+
+// Waits for a process that has ended: a case, or one that its parent left behind. True if it was a case.
+static bool reap(pid_t pid) {
+    Case *c = case_of_group(getpgid(pid));
+    struct rusage usage;
+    int status;
+    if (wait4(pid, &status, 0, &usage) != pid || !c) return false;
+    c->reaped += times_of_usage(&usage);
+    if (c->pid != pid) return false;
+    c->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    c->state = STATE_ENDED;
+    return true;
 }
 
 // Waits until a case ends or its time is up; returns how many ended.
 static int wait_for_some(const sigset_t *signals) {
     int signal = sigtimedwait(signals, NULL, &(struct timespec){0, 200000000});
     if (signal == SIGINT || signal == SIGTERM) {
-        kill_running(true);
+        kill_running();
         return -1;
     }
-    kill_running(false);
-    int ended = 0, status;
-    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
-        for (size_t i = 0; i < case_count; i++)
-            if (cases[i].state == STATE_RUNNING && cases[i].pid == pid) {
-                cases[i].status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-                cases[i].state = STATE_ENDED;
-                ended++;
-            }
+    check_limits();
+    int ended = 0;
+    for (siginfo_t info = {0}; !waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid; info.si_pid = 0)
+        ended += reap(info.si_pid);
     return ended;
 }
 
@@ -517,8 +566,8 @@ static void judge(const Case *c, size_t number) {
     }
     size_t out_size, err_size;
     char *out = read_output(number, "out", &out_size), *err = read_output(number, "err", &err_size);
-    if (c->timed_out) {
-        report_failure(c->name, "it took too long and was stopped");
+    if (c->stopped) {
+        report_failure(c->name, "%s", c->stopped);
         print_lines(err, err_size);
     } else if (c->kind == KIND_CMD || c->kind == KIND_SOURCE) {
         judge_cmd(c, out, out_size, err, err_size);
@@ -535,7 +584,14 @@ static void judge(const Case *c, size_t number) {
     free(tmp);
 }
 
-// Keeps `jobs` cases running, and judges them in order of their names. Returns false when interrupted.
+// Judges a case, and keeps what it has used.
+static void finish(Case *c, size_t number) {
+    c->judged = true;
+    judge(c, number);
+    if (c->kind != KIND_BROKEN && !c->problem && !c->stopped) times_set(&costs, c->name, c->reaped);
+}
+
+// Keeps `jobs` cases running, and judges each when it ends. Returns false when interrupted.
 static bool run_all(long jobs) {
     sigset_t signals;
     sigemptyset(&signals);
@@ -544,20 +600,61 @@ static bool run_all(long jobs) {
     sigaddset(&signals, SIGTERM);
     sigprocmask(SIG_BLOCK, &signals, NULL);
     long running = 0;
-    size_t next = 0, judged = 0;
-    while (judged < case_count) {
+    size_t next = 0;
+    while (next < case_count || running) {
         for (; next < case_count && running < jobs; next++) {
             if (cases[next].kind == KIND_BROKEN) cases[next].state = STATE_ENDED;
             else start(&cases[next], next);
-            running += cases[next].state == STATE_RUNNING;
+            if (cases[next].state == STATE_RUNNING) running++;
+            else finish(&cases[next], next);
         }
-        for (; judged < case_count && cases[judged].state == STATE_ENDED; judged++) judge(&cases[judged], judged);
-        if (!running) continue;
-        int ended = wait_for_some(&signals);
-        if (ended < 0) return false;
-        running -= ended;
+        if (running && wait_for_some(&signals) < 0) return false;
+        for (size_t i = 0; i < next; i++) {
+            if (cases[i].state != STATE_ENDED || cases[i].judged) continue;
+            finish(&cases[i], i);
+            running--;
+        }
     }
     return true;
+}
+
+// --- Costs -------------------------------------------------------------------------------------------------------
+
+// What each case is expected to use: as this build has seen it, else as tests/costs says of the dearest.
+static char *read_costs(void) {
+    const char *given = getenv("FSMC_TEST_TIMES");
+    char *file = given ? strdup(given) : format("%s/test-times", build), *committed = format("%s/tests/costs", root);
+    Times first = {0};
+    times_read(&costs, file);
+    times_read(&first, committed);
+    for (size_t i = 0; i < case_count; i++) {
+        double known = times_get(&costs, cases[i].name);
+        cases[i].cost = known > 0 ? known : times_get(&first, cases[i].name);
+    }
+    times_free(&first);
+    free(committed);
+    return file;
+}
+
+static int update_costs(void) {
+    char *file = read_costs(), *committed = format("%s/tests/costs", root);
+    bool ok = costs.n > 0 && times_write(&costs, committed, COSTS, true);
+    if (ok) printf("wrote tests/costs\n");
+    else fprintf(stderr, "fsmc_tests: %s\n", costs.n ? strerror(errno) : "no times are known: run the tests first");
+    free(file);
+    free(committed);
+    return !ok;
+}
+
+static void print_dearest(size_t most) {
+    Times run = {0};
+    for (size_t i = 0; i < case_count; i++) times_set(&run, cases[i].name, cases[i].reaped);
+    times_sort(&run);
+    double all = times_sum(&run);
+    printf("the dearest tests, in seconds of processor time (%.1f in all):\n", all);
+    for (size_t i = 0; i < run.n && i < most; i++)
+        printf("%8.1f %5.1f%%  %s\n", run.row[i].seconds, all > 0 ? 100 * run.row[i].seconds / all : 0, run.row[i].name);
+    times_free(&run);
 }
 
 static void set_environment(void) {
@@ -579,9 +676,12 @@ static void set_environment(void) {
 }
 
 static int usage(FILE *to, int status) {
-    fputs("usage: fsmc_tests [--update] [--list] [-v] [-j JOBS] [FILTER...]\n"
+    fputs("usage: fsmc_tests [--update] [--list] [-v] [-j JOBS] [--dearest [N]] [FILTER...]\n"
+          "       fsmc_tests --update-costs\n"
           "Runs the tests whose names contain a FILTER (all without one).\n"
           "  --update  rewrites the golden files, and the output shown in pages\n"
+          "  --dearest [N]  also prints the N (10) tests that used most processor time\n"
+          "  --update-costs  rewrites tests/costs, the order for a build without times, from the times of this build\n"
           "  --list    prints the names of the tests and runs nothing\n"
           "  -v        also prints the tests that pass\n"
           "  --page PAGE [ROOT]  checks a page of documentation in the folder $FSMC_TEST_TMP\n",
@@ -593,6 +693,7 @@ int main(int argc, char **argv) {
     long jobs = sysconf(_SC_NPROCESSORS_ONLN);
     bool list = false;
     int filters = 0;
+    size_t dearest = 0;
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "--update")) update = true;
         else if (!strcmp(argv[i], "--list")) list = true;
@@ -600,22 +701,29 @@ int main(int argc, char **argv) {
         else if (!strcmp(argv[i], "--page") && i + 1 < argc)
             return page_check(argv[i + 2] ? argv[i + 2] : root, argv[i + 1], update);
         else if (!strcmp(argv[i], "-j") && i + 1 < argc) jobs = atol(argv[++i]);
+        else if (!strcmp(argv[i], "--update-costs")) return update_costs();
+        else if (!strcmp(argv[i], "--dearest"))
+            dearest = i + 1 < argc && atol(argv[i + 1]) > 0 ? (size_t)atol(argv[++i]) : DEAREST;
         else if (!strcmp(argv[i], "--help")) return usage(stdout, 0);
         else if (argv[i][0] == '-') return usage(stderr, 2);
         else argv[1 + filters++] = argv[i];
     discover("");
     discover_pages();
     select_cases(argv + 1, filters);
+    char *times = read_costs();
     if (case_count) qsort(cases, case_count, sizeof *cases, compare_cases);
     if (list) {
         for (size_t i = 0; i < case_count; i++) puts(cases[i].name);
         return 0;
     }
     set_environment();
+    prctl(PR_SET_CHILD_SUBREAPER, 1); // processes that their parents leave behind count, too
     bool complete = run_all(jobs > 0 ? jobs : 1);
     if (!case_count) report_failure("all", "no test was found%s", filters ? " by that filter" : "");
     if (!complete) report_failure("all", "interrupted");
     nftw(tmp_root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    times_write(&costs, times, SIZE_MAX, false);
+    if (dearest) print_dearest(dearest);
     if (skip_list) fputs(skip_list, stdout);
     printf("%d passed, %d failed", passed, failed);
     if (skipped) printf(", %d skipped", skipped);
