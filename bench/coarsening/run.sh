@@ -53,7 +53,7 @@ timed() {
         grep -o '"minimum_s": [0-9.e+-]*' | awk '{ printf "%.1f ", $2 * 1e9 } END { print "" }' >>"$data/$name"
 }
 
-operations() { fsmc cost --exec "$file" "$gradient" "$@" | awk -F'[:,]' '{ print $2 + $4 + $6 }'; }
+operations() { fsmc cost "$file" "$gradient" "$@" | awk -F'[:,]' '{ print $2 + $4 + $6 + $8 }'; }
 
 # peer NAME COMMAND...: appends the nanoseconds of a gradient to $data/NAME.
 peer() {

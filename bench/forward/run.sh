@@ -69,7 +69,7 @@ copy() {
 
 case $what in
 copy) copy && exit ;;
-cost) printf '%-8s %8s %-8s %10s %10s %10s %10s %10s %10s %10s %6s\n' name n written add mul call iterations loads stores bytes ratio ;;
+cost) printf '%-8s %8s %-8s %10s %10s %10s %10s %10s %10s %10s %10s %10s %10s %6s\n' name n written add mul div call compare int iterations loads stores bytes ratio ;;
 bench) printf '%-8s %8s %-8s %12s %12s %6s\n' name n written ns 'reverse ns' ratio ;;
 esac
 for name in ${names:-dot max largest add sparse scale nnmf nnmf10 nnmfW}; do

@@ -93,28 +93,33 @@ void command_run(Compilation *c) {
     write_result(c, f, outputs);
 }
 
+static void print_counts(Str *out, const Counts *n) {
+    static const char *const names[] = {
+#define COUNT(id, name, what) name,
+#include "ir/counts.def"
+    };
+    str_puts(out, "{");
+    for (int i = 0; i < COUNT_CLASSES; i++) str_printf(out, "\"%s\": %lld, ", names[i], (long long)n->ops[i]);
+    str_printf(out, "\"iterations\": %lld, \"loads\": %lld, \"stores\": %lld, \"bytes\": %lld}\n", (long long)n->iterations,
+               (long long)n->loads, (long long)n->stores, (long long)n->bytes);
+}
+
 void command_cost(Compilation *c) {
     FuncList funcs = {0};
     Tensor *inputs;
     if (!prepare(c, false, &funcs, &inputs)) return;
     Tensor *outputs = ARENA_ARRAY(c->arena, Tensor, funcs.f[0]->noutputs + 1);
     const char *error = NULL;
-    Counts math = {0}, loops = {0};
+    Counts counts;
     compile_passes(c, &funcs, true);
     Tree **trees = compile_trees(c, funcs);
-    compile_stage(c, "count");
-    bool counts_loops = c->opt->engine == ENGINE_EXEC || c->read;
-    if ((!c->read && interp_run(c->arena, funcs.f[0], inputs, outputs, &math, &error)) ||
-        tree_exec(c->arena, trees[0], inputs, outputs, &loops, &error)) {
+    compile_stage(c, "execute");
+    if (tree_exec(c->arena, trees[0], inputs, outputs, &counts, &error)) {
         failed(c, error);
         return;
     }
-    if (counts_loops) math = loops;
     Str out = {0};
-    str_printf(&out, "{\"add\": %lld, \"mul\": %lld, \"call\": %lld, ", (long long)math.add, (long long)math.mul,
-               (long long)math.call);
-    str_printf(&out, "\"iterations\": %lld, \"loads\": %lld, \"stores\": %lld, \"bytes\": %lld}\n", (long long)loops.iterations,
-               (long long)loops.loads, (long long)loops.stores, (long long)loops.bytes);
+    print_counts(&out, &counts);
     if (compile_ok(c)) file_write(c->diag, "-", &out);
     str_free(&out);
 }

@@ -175,7 +175,7 @@ static Region *let_region(const Place *pl, bool deep) {
 // Does e hold a loop or a call, so that a reader would not like to see it in a loop that it does not depend on?
 static bool is_dear(const Node *e, int *fuel) {
     if (e->rank || --*fuel < 0) return false;
-    if (ir_is_binder(e) || e->op == OP_final || op_info[e->op].count == COUNT_CALL) return true;
+    if (ir_is_binder(e) || e->op == OP_final || e->op == OP_sqrt || op_info[e->op].count == COUNT_CALL) return true;
     for (int i = 0; e->op != OP_at && i < e->nargs; i++)
         if (is_dear(e->args[i], fuel)) return true;
     return false;

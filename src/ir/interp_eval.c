@@ -14,15 +14,9 @@ bool is_nil(Interp *m, const Node *e) {
 // are free.
 static void count_op(Interp *m, const Node *e) {
     if (!kind_is_float(e->kind)) return;
-    switch (op_info[e->op].count) {
-    case COUNT_ADD:
-        if ((e->op == OP_add || e->op == OP_sub) && (is_nil(m, e->args[0]) || is_nil(m, e->args[1]))) return;
-        m->counts.add++;
-        return;
-    case COUNT_MUL: m->counts.mul++; return;
-    case COUNT_CALL: m->counts.call++; return;
-    case COUNT_FREE: return;
-    }
+    bool sum = e->op == OP_add || e->op == OP_sub;
+    if (sum && (is_nil(m, e->args[0]) || is_nil(m, e->args[1]))) return;
+    m->counts.ops[op_info[e->op].count]++;
 }
 
 // --debug-nan
@@ -91,7 +85,7 @@ static Status pass_operand(Interp *m, Node *o, ExternArg *out, bool *nan) {
 
 static Status call_extern(Interp *m, Node *e, Slot *s, int n, ExternArg *args, Scalar *out) {
     const char *name = e->u.ext->name;
-    m->counts.call++;
+    m->counts.ops[COUNT_CALL]++;
     if (e->rank == 0) {
         *out = interp_with_terms(m, e, extern_call(name, e->kind, n, args));
         return READY;
@@ -218,7 +212,7 @@ Status eval_sum(Interp *m, Frame *f, Scalar *out) {
         else f->acc.i = (int64_t)((uint64_t)f->acc.i + (uint64_t)x.i);
         if (m->func->ir->debug_nan && real && !was && isnan(f->acc.d)) return interp_fail_at(m, e->span, FSM_ERROR_NAN, ir_nan_sum);
         bool nil = (body->op == OP_bracket || body->op == OP_sum) && interp_slot(m, body)->nil;
-        if (!nil && f->terms++ && real) m->counts.add++;
+        if (!nil && f->terms++ && real) m->counts.ops[COUNT_ADD]++;
     }
     *out = f->acc;
     return READY;
@@ -290,7 +284,7 @@ Status eval_array_sum(Interp *m, Frame *f, Slot *s) {
             TRY(need_element(m, a, f->k, &x));
             if (real) to[f->k].d = scalar_round(e->kind, to[f->k].d + x.d), to[f->k].terms += x.terms;
             else to[f->k].i = (int64_t)((uint64_t)to[f->k].i + (uint64_t)x.i);
-            if (!is_nil(m, element_node) && s->cur[0]->data[f->k].i++ && real) m->counts.add++;
+            if (!is_nil(m, element_node) && s->cur[0]->data[f->k].i++ && real) m->counts.ops[COUNT_ADD]++;
         }
     }
     return READY;

@@ -48,7 +48,12 @@ typedef enum Op {
 
 // Properties of an elementwise operation (a row of ops.def).
 typedef enum OpType { T_NUM, T_FLT, T_INT, T_CMP, T_LOGIC, T_FPOWI, T_PSI } OpType;
-typedef enum OpCount { COUNT_ADD, COUNT_MUL, COUNT_CALL, COUNT_FREE } OpCount;
+typedef enum OpCount {
+#define COUNT(id, name, what) COUNT_##id,
+#include "ir/counts.def"
+    COUNT_CLASSES,
+    COUNT_FREE = COUNT_CLASSES // structural kinds
+} OpCount;
 typedef enum FsmForm { FSM_IN, FSM_PRE, FSM_FN } FsmForm;
 typedef struct OpInfo {
     const char *name;

@@ -643,9 +643,7 @@ static bool costs_nothing(Ir *m, Node *e, int *budget) {
     case OP_conv:
     case OP_stop: break;
     default:
-        if (!op_is_elementwise(e->op) || kind_is_float(e->kind) || op_info[e->op].count != COUNT_FREE) {
-            if (e->kind != KIND_INT || !op_is_elementwise(e->op)) return false;
-        }
+        if (!op_is_elementwise(e->op) || kind_is_float(e->kind)) return false;
     }
     for (int i = 0; i < e->nargs; i++)
         if (!costs_nothing(m, e->args[i], budget)) return false;

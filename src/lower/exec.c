@@ -26,13 +26,42 @@ typedef struct Needs {
     int64_t work;
 } Needs;
 
+// A statement made ready, and what its blocks are once they have run.
+typedef struct Code Code;
+typedef struct Step {
+    const Stmt *s;
+    int count, cost; // the class that it falls under, and its floating-point work
+    Code *body, *other;
+} Step;
+struct Code {
+    int nsteps, nmade;
+    Step *steps;
+    const Buf **made; // what comes into being there
+};
+
+// The memory of a temporary array. It is kept when the array is dropped: all bytes of it are 0xff then, which are not numbers, so
+// that what is read before it is written shows. What was written is noted by lines, so that an array costs no more than that.
+enum { LINE = 9 }; // 512 bytes
+typedef struct Memory {
+    size_t room;
+    char *data;
+    bool *touched; // by line
+    int *lines;    // that are
+    int nlines;
+    bool all;
+} Memory;
+
 typedef struct Exec {
-    Arena *arena;
+    Arena *arena, *own; // the caller's, and one that ends with the run
     const Tree *t;
     const Tensor *inputs;
     Tensor *outputs;
     Scalar *temp;
-    Tensor *buf; // by buffer id; a BUF_TEMP that does not exist has no data
+    Tensor **buf;   // by buffer id; a BUF_TEMP that does not exist has no data
+    Memory *memory; // likewise, of a BUF_TEMP
+    ExternArg *args;
+    int nargs;
+    int64_t ops[COUNT_CLASSES + 1]; // the last one: of what is not counted
     Counts counts;
     int64_t bytes; // held by buffers now
     int code;
@@ -40,13 +69,12 @@ typedef struct Exec {
     Needs *needs; // NULL: only what is executed is counted
 } Exec;
 
-static Flow exec_block(Exec *x, const Block *b);
+static Flow exec_block(Exec *x, const Code *c);
 
 static Kind temp_kind(const Exec *x, Temp i) { return x->t->temps.data[i].kind; }
 
-static Tensor *buffer(Exec *x, const Buf *b) {
-    Tensor *t = b->where == BUF_OUTPUT ? &x->outputs[b->number] : &x->buf[b->id];
-    if (b->where == BUF_INPUT) *t = x->inputs[b->number];
+static Tensor *buffer(const Exec *x, const Buf *b) {
+    Tensor *t = x->buf[b->id];
     if (!t->data && b->where == BUF_TEMP)
         fatal_bug("the loop tree of '%s' uses buffer %d before it comes into being", x->t->func->name, b->id);
     return t;
@@ -63,6 +91,19 @@ static int64_t place(const Exec *x, const Buf *b, const Tensor *t, const Temp *i
         at = at * t->shape[k] + i;
     }
     return at;
+}
+
+static Scalar element(const Tensor *t, int64_t at) {
+    return t->kind == KIND_DOUBLE ? (Scalar){.d = ((const double *)t->data)[at]} : tensor_scalar(t, at);
+}
+
+// Element `at` of b, whose tensor is t, becomes the value.
+static void put(Exec *x, const Buf *b, Tensor *t, int64_t at, Scalar value) {
+    Memory *m = &x->memory[b->id];
+    size_t line = (size_t)at * kind_size(t->kind) >> LINE;
+    if (m->data && !m->touched[line]) m->touched[line] = true, m->lines[m->nlines++] = (int)line;
+    if (t->kind == KIND_DOUBLE) ((double *)t->data)[at] = value.d;
+    else tensor_put(t, at, value);
 }
 
 // ---- what is needed
@@ -86,13 +127,14 @@ static Owed *owe(Needs *n, int cost, Owed *a, Owed *b) {
     return o;
 }
 
-// The arms of selects, cells and operations take no part in what happens; what else a statement uses, it needs.
-static void need_stmt(Exec *x, const Stmt *s) {
+// The arms of selects, cells and operations take no part in what happens; what else a statement uses, it needs, and what that
+// does is done.
+static void need_step(Exec *x, const Step *step) {
     Needs *n = x->needs;
+    const Stmt *s = step->s;
     Owed **to = s->dst >= 0 ? &n->owed[s->dst] : NULL, *first = s->nargs ? n->owed[s->args[0]] : NULL;
-    int cost = s->kind == ST_OP && kind_is_float(temp_kind(x, s->dst)) ? op_info[s->op].cost : 0;
     switch (s->kind) {
-    case ST_OP: *to = owe(n, cost, first, s->nargs > 1 ? n->owed[s->args[1]] : NULL); return;
+    case ST_OP: *to = owe(n, step->cost, first, s->nargs > 1 ? n->owed[s->args[1]] : NULL); return;
     case ST_CONV:
     case ST_CELL:
     case ST_GET:
@@ -100,8 +142,121 @@ static void need_stmt(Exec *x, const Stmt *s) {
     case ST_SELECT: *to = owe(n, 0, first, n->owed[s->args[x->temp[s->args[0]].i ? 1 : 2]]); return;
     default:
         for (int k = 0; k < s->nargs; k++) pay(n, n->owed[s->args[k]]), n->owed[s->args[k]] = NULL;
+        n->work += step->cost;
         if (to) *to = NULL;
     }
+}
+
+// ---- blocks made ready
+
+// The class of what the statement does besides loads and stores, and the floating-point work of it.
+static void classify(const Exec *x, Step *step) {
+    const Stmt *s = step->s;
+    Kind made = s->dst >= 0 ? temp_kind(x, s->dst) : KIND_BOOL;
+    step->count = COUNT_FREE;
+    switch (s->kind) {
+    case ST_OP:
+        step->count = made == KIND_INT ? COUNT_INT : op_info[s->op].count;
+        if (kind_is_float(made)) step->cost = op_info[s->op].cost;
+        break;
+    case ST_EXTERN: step->count = COUNT_CALL, step->cost = op_info[OP_extern].cost; break;
+    case ST_ADDTO:
+        step->count = kind_is_float(s->buf->kind) ? COUNT_ADD : COUNT_INT;
+        step->cost = kind_is_float(s->buf->kind) ? op_info[OP_add].cost : 0;
+        break;
+    case ST_SELECT: step->count = COUNT_COMPARE; break;
+    case ST_CONV:
+    case ST_CHUNK:
+    case ST_THREADS: step->count = COUNT_INT; break;
+    default: break;
+    }
+}
+
+static Code *make_ready(Exec *x, const Block *b) {
+    Code *c = ARENA_NEW(x->own, Code);
+    c->nsteps = b ? b->stmts.len : 0;
+    c->steps = ARENA_ARRAY(x->own, Step, c->nsteps + 1);
+    for (int i = 0; i < c->nsteps; i++) {
+        const Stmt *s = b->stmts.data[i];
+        c->steps[i].s = s;
+        classify(x, &c->steps[i]);
+        c->nmade += s->kind == ST_NEW;
+        if (s->nin >= x->nargs) x->nargs = s->nin + 1, x->args = ARENA_ARRAY(x->own, ExternArg, x->nargs);
+    }
+    c->made = ARENA_ARRAY(x->own, const Buf *, c->nmade + 1);
+    for (int i = 0, n = 0; i < c->nsteps; i++)
+        if (c->steps[i].s->kind == ST_NEW) c->made[n++] = c->steps[i].s->buf;
+    return c;
+}
+
+static Flow exec_body(Exec *x, const Block *b, Code **c) {
+    if (!*c) *c = make_ready(x, b);
+    return exec_block(x, *c);
+}
+
+// ---- temporary arrays
+
+static void memory_free(Memory *m) {
+    free(m->data);
+    free(m->touched);
+    free(m->lines);
+    *m = (Memory){0};
+}
+
+// Makes room for so many bytes. False if there is not so much.
+static bool memory_room(Memory *m, size_t bytes) {
+    if (m->data && bytes <= m->room) return true;
+    size_t more = bytes < 2 * m->room ? 2 * m->room : bytes;
+    memory_free(m);
+    m->data = malloc(more + 1);
+    if (!m->data) m->data = malloc((more = bytes) + 1);
+    if (!m->data) return false;
+    m->room = more;
+    m->touched = calloc((more >> LINE) + 1, sizeof *m->touched);
+    m->lines = malloc(((more >> LINE) + 1) * sizeof *m->lines);
+    if (!m->touched || !m->lines) diag_out_of_memory();
+    memset(m->data, 0xff, more);
+    return true;
+}
+
+static void memory_clear(Memory *m, size_t bytes) {
+    for (int i = 0; i < m->nlines; i++) {
+        size_t from = (size_t)m->lines[i] << LINE, left = m->room - from;
+        m->touched[m->lines[i]] = false;
+        if (!m->all) memset(m->data + from, 0xff, left < (size_t)1 << LINE ? left : (size_t)1 << LINE);
+    }
+    if (m->all) memset(m->data, 0xff, bytes);
+    m->nlines = 0, m->all = false;
+}
+
+static Flow exec_new(Exec *x, const Buf *b) {
+    Tensor *t = x->buf[b->id];
+    int64_t bytes = (int64_t)kind_size(b->kind);
+    bool fits = true;
+    for (int k = 0; k < b->rank; k++) {
+        int64_t n = x->temp[b->extent[k]].i;
+        t->shape[k] = n;
+        if (n < 0) fatal_bug("the loop tree of '%s' makes a buffer of negative size", x->t->func->name);
+        fits &= !__builtin_mul_overflow(bytes, n, &bytes);
+    }
+    if (!fits || !memory_room(&x->memory[b->id], (size_t)bytes)) {
+        x->code = FSM_ERROR_MEMORY;
+        x->error = arena_printf(x->arena, "an array of %lld bytes does not fit in memory", fits ? (long long)bytes : -1);
+        return FLOW_ERROR;
+    }
+    t->data = x->memory[b->id].data;
+    x->bytes += bytes;
+    if (x->bytes > x->counts.bytes) x->counts.bytes = x->bytes;
+    return FLOW_ON;
+}
+
+static void drop(Exec *x, const Buf *b) {
+    Tensor *t = x->buf[b->id];
+    if (!t->data) return;
+    int64_t bytes = tensor_count(t) * (int64_t)kind_size(t->kind);
+    x->bytes -= bytes;
+    memory_clear(&x->memory[b->id], (size_t)bytes);
+    t->data = NULL;
 }
 
 // ---- statements
@@ -111,47 +266,6 @@ static void exec_op(Exec *x, const Stmt *s) {
     Scalar a = x->temp[s->args[0]], b = s->nargs > 1 ? x->temp[s->args[1]] : (Scalar){.i = 0};
     if ((s->op == OP_idiv || s->op == OP_irem) && b.i == 0) fatal_bug("the loop tree of '%s' divides by zero", x->t->func->name);
     x->temp[s->dst] = scalar_op(s->op, k, a, b);
-    if (!kind_is_float(temp_kind(x, s->dst))) return;
-    x->counts.work += op_info[s->op].cost;
-    switch (op_info[s->op].count) {
-    case COUNT_ADD: x->counts.add++; break;
-    case COUNT_MUL: x->counts.mul++; break;
-    case COUNT_CALL: x->counts.call++; break;
-    case COUNT_FREE: break;
-    }
-}
-
-static Flow exec_new(Exec *x, const Buf *b) {
-    Tensor *t = &x->buf[b->id];
-    int64_t bytes = (int64_t)kind_size(b->kind);
-    bool fits = true;
-    free(t->shape);
-    *t = (Tensor){.kind = b->kind, .rank = b->rank, .shape = calloc((size_t)b->rank + 1, sizeof *t->shape)};
-    if (!t->shape) diag_out_of_memory();
-    for (int k = 0; k < b->rank; k++) {
-        int64_t n = x->temp[b->extent[k]].i;
-        t->shape[k] = n;
-        if (n < 0) fatal_bug("the loop tree of '%s' makes a buffer of negative size", x->t->func->name);
-        fits &= !__builtin_mul_overflow(bytes, n, &bytes);
-    }
-    t->data = fits ? malloc((size_t)bytes + 1) : NULL;
-    if (!t->data) {
-        x->code = FSM_ERROR_MEMORY;
-        x->error = arena_printf(x->arena, "an array of %lld bytes does not fit in memory", fits ? (long long)bytes : -1);
-        return FLOW_ERROR;
-    }
-    memset(t->data, 0xff, (size_t)bytes); // not a number: shows what is read before it is written
-    x->bytes += bytes;
-    if (x->bytes > x->counts.bytes) x->counts.bytes = x->bytes;
-    return FLOW_ON;
-}
-
-static void drop(Exec *x, const Buf *b) {
-    Tensor *t = &x->buf[b->id];
-    if (t->data) x->bytes -= tensor_count(t) * (int64_t)kind_size(t->kind);
-    free(t->data);
-    free(t->shape);
-    *t = (Tensor){0};
 }
 
 static void exec_move(Exec *x, const Stmt *s, Tensor *to, const Tensor *from) {
@@ -166,41 +280,43 @@ static void exec_move(Exec *x, const Stmt *s, Tensor *to, const Tensor *from) {
     if (!fits) fatal_bug("the loop tree of '%s' moves what is not there", x->t->func->name);
     for (int64_t c = 0; c < columns; c++)
         for (int64_t i = 0; i < n * row; i++)
-            tensor_put(to, (c * to->shape[at] + first) * row + i, tensor_scalar(from, c * from->shape[at] * row + i));
+            put(x, s->buf, to, (c * to->shape[at] + first) * row + i, element(from, c * from->shape[at] * row + i));
     x->counts.loads += columns * n * row, x->counts.stores += columns * n * row;
 }
 
 static void exec_array(Exec *x, const Stmt *s) {
     Tensor *t = buffer(x, s->buf);
-    int64_t at, n = tensor_count(t);
+    int64_t at, n;
     switch (s->kind) {
     case ST_FILL:
+        n = tensor_count(t);
         for (at = 0; at < n; at++) tensor_put(t, at, x->temp[s->args[0]]);
+        x->memory[s->buf->id].all = true;
         x->counts.stores += n;
         break;
     case ST_COPY: {
         Tensor *from = buffer(x, s->src);
         if (memcmp(from->shape, t->shape, sizeof *t->shape * (size_t)t->rank))
             fatal_bug("the loop tree of '%s' copies between buffers of different extents", x->t->func->name);
+        n = tensor_count(t);
         if (n) memmove(t->data, from->data, (size_t)n * kind_size(t->kind));
+        x->memory[s->buf->id].all = true;
         x->counts.loads += n, x->counts.stores += n;
         break;
     }
     case ST_MOVE: exec_move(x, s, t, buffer(x, s->src)); break;
     case ST_LOAD:
-        x->temp[s->dst] = tensor_scalar(t, place(x, s->buf, t, s->args));
+        x->temp[s->dst] = element(t, place(x, s->buf, t, s->args));
         x->counts.loads++;
         break;
     case ST_STORE:
-        tensor_put(t, place(x, s->buf, t, s->args + 1), x->temp[s->args[0]]);
+        put(x, s->buf, t, place(x, s->buf, t, s->args + 1), x->temp[s->args[0]]);
         x->counts.stores++;
         break;
     default: // ST_ADDTO
         at = place(x, s->buf, t, s->args + 1);
-        tensor_put(t, at, scalar_op(OP_add, t->kind, tensor_scalar(t, at), x->temp[s->args[0]]));
-        if (x->needs && kind_is_float(t->kind)) x->needs->work++;
+        put(x, s->buf, t, at, scalar_op(OP_add, t->kind, element(t, at), x->temp[s->args[0]]));
         x->counts.loads++, x->counts.stores++;
-        if (kind_is_float(t->kind)) x->counts.add++, x->counts.work++;
     }
 }
 
@@ -211,15 +327,14 @@ static ExternArg whole(Exec *x, const Buf *b, int64_t *moved) {
 }
 
 static Scalar exec_extern(Exec *x, const Stmt *s) {
-    ExternArg *args = ARENA_ARRAY(x->arena, ExternArg, s->nin + 1);
+    ExternArg *args = x->args;
     for (int k = 0, scalars = 0; k < s->nin; k++) {
         Temp t = s->in[k] ? -1 : s->args[scalars++];
         args[k] = s->in[k] ? whole(x, s->in[k], &x->counts.loads) : (ExternArg){.kind = temp_kind(x, t), .value = x->temp[t]};
     }
-    x->counts.call++, x->counts.work += op_info[OP_extern].cost;
-    if (x->needs) x->needs->work += op_info[OP_extern].cost;
     if (!s->buf) return extern_call(s->u.name, temp_kind(x, s->dst), s->nin, args);
     args[s->nin] = whole(x, s->buf, &x->counts.stores);
+    x->memory[s->buf->id].all = true;
     return (Scalar){.i = extern_fill(s->u.name, s->nin + 1, args)};
 }
 
@@ -236,41 +351,46 @@ static Flow exec_check(Exec *x, const Stmt *s) {
 
 // In threads iterations run in any order, and the first that fails is the one that counts. Here the last comes first, which
 // shows what one of them would need of another.
-static Flow exec_threads(Exec *x, const Stmt *s) {
+static Flow exec_threads(Exec *x, Step *step) {
+    const Stmt *s = step->s;
     Flow all = FLOW_ON;
     for (int64_t i = x->temp[s->args[0]].i; i-- > 0;) {
         x->counts.iterations++;
         x->temp[s->dst].i = i;
-        Flow f = exec_block(x, s->body);
+        Flow f = exec_body(x, s->body, &step->body);
         if (f != FLOW_ON) all = f;
     }
     return all;
 }
 
-static Flow exec_for(Exec *x, const Stmt *s) {
+static Flow exec_for(Exec *x, Step *step) {
+    const Stmt *s = step->s;
     int64_t n = x->temp[s->args[0]].i;
     for (int64_t i = s->nargs > 1 ? x->temp[s->args[1]].i : 0; i < n; i++) {
         x->counts.iterations++;
         x->temp[s->dst].i = i;
-        Flow f = exec_block(x, s->body);
+        Flow f = exec_body(x, s->body, &step->body);
         if (f != FLOW_ON) return f;
     }
     return FLOW_ON;
 }
 
-static Flow exec_loop(Exec *x, const Stmt *s) {
+static Flow exec_loop(Exec *x, Step *step) {
     for (;;) {
-        Flow f = exec_block(x, s->body);
+        Flow f = exec_body(x, step->s->body, &step->body);
         if (f == FLOW_BREAK) return FLOW_ON;
         if (f == FLOW_ERROR) return f;
         x->counts.iterations++;
     }
 }
 
-static Flow exec_stmt(Exec *x, const Stmt *s) {
+static Flow exec_step(Exec *x, Step *step) {
+    const Stmt *s = step->s;
     Scalar *dst = s->dst >= 0 ? &x->temp[s->dst] : NULL, a = {.i = 0};
     if (s->nargs) a = x->temp[s->args[0]];
-    if (x->needs) need_stmt(x, s);
+    if (x->needs) need_step(x, step);
+    x->ops[step->count]++;
+    x->counts.work += step->cost;
     switch (s->kind) {
     case ST_LIT:
         if (kind_is_float(temp_kind(x, s->dst))) dst->d = s->u.real;
@@ -295,23 +415,23 @@ static Flow exec_stmt(Exec *x, const Stmt *s) {
     case ST_OUT: tensor_put(&x->outputs[s->u.num], 0, a); break;
     case ST_CHUNK: dst->i = fsm_chunk(a.i, x->temp[s->args[1]].d, x->temp[s->args[2]].d, s->u.num); break;
     case ST_THREADS: dst->i = EXEC_THREADS; break;
-    case ST_FOR: return s->threads ? exec_threads(x, s) : exec_for(x, s);
-    case ST_LOOP: return exec_loop(x, s);
+    case ST_FOR: return s->threads ? exec_threads(x, step) : exec_for(x, step);
+    case ST_LOOP: return exec_loop(x, step);
     case ST_BREAK: return a.i ? FLOW_ON : FLOW_BREAK;
-    case ST_IF: return exec_block(x, a.i ? s->body : s->other);
+    case ST_IF: return a.i ? exec_body(x, s->body, &step->body) : exec_body(x, s->other, &step->other);
     case ST_CHECK: return exec_check(x, s);
     }
     return FLOW_ON;
 }
 
-static Flow exec_block(Exec *x, const Block *b) {
+static Flow exec_block(Exec *x, const Code *c) {
     Flow f = FLOW_ON;
-    int n = b ? b->stmts.len : 0;
-    for (int i = 0; i < n && f == FLOW_ON; i++) f = exec_stmt(x, b->stmts.data[i]);
-    for (int i = 0; i < n; i++)
-        if (b->stmts.data[i]->kind == ST_NEW) drop(x, b->stmts.data[i]->buf);
+    for (int i = 0; i < c->nsteps && f == FLOW_ON; i++) f = exec_step(x, &c->steps[i]);
+    for (int i = 0; i < c->nmade; i++) drop(x, c->made[i]);
     return f;
 }
+
+// ---- calls
 
 // What is run for these inputs, with outputs that show what is never written.
 static const Tree *version(const Tree *t, const Tensor *inputs, Tensor *outputs) {
@@ -322,15 +442,31 @@ static const Tree *version(const Tree *t, const Tensor *inputs, Tensor *outputs)
     return t;
 }
 
+// Where each buffer is; a BUF_TEMP has no data yet.
+static void find_buffers(Exec *x) {
+    int n = x->t->bufs.len;
+    x->buf = ARENA_ARRAY(x->own, Tensor *, n + 1);
+    x->memory = ARENA_ARRAY(x->own, Memory, n + 1);
+    for (int i = 0; i < n; i++) {
+        const Buf *b = x->t->bufs.data[i];
+        Tensor *t = b->where == BUF_OUTPUT ? &x->outputs[b->number] : ARENA_NEW(x->own, Tensor);
+        if (b->where == BUF_INPUT) *t = x->inputs[b->number];
+        else if (b->where == BUF_TEMP)
+            *t = (Tensor){.kind = b->kind, .rank = b->rank, .shape = ARENA_ARRAY(x->own, int64_t, b->rank + 1)};
+        x->buf[b->id] = t;
+    }
+}
+
 static int run(Arena *a, const Tree *t, const Tensor *inputs, Tensor *outputs, Needs *needs, Counts *counts, const char **error) {
-    Exec x = {.arena = a, .t = t, .inputs = inputs, .outputs = outputs, .needs = needs};
-    x.temp = calloc((size_t)t->temps.len + 1, sizeof *x.temp);
-    x.buf = calloc((size_t)t->bufs.len + 1, sizeof *x.buf);
-    if (!x.temp || !x.buf) diag_out_of_memory();
-    exec_block(&x, t->body);
-    free(x.temp);
-    free(x.buf);
+    Exec x = {.arena = a, .own = arena_new(), .t = t, .inputs = inputs, .outputs = outputs, .needs = needs};
+    Code *body = NULL;
+    x.temp = ARENA_ARRAY(x.own, Scalar, t->temps.len + 1);
+    find_buffers(&x);
+    exec_body(&x, t->body, &body);
+    for (int i = 0; i < t->bufs.len; i++) memory_free(&x.memory[i]);
+    arena_free(x.own);
     *counts = x.counts;
+    memcpy(counts->ops, x.ops, sizeof counts->ops);
     if (x.code) *error = x.error;
     return x.code;
 }

@@ -135,10 +135,10 @@ typedef struct Tree {
     Ir *ir;                 // that of func, which the tree owns: it was read from text; NULL: it is another's
 } Tree;
 
-// What running a tree did, besides the counters of [TL] Fig. 6.
+// What running a tree did (src/ir/counts.def says what falls under which count).
 typedef struct Counts {
-    int64_t add, mul, call;            // floating-point work
-    int64_t work;                      // the same of a tree, weighted by the costs in ops.def
+    int64_t ops[COUNT_CLASSES];
+    int64_t work;                      // the floating-point work of a tree, weighted by the costs in ops.def
     int64_t iterations, loads, stores; // of loops; of array elements (ST_ADDTO is one load and one store)
     int64_t bytes;                     // the most memory held by ST_NEW buffers at any moment
 } Counts;

@@ -22,7 +22,7 @@ same() {
 counts() {
     program=$1
     shift
-    for how in '' --fp=fast; do echo "$1 $how" "$(fsmc cost --exec $how "$program.fsm" "$@")"; done
+    for how in '' --fp=fast; do echo "$1 $how" "$(fsmc cost $how "$program.fsm" "$@")"; done
 }
 
 right() {
