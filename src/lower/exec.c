@@ -39,8 +39,9 @@ struct Code {
     const Buf **made; // what comes into being there
 };
 
-// The memory of a temporary array. It is kept when the array is dropped: all bytes of it are 0xff then, which are not numbers, so
-// that what is read before it is written shows. What was written is noted by lines, so that an array costs no more than that.
+// The memory of a temporary array. It is kept when the array is dropped: all bytes of it are 0xff then, which are not
+// numbers, so that what is read before it is written shows. What was written is noted by lines, so that an array costs no
+// more than that.
 enum { LINE = 9 }; // 512 bytes
 typedef struct Memory {
     size_t room;
@@ -127,8 +128,8 @@ static Owed *owe(Needs *n, int cost, Owed *a, Owed *b) {
     return o;
 }
 
-// The arms of selects, cells and operations take no part in what happens; what else a statement uses, it needs, and what that
-// does is done.
+// The arms of selects, cells and operations take no part in what happens; what else a statement uses, it needs, and what
+// that does is done.
 static void need_step(Exec *x, const Step *step) {
     Needs *n = x->needs;
     const Stmt *s = step->s;

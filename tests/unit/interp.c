@@ -110,8 +110,10 @@ static const Case cases[] = {
      "2; 3; [2 3] 1 2 3 4 5 6; 1; 3", "error 3: index 3 is out of range for an array of 3 elements", NULL},
     {"row of a matrix", "func f(n: i64 size, m: i64 size, a: f64[n, m]) -> f64[m] {\n return (at a[1])\n}\n",
      "2; 3; [2 3] 1 2 3 4 5 6", "[4 5 6]", NULL},
-    {"gen", FV("f64[n]", "%1 = gen i < n {\n yield (mul (at x[i]) 2.0)\n }\n return %1"), "3; [3] 1 2 3", "[2 4 6]", "0 3 0 0 3 3 3"},
-    {"gen of nothing", FV("f64[n]", "%1 = gen i < n {\n yield (mul (at x[i]) 2.0)\n }\n return %1"), "0; [0]", "[]", "0 0 0 0 0 0 0"},
+    {"gen", FV("f64[n]", "%1 = gen i < n {\n yield (mul (at x[i]) 2.0)\n }\n return %1"), "3; [3] 1 2 3", "[2 4 6]",
+     "0 3 0 0 3 3 3"},
+    {"gen of nothing", FV("f64[n]", "%1 = gen i < n {\n yield (mul (at x[i]) 2.0)\n }\n return %1"), "0; [0]", "[]",
+     "0 0 0 0 0 0 0"},
     {"gen of ints and bools",
      "func f(n: i64 size) -> i64[n], bool[n] {\n %1 = gen i < n { yield (mul i i) }\n"
      " %2 = gen i < n { yield (eq i 1) }\n return %1, %2\n}\n",
@@ -143,7 +145,8 @@ static const Case cases[] = {
     {"sum of nothing", FV("f64", "%1 = sum i < n { yield (at x[i]) }\n return %1"), "0; [0]", "0", "0 0 0 0 0 0 0"},
     {"sum over a negative range", "func f(k: i64) -> f64 {\n %1 = sum i < k { yield (conv f64 i) }\n return %1\n}\n", "-5", "0",
      "0 0 0 0 0 0 0"},
-    {"sum of ints", "func f(n: i64 size) -> i64 {\n %1 = sum i < n { yield (mul i i) }\n return %1\n}\n", "4", "14", "0 0 0 0 4 0 0"},
+    {"sum of ints", "func f(n: i64 size) -> i64 {\n %1 = sum i < n { yield (mul i i) }\n return %1\n}\n", "4", "14",
+     "0 0 0 0 4 0 0"},
     {"sum in index order", FV("f64", "%1 = sum i < n { yield (at x[i]) }\n return %1"), "3; [3] 1e16 1 -1e16", "0", NULL},
     {"triangular sum",
      "func f(n: i64 size) -> i64 {\n %1 = sum i < n {\n %2 = sum j < i { yield 1 }\n yield %2\n }\n"
@@ -343,9 +346,9 @@ static void test_case(const Case *c) {
     }
     if (!c->counts) return;
     char text[128];
-    snprintf(text, sizeof text, "%lld %lld %lld %lld %lld %lld %lld", (long long)n.ops[COUNT_ADD],
-             (long long)n.ops[COUNT_MUL], (long long)n.ops[COUNT_DIV], (long long)n.ops[COUNT_CALL], (long long)n.iterations,
-             (long long)n.loads, (long long)n.stores);
+    snprintf(text, sizeof text, "%lld %lld %lld %lld %lld %lld %lld", (long long)n.ops[COUNT_ADD], (long long)n.ops[COUNT_MUL],
+             (long long)n.ops[COUNT_DIV], (long long)n.ops[COUNT_CALL], (long long)n.iterations, (long long)n.loads,
+             (long long)n.stores);
     report(c->name, ", counts", c->counts, text);
 }
 
