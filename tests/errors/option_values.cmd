@@ -11,6 +11,8 @@ try --error-limit=many calls.fsm
 try --verify=yes calls.fsm
 try --passes=simplfy calls.fsm
 try --disable-pass=nothing calls.fsm | sed 's/passes are.*/passes are …/'
+try --disable-pass=grids --emit=cuda calls.fsm
+try --loop-passes=merg calls.fsm
 try --disable-rule=add_zeroes calls.fsm
 try --disable-rule=everything calls.fsm
 try --disable-rule=and_true calls.fsm
