@@ -354,9 +354,10 @@ static void kill_running(void) {
         if (cases[i].state == STATE_RUNNING) stop(&cases[i], strdup("interrupted"));
 }
 
+// The case that runs as this group, or NULL.
 static Case *case_of_group(pid_t group) {
     for (size_t i = 0; i < case_count; i++)
-        if (cases[i].state != STATE_WAITING && cases[i].pid == group) return &cases[i];
+        if (cases[i].state == STATE_RUNNING && cases[i].pid == group) return &cases[i]; // numbers of ended ones are given again
     return NULL;
 }
 
