@@ -54,7 +54,7 @@ static bool take_next(Joiner *z, Block *b, int at) {
     if (next == b->stmts.len || b->stmts.data[next]->kind != ST_FOR) return false;
     for (int turned = 0; turned < 2; turned++) {
         Stmt *all = joined(z, b->stmts.data[at], b->stmts.data[next], turned);
-        if (!all) continue;
+        if (!all || !tree_step(z->tree, b->stmts.data[next])) continue;
         block_remove(b, b->stmts.data[next]);
         block_remove(b, b->stmts.data[at]);
         block_insert(b, next - 1, all); // after what the sums need, which needs nothing of the product

@@ -90,7 +90,7 @@ static void share_arrays(Sharer *z, Block *block) {
             bool alike = t->kind == ST_STORE && t->buf != s->buf && t->buf->where == BUF_TEMP && z->writes[t->buf->id] == 1 &&
                          t->buf->home == s->buf->home && has_extents(s->buf, t->buf) && t->nargs == s->nargs &&
                          !memcmp(s->args, t->args, sizeof *s->args * (size_t)s->nargs);
-            if (!alike) continue;
+            if (!alike || !tree_step(z->tree, t)) continue;
             Buf *gone = t->buf;
             stmt_drop(t);
             load_instead(z->tree->body, gone, s->buf);
@@ -167,7 +167,7 @@ static bool add_there(Sharer *z, Block *block, int at) {
     if (fill < 0) return false;
     const Stmt *zero = z->def[s[fill]->args[0]];
     bool is_zero = zero && zero->kind == ST_LIT && (kind_is_float(from->kind) ? zero->u.real == 0 : zero->u.num == 0);
-    if (!is_zero || block_accesses(z->tree->body, from) != all + 1) return false;
+    if (!is_zero || block_accesses(z->tree->body, from) != all + 1 || !tree_step(z->tree, s[at])) return false;
     for (int i = fill + 1; i < at; i++) {
         const Block one = {.stmts = {.data = &block->stmts.data[i], .len = 1}};
         load_instead((Block *)&one, from, to);
@@ -189,6 +189,7 @@ static void share_in_nests(Sharer *z, Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
         if (s->kind == ST_FOR && block_size(s->body) <= LARGEST && !block_may_fail(s->body)) {
+            if (!tree_step(z->tree, s)) continue;
             z->nest = s;
             share_values(z, s->body);
             block_sweep(s->body);

@@ -592,7 +592,7 @@ static bool contract(Contractor *z, Block *block, int at) {
     map_put(&z->seen, s, s);
     while (join_some(z, branch->body, before)) continue;
     bool good =
-        !has_new(branch->body, before) && put_blocks(z, &place, &condition, &worth); // large arrays would cost more than they gain
+        !has_new(branch->body, before) && put_blocks(z, &place, &condition, &worth) && tree_step(z->b.tree, s); // large arrays would cost more than they gain
     if (good) {
         branch->args[0] = worth;
         int n = 0;

@@ -183,7 +183,7 @@ void loops_convert(Arena *arena, Tree *tree, const LoopOptions *opt) {
         Conversion c;
         z.sites.len = 0;
         if (!is_conversion(&z, tree->body->stmts.data[i], &c) || !find_sites(&z, tree->body, c.load->buf)) continue;
-        if (block_accesses(tree->body, c.load->buf) != z.sites.len + 1) continue;
+        if (block_accesses(tree->body, c.load->buf) != z.sites.len + 1 || !tree_step(tree, c.nest)) continue;
         make_there(&z, &c);
         any = true;
     }

@@ -276,7 +276,7 @@ static bool make_there(Copier *z, Block *block, int at, const Copy *c) {
     if (n + 1 + after != z->uses[from->id] || after || first == at) return false;
     for (int i = first; i < at; i++)
         if (bars(block->stmts.data[i], c)) return false;
-    if (!may_be_there(z, block, to)) return false;
+    if (!may_be_there(z, block, to) || !tree_step(z->b.tree, block->stmts.data[at])) return false;
     stmt_drop(block->stmts.data[at]);
     z->uses[from->id]--, z->uses[to->id]--;
     redirect(z, block, first, c);
@@ -305,7 +305,7 @@ static bool read_there(Copier *z, Block *block, int at, const Copy *c) {
         if (!only_loads(s, copy) || !only_loads(s, row) || makes(s, copy)) return false;
         n += stmt_accesses(s, copy);
     }
-    if (n != known || !may_be_there(z, block, row)) return false;
+    if (n != known || !may_be_there(z, block, row) || !tree_step(z->b.tree, block->stmts.data[at])) return false;
     stmt_drop(block->stmts.data[at]);
     z->uses[copy->id]--, z->uses[row->id]--;
     redirect(z, block, at, c);
@@ -344,7 +344,7 @@ static bool work_there(Copier *z, Block *block, int at, const Copy *c) {
         else if (leaves(block->stmts.data[i])) return false;
         else n += stmt_accesses(block->stmts.data[i], work);
     }
-    if (back < 0 || n != z->uses[work->id]) return false;
+    if (back < 0 || n != z->uses[work->id] || !tree_step(z->b.tree, block->stmts.data[at])) return false;
     for (int i = at + 1; i < back; i++) {
         if (!stmt_accesses(block->stmts.data[i], state)) continue;
         if (!move_before(block, at, i)) return false;
@@ -524,7 +524,7 @@ static bool add_there(Copier *z, Block *block, int at, const Rows *r) {
         if (p.all ? !only_adds(s, from, loop->dst) : stmt_accesses(s, from) && !note_part(z, &p, s, from, ST_STORE, loop->dst))
             return false;
     }
-    if (!p.all) return false;
+    if (!p.all || !tree_step(z->b.tree, loop)) return false;
     Temp row = loop->dst;
     if (r->backwards) {
         Block first = {0};
@@ -556,7 +556,7 @@ static bool store_first(Copier *z, Block *block, int at) {
         if (leaves(block->stmts.data[i])) return false;
         if (stmt_accesses(block->stmts.data[i], b) && !note_part(z, &p, block->stmts.data[i], b, ST_ADDTO, -1)) return false;
     }
-    if (!p.all) return false;
+    if (!p.all || !tree_step(z->b.tree, fill)) return false;
     for (int k = 0; k < p.seen; k++) p.s[k]->kind = ST_STORE;
     stmt_drop(fill);
     z->uses[b->id]--;

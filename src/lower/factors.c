@@ -170,7 +170,7 @@ static bool take(Taker *z, Block *b, int at) {
         compute_there(z, copy[i]->body, &w);
         good = is_product(z, copy[i]);
     }
-    if (!good || !product) return false;
+    if (!good || !product || !tree_step(z->tree, b->stmts.data[at])) return false;
     for (int i = at + 1; i <= last; i++)
         if (copy[i]) b->stmts.data[i] = copy[i];
         else compute_there(z, b->stmts.data[i]->body, &w);

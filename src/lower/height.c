@@ -163,7 +163,7 @@ static int turn(Heights *h, int all) {
 
 static void shorten(Heights *h, Stmt *loop) {
     h->body = loop->body;
-    if (!is_simple(h)) return;
+    if (!is_simple(h) || !tree_step(h->tree, loop)) return;
     int all = measure(h);
     for (int round = 0; round < ROUNDS && all > 0; round++) {
         const int n = h->body->stmts.len;

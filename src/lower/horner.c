@@ -179,7 +179,7 @@ static void look(Horner *z, Block *block) {
         const Polynomial *p = dst >= 0 ? z->poly[dst] : NULL;
         if (!p || p->degree < 2 || !z->uses[dst]) continue;
         z->touched.len = 0;
-        bool better = operations(p) < needed_alone(z, block, i);
+        bool better = operations(p) < needed_alone(z, block, i) && tree_step(z->b.tree, block->stmts.data[i]);
         for (int k = 0; k < z->touched.len; k++) {
             const Temp t = z->touched.data[k];
             if (better) z->uses[t] = z->left[t];

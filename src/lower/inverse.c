@@ -183,7 +183,7 @@ static void invert_in(Inverter *z, Block *block) {
     list(z, block);
     for (int i = 0; i < block->stmts.len; i++)
         if (block->stmts.data[i]->kind == ST_OP && block->stmts.data[i]->op == OP_sqrt) z->root[block->stmts.data[i]->args[0]] = 0;
-    if (pays(z)) convert(z, block);
+    if (pays(z) && tree_step(z->tree, block->stmts.data[0])) convert(z, block);
     for (int i = 0; i < z->bases.len; i++) z->base[z->bases.data[i].t] = 0;
 }
 

@@ -646,7 +646,7 @@ static void divide(Jammer *z, Block *block) {
 static void each_loop(Jammer *z, Block *block, bool (*takes)(Jammer *z, Stmt *loop)) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_FOR && takes(z, s)) {
+        if (s->kind == ST_FOR && takes(z, s) && tree_step(z->tree, s)) {
             const bool again = z->inner && z->grows && z->copies > OF_REST;
             int before = block->stmts.len;
             replace(z, block, i);

@@ -274,7 +274,7 @@ static void choose(Planner *p, Block *block, bool chained) {
         Stmt *s = block->stmts.data[i];
         bool lanes = s->lanes; // of a tile
         p->m.chained = chained;
-        if (s->kind == ST_FOR && !lanes) model_best(&p->m, s, &lanes);
+        if (s->kind == ST_FOR && !lanes) model_best(&p->m, s, &lanes), lanes = lanes && tree_step(p->m.it.tree, s);
         if (lanes) {
             settle(p, s);
         } else if (s->kind == ST_FOR || s->kind == ST_LOOP) {

@@ -317,7 +317,7 @@ static int merge_at(Merger *z, int a) {
     Stmt *const *s = z->block->stmts.data;
     bool first[NEAR + 1];
     for (int b = a + 1; nest_is_plain(s[a]) && b < z->block->stmts.len && b - a <= NEAR;) {
-        if (!nest_is_plain(s[b]) || !mergeable(z, a, b) || !must_precede(z, a, b, first)) {
+        if (!nest_is_plain(s[b]) || !mergeable(z, a, b) || !must_precede(z, a, b, first) || !tree_step(z->tree, s[b])) {
             b++;
             continue;
         }

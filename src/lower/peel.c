@@ -374,7 +374,7 @@ static bool try_cut(Peeler *z, Block *block, int at) {
     note_blocks(z, z->loop->body);
     if (z->loop->nargs != 1 || z->tree->temps.len > LARGEST_TREE || survey(z, z->loop->body, 0) > LARGEST_BODY) return false;
     find(z, z->loop->body, false);
-    if (!z->known.len) return false;
+    if (!z->known.len || !tree_step(z->tree, z->loop)) return false;
     replace(z, block, at);
     return true;
 }

@@ -435,6 +435,7 @@ static bool postpone(Postponer *z, Block *block, int at) {
     map_put(&z->made, key(loop->dst), loop);
     note_made(z, loop->body);
     find_sums(z);
+    if (z->sums.len && !tree_step(z->b.tree, loop)) z->sums.len = 0;
     if (z->sums.len) explain_sums(z), put_strips(z, block, at);
     map_free(&z->made), map_free(&z->written);
     z->made = z->written = (Map){0};

@@ -768,6 +768,7 @@ void loops_products(Arena *arena, Tree *tree, const LoopOptions *opt) {
     iter_free(&it);
     for (int i = 0; i < z.nests.len; i++) {
         const Nest n = z.nests.data[i];
+        if (!tree_step(tree, n.loop)) continue;
         if (split_nest(&z, n.around, n.loop) || split_batch(&z, n.around, n.loop) || split_swapped(&z, n.around, n.loop)) continue;
         groups_split(arena, tree, n.around, find_stmt(n.around, n.loop), opt->always, opt->fast);
     }
@@ -775,7 +776,8 @@ void loops_products(Arena *arena, Tree *tree, const LoopOptions *opt) {
     iter_init(&it, arena, tree, opt->precise);
     find_nests(&z, &it, tree->body);
     iter_free(&it);
-    for (int i = 0; i < z.nests.len; i++) split_nest(&z, z.nests.data[i].around, z.nests.data[i].loop);
+    for (int i = 0; i < z.nests.len; i++)
+        if (tree_step(tree, z.nests.data[i].loop)) split_nest(&z, z.nests.data[i].around, z.nests.data[i].loop);
     vec_free(&z.nests);
 }
 

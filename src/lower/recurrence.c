@@ -442,7 +442,7 @@ static void split_block(Splitter *z, Block *b) {
         const int after = b->stmts.len - i;
         bool apart;
         if (s->kind == ST_IF) split_block(z, s->body), split_block(z, s->other);
-        if (!may_split(z, s, &apart)) continue;
+        if (!may_split(z, s, &apart) || !tree_step(z->tree, s)) continue;
         if (apart ? split_rows(z, b, i) : split_loop(z, b, i)) i = b->stmts.len - after; // what was made stays as it is
     }
 }

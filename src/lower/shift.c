@@ -59,12 +59,14 @@ static bool has_stmt(const Block *block, const Stmt *s) {
     return false;
 }
 
-static void shift_loop(Arena *arena, Stmt **def, Stmt *loop) {
+static void shift_loop(Arena *arena, const Tree *tree, Stmt **def, Stmt *loop) {
     Shift z = {.def = def, .index = loop->dst};
     find_uses(&z, loop->body);
     for (int i = 0; i < z.uses.len; i++) {
         z.sum = z.uses.data[i], z.low = beside(z.sum, z.index);
-        if (z.low < 0 || !has_stmt(loop->body, z.sum) || has_stmt(loop->body, def[z.low]) || !fits(&z)) continue;
+        if (z.low < 0 || !has_stmt(loop->body, z.sum) || has_stmt(loop->body, def[z.low]) || !fits(&z) ||
+            !tree_step(tree, loop))
+            continue;
         for (int k = 0; k < z.uses.len; k++) {
             Stmt *s = z.uses.data[k];
             if (s == z.sum) continue;
@@ -78,12 +80,12 @@ static void shift_loop(Arena *arena, Stmt **def, Stmt *loop) {
     vec_free(&z.uses);
 }
 
-static void shift(Arena *arena, Stmt **def, const Block *block) {
+static void shift(Arena *arena, const Tree *tree, Stmt **def, const Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_FOR && s->nargs == 1) shift_loop(arena, def, s);
-        shift(arena, def, s->body);
-        shift(arena, def, s->other);
+        if (s->kind == ST_FOR && s->nargs == 1) shift_loop(arena, tree, def, s);
+        shift(arena, tree, def, s->body);
+        shift(arena, tree, def, s->other);
     }
 }
 
@@ -91,5 +93,5 @@ void loops_shift(Arena *arena, Tree *tree, const LoopOptions *opt) {
     (void)opt;
     Stmt **def = ARENA_ARRAY(arena, Stmt *, tree->temps.len + 1);
     tree_definitions(tree->body, def);
-    shift(arena, def, tree->body);
+    shift(arena, tree, def, tree->body);
 }

@@ -291,6 +291,7 @@ static bool look(Speculator *z, Block *b) { // has anything moved?
             z->made = (Map){0}, z->holds.len = 0;
             map_put(&z->made, key(s->dst), (void *)1), block_note_made(&z->made, s->body);
             Stmt *branch = find_branch(z, s, s->body);
+            if (branch && !tree_step(z->tree, branch)) branch = NULL;
             if (branch) move(z, b, s, branch, flag_of(z, branch));
             map_free(&z->made);
             if (branch) return true;

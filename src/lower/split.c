@@ -385,7 +385,7 @@ void loops_divide(Arena *arena, Tree *tree, const LoopOptions *opt) {
         const Place *p = &z.found.data[i];
         int at = 0;
         while (p->block->stmts.data[at] != p->loop) at++;
-        split(&z, p->block, at, p->lanes);
+        if (tree_step(tree, p->loop)) split(&z, p->block, at, p->lanes);
     }
     vec_free(&z.found);
     vec_free(&z.waiting);

@@ -556,7 +556,7 @@ static bool rewrite_one(Spreader *z, Block *b, Rewrite *rewrite) {
         if (s->kind == ST_FOR) vec_push(&z->around, s);
         bool any = rewrite_one(z, s->body, rewrite) || rewrite_one(z, s->other, rewrite);
         if (s->kind == ST_FOR) (void)vec_pop(&z->around);
-        if (any || (s->kind == ST_FOR && rewrite(z, b, i))) return true;
+        if (any || (s->kind == ST_FOR && tree_step(z->tree, s) && rewrite(z, b, i))) return true;
     }
     return false;
 }

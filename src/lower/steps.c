@@ -606,7 +606,7 @@ static bool in_strips(Stepper *z, Block *block, int at, int64_t room) {
     find_ahead(z), find_after(z);
     int ahead = 0, after = 0;
     for (int i = 0; i < z->place.len; i++) ahead += z->place.data[i] == AHEAD, after += z->place.data[i] == AFTER;
-    if (!ahead && !after) return false;
+    if ((!ahead && !after) || !tree_step(z->b.tree, loop)) return false;
     const char *name = z->b.tree->temps.data[loop->dst].name;
     explain(z->b.tree->func->ir->explain, EXPLAIN_SCHEDULE, loop->span,
             "loop over `%s`: %d nests are done for many iterations at once, before these, and %d after them", name ? name : "i",

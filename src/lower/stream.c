@@ -64,7 +64,7 @@ static void find(Model *m, const Block *block, const int *names) {
         if (!bytes || (iter_literal(&m->it, s->args[0], &n) && n < least)) continue;
         bool marked = s->lanes; // what differs between lanes is known then
         if (!marked && !iter_look(&m->it, s, true)) iter_forget(&m->it);
-        else s->streams = least;
+        else if (tree_step(m->it.tree, s)) s->streams = least;
     }
 }
 

@@ -220,7 +220,7 @@ void loops_strip(Arena *arena, Tree *tree, const LoopOptions *opt) {
     model_find_windows(&z.m);
     find(&z, tree->body);
     for (int i = 0; i < z.found.len; i++) {
-        strip(&z, z.found.data[i]);
+        if (tree_step(tree, z.found.data[i]->loop)) strip(&z, z.found.data[i]);
         vec_free(&z.found.data[i]->columns);
     }
     vec_free(&z.found);

@@ -849,7 +849,7 @@ void loops_threads(Arena *arena, Tree *tree, const LoopOptions *opt) {
     iter_init(&z->it, arena, tree, opt->precise);
     find_all(z);
     for (int i = 0; i < z->cuts.len; i++) {
-        cut(z, z->cuts.data[i]);
+        if (tree_step(tree, z->cuts.data[i]->was)) cut(z, z->cuts.data[i]);
         forget_cut(z->cuts.data[i]);
     }
     forget_loop(z);

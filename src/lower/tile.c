@@ -483,7 +483,7 @@ static bool tile(Tiler *z, Block *block, int at) {
         }
         Block condition = {0};
         Temp worth = put_worth(z, &condition);
-        good = worth >= 0;
+        good = worth >= 0 && tree_step(z->b.tree, z->loop);
         if (good) explain_tile(z), build(z, at, worth, &condition);
         vec_free(&condition.stmts);
     }

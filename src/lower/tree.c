@@ -1,6 +1,8 @@
 // Statements and blocks of loop trees.
 #include "lower/tree.h"
 
+#include "ir/rule.h"
+
 Stmt *tree_stmt(Arena *arena, StmtKind kind, Temp dst, int n, const Temp *args, Span span) {
     Stmt *s = ARENA_NEW(arena, Stmt);
     *s = (Stmt){.kind = kind, .dst = dst, .nargs = n, .span = span};
@@ -37,6 +39,10 @@ void block_rename(Block *block, Temp from, Temp to) {
         block_rename(s->body, from, to);
         block_rename(s->other, from, to);
     }
+}
+
+bool tree_step(const Tree *t, const Stmt *s) {
+    return rules_step(t->func->ir->rules, diag_current_pass, s->span);
 }
 
 void tree_definitions(const Block *block, Stmt **def) {

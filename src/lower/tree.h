@@ -166,6 +166,9 @@ void block_note_made(Map *made, const Block *block); // for each temp and cell t
 bool block_has_for(const Block *block);              // in it, or inside of what is in it
 bool block_may_fail(const Block *block);             // has it checks, or calls of C functions?
 void block_free(Block *block);                       // what is not in the arena, of blocks inside, too; NULL is allowed
+// Asked by a pass right before it changes the tree at the statement, when all conditions hold: may it, as a step of --fuel? If not,
+// it leaves that alone and goes on. (tree.c)
+bool tree_step(const Tree *t, const Stmt *s);
 // By temp: the statement of the block, or inside it, that makes it. (tree.c)
 void tree_definitions(const Block *block, Stmt **def);
 void tree_uses(const Block *block, int *uses);  // counts, by temp, the arguments that it is

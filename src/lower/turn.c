@@ -513,7 +513,7 @@ static bool try_turn(Turner *z, Block *block, int at) {
     z->written = (Map){0};
     z->part = ARENA_ARRAY(z->arena, int, z->n + 1);
     z->of = effects_of(z, z->loop->body);
-    bool may = is_apart(z) && divide(z);
+    bool may = is_apart(z) && divide(z) && tree_step(z->tree, z->loop);
     if (may) {
         const char *name = z->tree->temps.data[z->loop->dst].name;
         explain(z->tree->func->ir->explain, EXPLAIN_SCHEDULE, z->loop->span,

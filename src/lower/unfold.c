@@ -126,7 +126,9 @@ static void unfold(Unfolder *z, Block *block, bool outside) {
         int64_t n;
         unfold(z, s->body, outside && s->kind == ST_IF);
         unfold(z, s->other, outside && s->kind == ST_IF);
-        if (s->kind != ST_FOR || z->tree->temps.len > LARGEST_TREE || !is_short(z, s, outside, &n) || makes_arrays(s->body)) continue;
+        if (s->kind != ST_FOR || z->tree->temps.len > LARGEST_TREE || !is_short(z, s, outside, &n) || makes_arrays(s->body) ||
+            !tree_step(z->tree, s))
+            continue;
         int count = write_out(z, block, i, n);
         Block part = {{block->stmts.data + i, count, count}};
         define_all(z, &part);
@@ -214,6 +216,7 @@ static void open_copies(Unfolder *z, Block *block) {
         if (!rows || (s->kind == ST_COPY && !src)) continue;
         bool alike = src && s->src->extent[s->src->rank - 1] == s->buf->extent[s->buf->rank - 1];
         if (!has_neighbour(block, i, s->buf) && !(alike && has_neighbour(block, i, s->src))) continue;
+        if (!tree_step(z->tree, s)) continue;
         block->stmts.data[i] = as_loop(z, s, rows);
         block->stmts.data[i]->opened = s;
     }
