@@ -658,12 +658,21 @@ static void print_dearest(size_t most) {
     times_free(&run);
 }
 
+static bool is_installed(const char *program) {
+    char *command = format("command -v %s >/dev/null 2>&1", program);
+    bool is = system(command) == 0;
+    free(command);
+    return is;
+}
+
 static void set_environment(void) {
     const char *path = getenv("PATH");
     char *with_build = format("%s:%s", build, path ? path : "/usr/bin:/bin");
     setenv("PATH", with_build, 1);
     free(with_build);
     setenv("CC", FSMC_CC, 1);
+    // What compiles generated C++: without optimisation, Clang takes half as long as GCC.
+    if (!getenv("FSMC_CXX")) setenv("FSMC_CXX", is_installed("clang++") ? "clang++" : "g++", 1);
     setenv("FSMC_ROOT", root, 1);
     setenv("FSMC_BUILD", build, 1);
     setenv("LC_ALL", "C", 1);

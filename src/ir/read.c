@@ -314,7 +314,6 @@ static Func **read_all(Ir *m, Diag *diag, const Source *src, bool exact, int *co
     jmp_buf out;
     Reader *r = ARENA_NEW(m->arena, Reader);
     *r = (Reader){.m = m, .diag = diag, .src = src, .exact = exact, .out = &out, .p = src->text};
-    r->table = ARENA_ARRAY(m->arena, Entry *, BUCKETS);
     if (setjmp(out)) r->funcs = NULL;
     else read_funcs(r);
     vec_free(&r->scope);

@@ -17,7 +17,7 @@ typedef struct Entry {
     void *data;       // of other readers
 } Entry;
 
-enum { BUCKETS = 4096, MAX_NESTING = 400, MAX_LIST = 255, MAX_LEAVES = 1024 };
+enum { MAX_NESTING = 400, MAX_LIST = 255, MAX_LEAVES = 1024 };
 
 typedef struct Reader {
     Ir *m;
@@ -33,7 +33,8 @@ typedef struct Reader {
     double real;
     Span at;            // of tok
     Span before;        // of the token before it
-    Entry **table;      // BUCKETS
+    Entry **table;      // of names, by hash
+    size_t buckets, entries;
     VEC(Entry *) scope; // entries defined, innermost last
     int depth;
     Func **funcs; // read so far, in the arena

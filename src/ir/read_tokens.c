@@ -172,14 +172,34 @@ bool read_place(Reader *r, Span *to) {
 
 // ---- names in scope
 
-Entry *read_entry(Reader *r, const char *name) {
+static Entry **bucket_of(Reader *r, const char *name) {
     uint32_t h = 5381;
     for (const char *p = name; *p; p++) h = h * 33 + (unsigned char)*p;
-    Entry **e = &r->table[h % BUCKETS];
+    return &r->table[h % r->buckets];
+}
+
+// A table of at least one bucket for each name.
+static void grow_table(Reader *r) {
+    Entry **old = r->table;
+    size_t n = r->buckets;
+    r->buckets = n ? 4 * n + 1 : 257;
+    r->table = ARENA_ARRAY(r->m->arena, Entry *, r->buckets);
+    for (size_t i = 0; i < n; i++)
+        for (Entry *e = old[i], *next; e; e = next) {
+            Entry **to = bucket_of(r, e->name);
+            next = e->next;
+            e->next = *to, *to = e;
+        }
+}
+
+Entry *read_entry(Reader *r, const char *name) {
+    if (r->entries == r->buckets) grow_table(r);
+    Entry **e = bucket_of(r, name);
     while (*e && strcmp((*e)->name, name)) e = &(*e)->next;
     if (!*e) {
         *e = ARENA_NEW(r->m->arena, Entry);
         (*e)->name = name;
+        r->entries++;
     }
     return *e;
 }

@@ -562,8 +562,7 @@ static Tree *read_version(TreeReader *z, const char *word) {
     vec_push(&z->made, t);
     t->ir = r->m = ir_new(z->arena);
     t->ir->raw = t->ir->planning = true; // values are as they are written
-    r->table = ARENA_ARRAY(z->arena, Entry *, BUCKETS);
-    r->scope.len = 0;
+    r->buckets = r->entries = r->scope.len = 0;
     z->later.len = z->places.len = z->loops.len = z->homes.len = z->labels.len = 0;
     Func *f = read_signature(r, word);
     t->func = f;

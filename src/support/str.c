@@ -23,7 +23,11 @@ void str_write(Str *s, const char *text, size_t n) {
     s->data[s->len] = 0;
 }
 
-void str_putc(Str *s, char c) { str_write(s, &c, 1); }
+void str_putc(Str *s, char c) {
+    reserve(s, 1);
+    s->data[s->len++] = c;
+    s->data[s->len] = 0;
+}
 
 void str_puts(Str *s, const char *text) { str_write(s, text, strlen(text)); }
 
@@ -31,13 +35,14 @@ void str_printf(Str *s, const char *fmt, ...) {
     va_list ap, again;
     va_start(ap, fmt);
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, ap);
+    size_t room = s->cap - s->len;
+    int n = vsnprintf(room ? s->data + s->len : NULL, room, fmt, ap);
     va_end(ap);
-    if (n > 0) {
+    if (n > 0 && (size_t)n >= room) {
         reserve(s, (size_t)n);
         vsnprintf(s->data + s->len, (size_t)n + 1, fmt, again);
-        s->len += (size_t)n;
     }
+    if (n > 0) s->len += (size_t)n;
     va_end(again);
 }
 
@@ -55,7 +60,9 @@ void str_double(Str *s, double x) {
         str_puts(s, x < 0 ? "-inf" : "inf");
         return;
     }
-    for (int digits = 1; digits <= 17; digits++) {
+    // A number that fewer digits give is what 15 digits give, too.
+    snprintf(text, sizeof text, "%.15g", x);
+    for (int digits = strtod(text, NULL) == x ? 1 : 16; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, x);
         if (strtod(text, NULL) == x) break;
     }

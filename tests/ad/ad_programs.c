@@ -39,7 +39,7 @@ static int check(void *data) {
     if (interpreted) o.levels = 0;
     o.print_costs = costs;
     o.written = written;
-    o.whole_levels = whole;
+    o.thorough = whole;
     if (without) o.rules_off = rules_off;
     ok = ok && oracle_check(src, &o, on_report, j);
     diag_delete(diag);

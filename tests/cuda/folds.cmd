@@ -2,8 +2,8 @@
 # with more and fewer threads than iterations, and with every loop as launches; how many launches there are; barriers, which
 # ThreadSanitizer looks at.
 case $CC in *fsanitize*) echo "the run-time library is sanitized otherwise"; exit 77 ;; esac
-cp folds.fsm folds.cpp "$FSMC_TEST_TMP" && cd "$FSMC_TEST_TMP" && fsmc folds.fsm -o cpu.o && mv cpu.h folds.h || exit
-build() { ${FSMC_CXX:-g++} -std=c++17 -O0 -I "$FSMC_ROOT/include" "$@" -x none "$FSMC_BUILD/libfsmrt.a" -lm -pthread; }
+cp folds.fsm folds.cpp "$FSMC_TEST_TMP" && cd "$FSMC_TEST_TMP" && fsmc -O0 folds.fsm -o cpu.o && mv cpu.h folds.h || exit
+build() { ${compiler:-${FSMC_CXX:-g++}} -std=c++17 -O0 -I "$FSMC_ROOT/include" "$@" -x none "$FSMC_BUILD/libfsmrt.a" -lm -pthread; }
 build folds.cpp cpu.o -o cpu && ./cpu | tee want
 fsmc --emit=cuda folds.fsm -o folds.cu || exit
 gpu() { program=$1; shift; build -DFSM_COUNTS "$@" -x c++ folds.cu folds.cpp -o $program; }
@@ -12,6 +12,7 @@ echo; ./one counts | sed -n 's/^\([a-z_]*\): .* \[/\1 [/p; /^n =/p'
 gpu pieces -DFSM_FOLD_STEPS=2 -DFSM_BLOCK=32 && for order in '' reverse; do FSM_CUDA_SHIM=$order ./pieces | diff - want; done
 gpu launches -DFSM_MOST_FOLD=-1 && ./launches | diff - want
 echo; ./launches counts | sed -n 's/^\([a-z_]*\): .* \[/\1 [/p' | head -4
+compiler=g++
 gpu races -DFSM_BLOCK=32 -fsanitize=thread 2>log || { echo "g++ with ThreadSanitizer is not installed"; exit 77; }
 TSAN_OPTIONS=exitcode=0 ./races >out 2>log
 grep -q FATAL log || diff out want

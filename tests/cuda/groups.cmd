@@ -1,7 +1,7 @@
 # Loops over points that go over matrices, in groups: which products there are, and that results are those of the host's code.
 case $CC in *fsanitize*) echo "the run-time library is sanitized otherwise"; exit 77 ;; esac
 out=$FSMC_TEST_TMP
-fsmc groups.fsm -o "$out/cpu.o" && mv "$out/cpu.h" "$out/groups.h" || exit
+fsmc -O0 groups.fsm -o "$out/cpu.o" && mv "$out/cpu.h" "$out/groups.h" || exit
 fsmc --target=cuda --emit=cuda,header groups.fsm -o "$out/groups"
 cp groups.cpp "$out" && cd "$out" || exit
 build() { ${FSMC_CXX:-g++} -std=c++17 -O1 -I "$FSMC_ROOT/include" -I . "$@" -x none "$FSMC_BUILD/libfsmrt.a" -lm -pthread; }

@@ -2,7 +2,7 @@
 case $CC in *fsanitize*) echo "the run-time library is sanitized otherwise"; exit 77 ;; esac
 fsmc --target=cuda --fp=fast --emit=loops recurrences.fsm | grep '^loops\|for '
 echo; fsmc --target=cuda --fp=precise --emit=loops recurrences.fsm | grep -c 'scan for'; fsmc --target=cuda --emit=loops recurrences.fsm | grep -c 'scan for'
-cp recurrences.fsm recurrences.cpp "$FSMC_TEST_TMP" && cd "$FSMC_TEST_TMP" && fsmc recurrences.fsm -o cpu.o && mv cpu.h recurrences.h || exit
+cp recurrences.fsm recurrences.cpp "$FSMC_TEST_TMP" && cd "$FSMC_TEST_TMP" && fsmc -O0 recurrences.fsm -o cpu.o && mv cpu.h recurrences.h || exit
 build() { ${FSMC_CXX:-g++} -std=c++17 -O0 -I "$FSMC_ROOT/include" "$@" -x none "$FSMC_BUILD/libfsmrt.a" -lm -pthread; }
 build recurrences.cpp cpu.o -o cpu && ./cpu >want
 fsmc --target=cuda --fp=fast --emit=cuda,header recurrences.fsm -o recurrences

@@ -1,7 +1,7 @@
 # Scans and sums along rows, in loops that are taken apart where rows are few and long, with the results of the loops, and the same in any order.
 case $CC in *fsanitize*) echo "the run-time library is sanitized otherwise"; exit 77 ;; esac
 fsmc --target=cuda --fp=fast --emit=loops segments.fsm | grep '^loops\|scan for\|grid for\|outer for\|^  } else\|^        for'
-cp segments.fsm segments.cpp "$FSMC_TEST_TMP" && cd "$FSMC_TEST_TMP" && fsmc segments.fsm -o cpu.o && mv cpu.h segments.h || exit
+cp segments.fsm segments.cpp "$FSMC_TEST_TMP" && cd "$FSMC_TEST_TMP" && fsmc -O0 segments.fsm -o cpu.o && mv cpu.h segments.h || exit
 build() { ${FSMC_CXX:-g++} -std=c++17 -I "$FSMC_ROOT/include" "$@" -x none "$FSMC_BUILD/libfsmrt.a" -lm -pthread; }
 build segments.cpp cpu.o -o cpu && ./cpu >want
 fsmc --target=cuda --fp=fast --emit=cuda,header segments.fsm -o segments

@@ -7,7 +7,7 @@ esac
 command -v ${cxx%% *} >/dev/null || { echo "${cxx%% *} is not installed"; exit 77; }
 file=$1.cu
 [ -e "$file" ] || file=$1.cpp
-$cxx -std=c++17 -O1 -g -Wall -Wextra -Wshadow -pedantic -Werror -I "$FSMC_ROOT/include" -I . -x c++ "$file" -x none \
+$cxx -std=c++17 -O1 -Wall -Wextra -Wshadow -pedantic -Werror -I "$FSMC_ROOT/include" -I . -x c++ "$file" -x none \
     "$FSMC_BUILD/libfsmrt.a" -lm -pthread -o "$FSMC_TEST_TMP/$1" || exit 1
 cd "$FSMC_TEST_TMP" || exit 1
 FSM_CUDA_SHIM= "./$1" >first

@@ -1,7 +1,7 @@
 # What loops do for many steps at once, before these or after them: results as on a processor, with products as calls and as
 # kernels, in several orders of threads, with room for all steps and for one or two; how many launches there are.
 case $CC in *fsanitize*) echo "the run-time library is sanitized otherwise"; exit 77 ;; esac
-cp steps.fsm steps.cpp "$FSMC_TEST_TMP" && cd "$FSMC_TEST_TMP" && fsmc steps.fsm -o cpu.o && mv cpu.h steps.h || exit
+cp steps.fsm steps.cpp "$FSMC_TEST_TMP" && cd "$FSMC_TEST_TMP" && fsmc -O0 steps.fsm -o cpu.o && mv cpu.h steps.h || exit
 build() { ${FSMC_CXX:-g++} -std=c++17 -O0 -I "$FSMC_ROOT/include" "$@" -x none "$FSMC_BUILD/libfsmrt.a" -lm -pthread; }
 build steps.cpp cpu.o -o cpu && ./cpu | tee want
 gpu() { program=$1; source=$2; shift 2; build -DFSM_COUNTS "$@" -x c++ $source steps.cpp -o $program; }

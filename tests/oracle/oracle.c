@@ -52,6 +52,7 @@ typedef struct Oracle {
     const char *lowering;
     const Tree *tree;
     Str text;
+    int stages; // so many there were
 } Oracle;
 
 static char where[256];
@@ -361,11 +362,24 @@ static const Func *version(const Batch *p, int i, const Tensor *in) {
     return positive && sizes_assumed(positive, in) ? positive : f;
 }
 
-static void run_interpreter(Oracle *x, Batch *p, Func *const *funcs, const char *stage) {
+// The trials of a stage: of those after a pass, two that take turns, since the last stages have all.
+typedef struct Turn {
+    int first, n; // n: 0 for all
+} Turn;
+
+static const Turn every_trial = {0, 0};
+
+static Turn next_turn(Oracle *x) { return x->o->thorough ? every_trial : (Turn){2 * x->stages++, 2}; }
+
+static bool is_tried(Turn turn, const Entry *e, int t) {
+    return e->in[t] && (!turn.n || (t + turn.first) % e->ntrials < turn.n);
+}
+
+static void run_interpreter(Oracle *x, Batch *p, Func *const *funcs, Turn turn, const char *stage) {
     for (int i = 0; i < p->funcs.n; i++) {
         Entry *e = p->entry[i];
         for (int t = 0; funcs[i] && t < e->ntrials; t++) {
-            if (!e->in[t] || (funcs[i]->ir->positive && !sizes_assumed(funcs[i], e->in[t]))) continue;
+            if (!is_tried(turn, e, t) || (funcs[i]->ir->positive && !sizes_assumed(funcs[i], e->in[t]))) continue;
             note_where(e, p->form[i], stage, t);
             Outcome got = interpret(x, funcs[i], e->in[t]);
             compare(x, e, p->form[i], funcs[i], stage, t, true, &got);
@@ -385,14 +399,11 @@ static Tree *reread(Oracle *x, Entry *e, Form form, Tree *t, const char *stage) 
 }
 
 // The tree of function number i of the batch.
-static void run_tree(Oracle *x, const Batch *p, int i, Tree *made, const char *stage) {
+static void run_tree(Oracle *x, const Batch *p, int i, const Tree *tree, Turn turn, const char *stage) {
     Entry *e = p->entry[i];
     const Func *f = p->funcs.f[i];
-    note_where(e, p->form[i], stage, -1);
-    tree_verify(made);
-    const Tree *tree = reread(x, e, p->form[i], made, stage);
     for (int t = 0; t < e->ntrials; t++) {
-        if (!e->in[t]) continue;
+        if (!is_tried(turn, e, t)) continue;
         note_where(e, p->form[i], stage, t);
         Outcome got = {.out = ARENA_ARRAY(x->arena, Tensor, f->noutputs + 1)};
         got.code = tree_exec(x->arena, tree, e->in[t], got.out, NULL, &got.error);
@@ -412,10 +423,14 @@ static void after_loop_pass(void *data, const LoopPass *pass, Tree *t) {
     bool same = x->tree == t && x->text.len == text.len && !memcmp(x->text.data, text.data, text.len);
     str_free(&x->text);
     x->tree = t, x->text = text;
-    if (!same) run_tree(x, p, i, t, arena_printf(x->arena, "%s, after %s", x->lowering, pass->name));
+    if (same) return;
+    const char *stage = arena_printf(x->arena, "%s, after %s", x->lowering, pass->name);
+    note_where(p->entry[i], p->form[i], stage, -1);
+    tree_verify(t);
+    run_tree(x, p, i, reread(x, p->entry[i], p->form[i], t, stage), next_turn(x), stage);
 }
 
-// The loop trees of the batch, each run after each pass: by the executor, from its text.
+// The loop trees of the batch, each run by the executor: after each pass, from its text, and at the end.
 static Tree **lower_and_run(Oracle *x, const Batch *p, const char *stage) {
     x->lowered = p, x->lowering = stage, x->tree = NULL;
     x->c->after_loop_pass = after_loop_pass, x->c->after_data = x;
@@ -423,13 +438,22 @@ static Tree **lower_and_run(Oracle *x, const Batch *p, const char *stage) {
     Tree **trees = compile_trees(x->c, p->funcs);
     x->c->after_loop_pass = NULL;
     str_free(&x->text);
+    for (int i = 0; i < p->funcs.n; i++) run_tree(x, p, i, trees[i], every_trial, stage);
     return trees;
 }
 
 // Does LLVM take few passes for this form? All that a level has take most of the time of a test, and make much of the same of
 // derivatives and values: unless that is asked for, -O1 has them for values and first derivatives, -O3 for values.
 static bool is_quick(const Oracle *x, Form form, int level) {
-    return !x->o->whole_levels && (level == 2 || (level == 3 && form != FORM_VALUE));
+    return !x->o->thorough && (level == 2 || (level == 3 && form != FORM_VALUE));
+}
+
+// Is the form of the entry compiled at the level? Of first derivatives, -O1 and -O2 have one each, which takes turns.
+static bool is_compiled(const Oracle *x, const Entry *e, Form form, int level) {
+    const OracleGroup group = form_group(form);
+    unsigned levels = group == ORACLE_SECOND ? x->o->levels & x->o->second : x->o->levels;
+    bool both = x->o->thorough || group != ORACLE_DERIVATIVES || (levels & 6) != 6 || (level != 1 && level != 2);
+    return levels >> level & 1 && (both || (e - x->entry + (form == FORM_ADJOINT)) % 2 == level - 1);
 }
 
 // The functions that are compiled at a level, quickly or not, as a batch of their own.
@@ -438,8 +462,7 @@ static Batch *batch_at(Oracle *x, const Batch *p, Tree *const *trees, int level,
     b->funcs.f = ARENA_ARRAY(x->arena, Func *, p->funcs.n + 1);
     b->funcs.positive = ARENA_ARRAY(x->arena, Func *, p->funcs.n + 1);
     for (int i = 0; i < p->funcs.n; i++) {
-        unsigned levels = form_group(p->form[i]) == ORACLE_SECOND ? x->o->levels & x->o->second : x->o->levels;
-        if (!(levels >> level & 1) || quick != is_quick(x, p->form[i], level)) continue;
+        if (!is_compiled(x, p->entry[i], p->form[i], level) || quick != is_quick(x, p->form[i], level)) continue;
         int k = b->funcs.n++;
         if (p->funcs.positive) b->funcs.positive[k] = p->funcs.positive[i];
         b->funcs.f[k] = p->funcs.f[i], b->entry[k] = p->entry[i], b->form[k] = p->form[i], kept[k] = trees[i];
@@ -517,7 +540,7 @@ static void run_pass(Oracle *x, Batch *p, const Pass *pass, Func *const *funcs, 
         if (pass_run(pass, funcs[i])) changed[i] = funcs[i];
         ir_verify(funcs[i]);
     }
-    run_interpreter(x, p, changed, stage);
+    run_interpreter(x, p, changed, next_turn(x), stage);
 }
 
 // ---- the cost of derivatives
@@ -618,11 +641,13 @@ static void run_passes(Oracle *x, Batch *p) {
         for (int t = 0; t < MAX_TRIALS; t++) p->entry[i]->now[1][t][p->form[i]] = p->entry[i]->now[0][t][p->form[i]];
         vec_push(&x->c->irs, l->positive[i]->ir);
     }
-    run_interpreter(x, p, l->positive, "assuming sizes >= 1");
+    run_interpreter(x, p, l->positive, every_trial, "assuming sizes >= 1");
     for (const Pass *q = pass_table; q->name; q++) {
         if (q >= pass) run_pass(x, p, q, l->f, false);
         run_pass(x, p, q, l->positive, true);
     }
+    run_interpreter(x, p, l->f, every_trial, "after all passes");
+    run_interpreter(x, p, l->positive, every_trial, "after all passes for sizes >= 1");
 }
 
 // The optimised programs printed as F~ and compiled again.
@@ -644,8 +669,9 @@ static void run_printed(Oracle *x) {
     for (int i = 0; i < p.funcs.n; i++) {
         Entry *e = p.entry[i];
         if (!ok) wrong(x, e, p.form[i], "printed as F~: it does not compile again");
+        const Turn turn = next_turn(x);
         for (int t = 0; ok && t < e->ntrials; t++) {
-            if (!e->in[t]) continue;
+            if (!is_tried(turn, e, t)) continue;
             note_where(e, p.form[i], "printed as F~", t);
             Outcome got = interpret(x, again.f[i], e->in[t]);
             compare(x, e, p.form[i], again.f[i], "printed as F~", t, true, &got);
@@ -706,8 +732,8 @@ static bool run_cuda(Oracle *x) {
     snprintf(where, sizeof where, "passes for CUDA");
     compile_passes(x->c, &p.funcs, true);
     if (!cuda->text) { // what fails after the passes is what has to
-        run_interpreter(x, &p, p.funcs.f, "passes for CUDA");
-        if (p.funcs.positive) run_interpreter(x, &p, p.funcs.positive, "passes for CUDA, for sizes >= 1");
+        run_interpreter(x, &p, p.funcs.f, every_trial, "passes for CUDA");
+        if (p.funcs.positive) run_interpreter(x, &p, p.funcs.positive, every_trial, "passes for CUDA, for sizes >= 1");
         call_cuda(x, &p);
         return true;
     }
@@ -722,13 +748,13 @@ static bool run_pipeline(Oracle *x) {
     if (x->o->cuda) return run_cuda(x);
     if (x->o->levels & 1) {
         if (!make_program(x, &p)) return false;
-        run_interpreter(x, &p, p.funcs.f, "with the rules");
+        run_interpreter(x, &p, p.funcs.f, every_trial, "with the rules");
         Tree **trees = lower_and_run(x, &p, "loop tree without passes over values");
         run_compiled(x, &p, trees, 0);
     }
     run_printed(x);
     if (!make_program(x, &p)) return false;
-    if (!(x->o->levels & 1)) run_interpreter(x, &p, p.funcs.f, "with the rules");
+    if (!(x->o->levels & 1)) run_interpreter(x, &p, p.funcs.f, every_trial, "with the rules");
     run_passes(x, &p);
     x->opt.level = 2; // from which on loops have lanes
     Tree **trees = lower_and_run(x, &p, "loop tree");

@@ -31,7 +31,7 @@ typedef struct OracleOptions {
     int64_t int_low, int_high;     // range of Int arguments; if empty: 0 to about the largest size
     int64_t count_low, count_high; // the same where costs are compared (oracle_worth), if not 0
     unsigned levels;               // bit k: compile at -Ok
-    bool whole_levels;             // all passes of LLVM at every level, for all forms
+    bool thorough;                 // all passes of LLVM at every level, for all forms, and all trials after every pass
     unsigned second;               // those of them at which second derivatives are compiled too
     int groups;                    // check the first so many of OracleGroup
     bool says_groups;              // this is how many the program says

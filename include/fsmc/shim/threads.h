@@ -18,6 +18,7 @@
 #include <ucontext.h>
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <numeric>
@@ -119,7 +120,9 @@ struct Fiber {
         if (p == MAP_FAILED) stop("no memory for the stack of a thread");
         mprotect(p, 4096, PROT_NONE);
         bottom = p;
-        stack.begin(static_cast<char *>(p), size, f);
+        // Tops of stacks that are a power of two apart would share few lines of the processor's caches.
+        static std::atomic<size_t> made;
+        stack.begin(static_cast<char *>(p), size - made++ % 61 * 17 * 64, f);
 #ifdef FSM_SHIM_TSAN
         thread = __tsan_create_fiber(0);
 #endif
@@ -267,8 +270,13 @@ inline void select(Machine &m, Thread *t) {
 
 inline void wait(Machine &m) {
     Thread *t = m.current;
+    Fiber *next = &m.outside;
     t->fiber = m.running;
-    change_fiber(m, &m.outside);
+    if (!m.ready.empty()) {
+        m.current = m.ready.front(), m.ready.pop_front();
+        next = m.current->fiber;
+    }
+    change_fiber(m, next);
     select(m, t);
 }
 
