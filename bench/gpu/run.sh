@@ -4,7 +4,8 @@
 #        bench/gpu/run.sh [WORD]...                 the cases whose names contain a word, on this machine's GPU
 #        bench/gpu/run.sh --pack FOLDER [WORD]...   writes what that needs to the folder, for `sh FOLDER/go.sh` on a machine that has
 #                                                   nvcc and a GPU, and need not have fsmc
-# FSMC_BUILD is a build directory (build/, which is made if need be); FSMC_FLAGS are more options for fsmc.
+# FSMC_BUILD is a build directory (build/, which is made if need be); FSMC_FLAGS are more options for fsmc;
+# FSMC_EXPECT those of the code that tells what results should be, in the place of -O3.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd -P)
 root=$(cd "$here/../.." && pwd -P)
@@ -29,7 +30,7 @@ one() {
     shift 2
     for entry; do entries="$entries --entry=$entry"; done
     # shellcheck disable=SC2086 # words
-    "$FSMC_BUILD/fsmc" -O3 --fp=fast --target-cpu=native ${FSMC_FLAGS:-} $entries "$file" -o "$work/$name.o" &&
+    "$FSMC_BUILD/fsmc" ${FSMC_EXPECT:--O3} --fp=fast --target-cpu=native ${FSMC_FLAGS:-} $entries "$file" -o "$work/$name.o" &&
         "$FSMC_BUILD/fsmc" --target=cuda --fp=fast ${FSMC_FLAGS:-} $entries --emit=cuda,header "$file" -o "$work/$name"
 }
 one programs "$here/programs.fsm"
@@ -47,7 +48,7 @@ rm "$work"/*.o "$work/expect"
 if [ "$small" ]; then
     for file in "$work"/*.cu "$here/run.cu"; do
         echo "$file"
-    done | xargs -P 2 -I FILE sh -c 'g++ -std=c++17 -O0 -DFSM_LEAST_PRODUCT=2 -Wall -Wextra -I "$1/include" -I "$2" -I "$3" -x c++ -c FILE -o "$2/$(basename FILE .cu).o"' sh "$root" "$work" "$here"
+    done | xargs -P 2 -I FILE sh -c '${FSMC_CXX:-g++} -std=c++17 -O0 -DFSM_LEAST_PRODUCT=2 -Wall -Wextra -Wno-parentheses-equality -I "$1/include" -I "$2" -I "$3" -x c++ -c FILE -o "$2/$(basename FILE .cu).o"' sh "$root" "$work" "$here"
     g++ "$work"/*.o "$FSMC_BUILD/libfsmrt.a" -lm -pthread -o "$work/run"
     [ $how = peers ] || { "$work/run" "$work/expected.txt" --small "$@"; exit; }
     "$work/run" "$work/expected.txt" --small --json "$work/times.json" "$@"

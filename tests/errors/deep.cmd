@@ -16,11 +16,11 @@ try run longer.fsm f x=1 | cut -c 1-100
 { printf 'entry f (x: Double) = '; repeat 'let a = ' 20000; printf x; repeat ' in a' 20000; } >nested.fsm
 try run nested.fsm f x=1 | cut -c 1-100
 # Chains of conditions, and results of thousands of parts.
-for n in 5000 1500; do
+for n in 5000 700; do
     { printf 'entry f (x: Double) = '; awk -v n=$n 'BEGIN { for (i = 0; i < n; i++) printf "if x > %d then %d else ", i, i }'; echo x; } >chain.fsm
-    try run chain.fsm f x=-1 | cut -c 1-120
+    try run --exec chain.fsm f x=-1 | cut -c 1-120
 done
 { printf 'entry f (x: Double) = (x'; repeat ', x' 3000; echo ')'; } >tuple.fsm
-try run tuple.fsm f x=1 | cut -c 1-30
+try run --exec tuple.fsm f x=1 | cut -c 1-40
 { printf 'entry f (x: Double) = [|x'; repeat '; x' 10000; echo '|]'; } >array.fsm
 try run array.fsm f x=1 | cut -c 1-30

@@ -27,5 +27,5 @@ fsmc --fp=fast --lanes=8 --machine="$FSMC_TEST_TMP/many" --entry=lower_grad --ex
     grep -oE '[0-9]+ vectors at a time|[0-9]+ iterations( of those that are left)? share' | sort | uniq -c
 for sizes in '3 33' '6 64' '7 131' '10 109' '15 65'; do
     set -- $sizes
-    for how in --interp '--lanes=8 --fp=fast' --exec\ --lanes=8; do run $1 $2 lower_grad $how --machine="$FSMC_TEST_TMP/many"; done | uniq -c | tr -s ' '
+    for how in '--exec --lanes=8 --fp=fast' --exec\ --lanes=8 --exec\ --lanes=0; do run $1 $2 lower_grad $how --machine="$FSMC_TEST_TMP/many"; done | uniq -c | tr -s ' '
 done
