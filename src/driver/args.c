@@ -12,6 +12,7 @@
 typedef struct Args {
     Arena *arena;
     Diag *diag;
+    Span at; // of the call in a file of calls, or nowhere
     const Func *func;
     json_t **param;    // by parameter
     JsonShape **shape; // by parameter
@@ -87,14 +88,19 @@ static void count_arguments(const Args *a, size_t *all, size_t *missing) {
     }
 }
 
+// What a message about arguments begins with whose place is not that of a call.
+static const char *told_by(const Args *a, const Source *text) {
+    return a->at.src ? "" : arena_printf(a->arena, "%s: ", text->name);
+}
+
 // The elements are the parameters that the command line does not set, or all of them.
 static bool take_array(Args *a, const Source *text, const json_t *list) {
     size_t all, missing, count = json_array_size(list), i = 0;
     count_arguments(a, &all, &missing);
     if (count != all && count != missing) {
-        diag_error(a->diag, nowhere, "%s: `%s` has %zu parameter%s, but the array has %zu element%s", text->name, a->func->name,
+        diag_error(a->diag, a->at, "%s`%s` has %zu parameter%s, but the array has %zu element%s", told_by(a, text), a->func->name,
                    all, all == 1 ? "" : "s", count, count == 1 ? "" : "s");
-        if (all == 1) diag_note(a->diag, nowhere, "the outer array is the list of arguments: [[1, 2]] is one array");
+        if (all == 1) diag_note(a->diag, a->at, "the outer array is the list of arguments: [[1, 2]] is one array");
         return false;
     }
     for (int k = 0; k < a->func->nparams; k++) {
@@ -110,7 +116,7 @@ static bool take_object(Args *a, json_t *all) {
     json_t *value;
     bool ok = true;
     json_object_foreach(all, name, value) {
-        json_t **slot = slot_named(a, arena_strdup(a->arena, name), nowhere);
+        json_t **slot = slot_named(a, arena_strdup(a->arena, name), a->at);
         ok &= slot != NULL;
         if (slot && !*slot) *slot = json_incref(value);
     }
@@ -123,37 +129,38 @@ static bool is_blank(const Source *s) {
     return true;
 }
 
-static bool read_text(Args *a, const Source *text) {
-    if (is_blank(text)) return true;
-    json_t *all = json_parse(a->diag, text);
+static bool read_all(Args *a, const Source *text, json_t *all) {
     if (!all) return false;
     bool ok = false;
     if (json_is_array(all)) ok = take_array(a, text, all);
     else if (json_is_object(all)) ok = take_object(a, all);
-    else diag_error(a->diag, nowhere, "%s: expected an array or an object of arguments", text->name);
+    else diag_error(a->diag, a->at, "%sexpected an array or an object of arguments", told_by(a, text));
     json_decref(all);
     return ok;
 }
 
-// `text` stands for standard input; if it is NULL, that is read, unless the program came from there.
+// Of the place of the call; or what is missing, of the text, or if that is NULL, of standard input, unless the program came from there.
+static bool read_rest(Args *a, const Options *opt, size_t missing, const Source *text) {
+    if (a->at.src) return read_all(a, a->at.src, json_parse_piece(a->diag, a->at));
+    if (!missing || (!text && !strcmp(opt->file, "-"))) return true;
+    if (!text) text = file_read(a->arena, a->diag, "-");
+    return text && (is_blank(text) || read_all(a, text, json_parse(a->diag, text)));
+}
+
 static bool collect(Args *a, const Options *opt, const Source *text) {
     bool ok = true;
     for (int i = 0; i < opt->words.len; i++) ok &= read_word(a, opt->words.data[i]);
     if (!ok) return false;
     size_t all, missing;
     count_arguments(a, &all, &missing);
-    if (missing && !text && strcmp(opt->file, "-")) {
-        text = file_read(a->arena, a->diag, "-");
-        if (!text) return false;
-    }
-    if (missing && text && !read_text(a, text)) return false;
+    if (!read_rest(a, opt, missing, text)) return false;
     for (int k = 0; k < a->func->nparams; k++) {
         if (a->param[k]) continue;
         if (!takes_argument(a, k)) {
             a->param[k] = json_array();
             continue;
         }
-        diag_error(a->diag, nowhere, "argument `%s` of `%s` is missing", param_name(a, k), a->func->name);
+        diag_error(a->diag, a->at, "argument `%s` of `%s` is missing", param_name(a, k), a->func->name);
         ok = false;
     }
     return ok;
@@ -206,7 +213,7 @@ static bool given_sizes(Args *a) {
     for (int k = 0; k < a->func->nsizes; k++) {
         if (!a->size[k]) continue;
         const char *name = a->func->inputs[k]->name;
-        JsonShape *s = json_measure(a->arena, a->diag, name, &size_type, a->size[k]);
+        JsonShape *s = json_measure(a->arena, a->diag, a->at, name, &size_type, a->size[k]);
         if (!s) {
             ok = false;
             continue;
@@ -214,7 +221,7 @@ static bool given_sizes(Args *a) {
         json_leaves(a->arena, s, a->size[k], &a->input[k]);
         a->known[k] = true;
         if (tensor_get_int(&a->input[k], 0) >= 0) continue;
-        diag_error(a->diag, nowhere, "size `%s` is negative", name);
+        diag_error(a->diag, a->at, "size `%s` is negative", name);
         ok = false;
     }
     return ok;
@@ -240,7 +247,7 @@ static const char *shape_text(const Args *a, const JsonShape *s, bool expected) 
 // Says which arguments tell the sizes in e.
 static void note_sizes(const Args *a, const Node *e) {
     if (e->op == OP_input && e->u.num < a->func->nsizes && a->from[e->u.num])
-        diag_note(a->diag, nowhere, "%s is %lld because of `%s`", e->name, (long long)tensor_get_int(&a->input[e->u.num], 0),
+        diag_note(a->diag, a->at, "%s is %lld because of `%s`", e->name, (long long)tensor_get_int(&a->input[e->u.num], 0),
                   a->from[e->u.num]);
     for (int i = 0; i < e->nargs; i++) note_sizes(a, e->args[i]);
 }
@@ -253,7 +260,7 @@ static bool check_shape(const Args *a, JsonShape *s, const JsonShape *whole, con
         bool known = s->type->extent && evaluate(a, s->type->extent, &n);
         if (!whole) whole = s, where = s->first ? s->first : where;
         if (known && s->length >= 0 && s->length != n) {
-            diag_error(a->diag, nowhere, "argument `%s`: expected shape %s, got %s", where, shape_text(a, whole, true),
+            diag_error(a->diag, a->at, "argument `%s`: expected shape %s, got %s", where, shape_text(a, whole, true),
                        shape_text(a, whole, false));
             note_sizes(a, s->type->extent);
             return false;
@@ -272,7 +279,7 @@ static bool measure_all(Args *a) {
     for (int k = 0; k < f->nparams; k++) {
         const SigParam *p = &f->params[k];
         if (!a->param[k]) continue; // args_fill
-        a->shape[k] = json_measure(a->arena, a->diag, param_name(a, k), p->type, a->param[k]);
+        a->shape[k] = json_measure(a->arena, a->diag, a->at, param_name(a, k), p->type, a->param[k]);
         ok &= a->shape[k] != NULL;
         if (!a->shape[k] || p->type->form != SIG_SCALAR || !is_integer(p->type->kind)) continue;
         json_leaves(a->arena, a->shape[k], a->param[k], &a->input[p->first]);
@@ -304,11 +311,11 @@ static bool fill_leaf(Args *a, const ArgsFill *how, int input, int64_t smallest,
     int64_t *shape = ARENA_ARRAY(a->arena, int64_t, e->rank + 1), count = 1;
     for (int d = 0; d < e->rank; d++) {
         if (!size_is_known(a, e->shape[d], &shape[d]) || shape[d] < 0) {
-            diag_error(a->diag, nowhere, "no random argument `%s` has a possible size; give sizes or arguments", e->name);
+            diag_error(a->diag, a->at, "no random argument `%s` has a possible size; give sizes or arguments", e->name);
             return false;
         }
         if (shape[d] && count > most / shape[d]) {
-            diag_error(a->diag, nowhere, "a random argument `%s` would have more than %lld elements", e->name, (long long)most);
+            diag_error(a->diag, a->at, "a random argument `%s` would have more than %lld elements", e->name, (long long)most);
             return false;
         }
         count *= shape[d];
@@ -360,12 +367,11 @@ static bool convert_some(Args *a, const ArgsFill *how) {
     return ok;
 }
 
-Tensor *args_read(Compilation *c, const Func *f) { return args_read_text(c, f, NULL); }
-
-static Args args_open(Compilation *c, const Func *f) {
+static Args args_open(Compilation *c, const Func *f, Span at) {
     Arena *arena = c->arena;
     return (Args){arena,
                   c->diag,
+                  at,
                   f,
                   ARENA_ARRAY(arena, json_t *, f->nparams + 1),
                   ARENA_ARRAY(arena, JsonShape *, f->nparams + 1),
@@ -381,13 +387,20 @@ static Tensor *args_close(Args *a, bool ok) {
     return ok ? a->input : NULL;
 }
 
+Tensor *args_read(Compilation *c, const Func *f) { return args_read_text(c, f, NULL); }
+
 Tensor *args_read_text(Compilation *c, const Func *f, const Source *text) {
-    Args a = args_open(c, f);
+    Args a = args_open(c, f, nowhere);
     return args_close(&a, collect(&a, c->opt, text) && convert(&a));
 }
 
+Tensor *args_read_piece(Compilation *c, const Func *f, Span at) {
+    Args a = args_open(c, f, at);
+    return args_close(&a, collect(&a, c->opt, NULL) && convert(&a));
+}
+
 Tensor *args_fill(Compilation *c, const Func *f, const ArgsFill *how) {
-    Args a = args_open(c, f);
+    Args a = args_open(c, f, nowhere);
     bool ok = true;
     for (int i = 0; i < c->opt->words.len; i++) ok &= read_word(&a, c->opt->words.data[i]);
     return args_close(&a, ok && convert_some(&a, how));

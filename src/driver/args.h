@@ -9,8 +9,10 @@
 // sizes; what is missing comes from standard input, as one array in order or one object by name. The sizes follow from
 // the shapes. NULL after reporting errors; else f->ninputs tensors.
 Tensor *args_read(Compilation *c, const Func *f);
-// Likewise, with `text` in place of standard input.
+// Likewise, with `text` in the place of standard input.
 Tensor *args_read_text(Compilation *c, const Func *f, const Source *text);
+// Likewise, with the text at `at` in the place of standard input, which is read in any case; messages have that place.
+Tensor *args_read_piece(Compilation *c, const Func *f, Span at);
 
 // Where the arguments come from that c->opt->words leave out: random numbers, a sequence for each name.
 typedef struct ArgsFill {

@@ -14,24 +14,28 @@ int sig_leaves(const SigType *type) {
     return n;
 }
 
-json_t *json_parse(Diag *diag, const Source *text) {
+static json_t *parse(Diag *diag, const Source *text, size_t begin, size_t len) {
     const size_t flags = JSON_DECODE_ANY | JSON_REJECT_DUPLICATES;
-    const char *zero = memchr(text->text, 0, text->len);
+    const char *first = text->text + begin, *zero = memchr(first, 0, len);
     if (zero) {
         uint32_t at = (uint32_t)(zero - text->text);
         if (diag) diag_error(diag, (Span){text, at, at + 1}, "this is not JSON: it has a zero byte");
         return NULL;
     }
     json_error_t e;
-    json_t *j = json_loadb(text->text, text->len, flags, &e);
+    json_t *j = json_loadb(first, len, flags, &e);
     // An integer that does not fit into 64 bits is still a number.
     if (!j && json_error_code(&e) == json_error_numeric_overflow)
-        j = json_loadb(text->text, text->len, flags | JSON_DECODE_INT_AS_REAL, &e);
+        j = json_loadb(first, len, flags | JSON_DECODE_INT_AS_REAL, &e);
     if (j || !diag) return j;
-    uint32_t end = e.position < 0 ? 0 : (uint32_t)e.position;
-    diag_error(diag, (Span){text, end ? end - 1 : 0, end}, "this is not JSON: %s", e.text);
+    uint32_t end = e.position < 0 ? 0 : (uint32_t)e.position, from = (uint32_t)begin;
+    diag_error(diag, (Span){text, from + (end ? end - 1 : 0), from + end}, "this is not JSON: %s", e.text);
     return NULL;
 }
+
+json_t *json_parse(Diag *diag, const Source *text) { return parse(diag, text, 0, text->len); }
+
+json_t *json_parse_piece(Diag *diag, Span at) { return parse(diag, at.src, at.begin, at.end - at.begin); }
 
 // ---- from JSON
 
@@ -44,6 +48,7 @@ typedef struct Path {
 typedef struct Measure {
     Arena *arena;
     Diag *diag;
+    Span at;          // of the call
     const char *name; // of the argument
 } Measure;
 
@@ -79,7 +84,7 @@ static const char *shown(Arena *a, const json_t *j) {
 }
 
 static bool mismatch(const Measure *m, const Path *p, const char *expected, const json_t *got) {
-    diag_error(m->diag, (Span){NULL, 0, 0}, "argument `%s`: expected %s, got %s", path_text(m, p), expected, shown(m->arena, got));
+    diag_error(m->diag, m->at, "argument `%s`: expected %s, got %s", path_text(m, p), expected, shown(m->arena, got));
     return false;
 }
 
@@ -149,8 +154,8 @@ static bool measure(const Measure *m, JsonShape *s, const json_t *j, const Path 
     return true;
 }
 
-JsonShape *json_measure(Arena *a, Diag *diag, const char *name, const SigType *type, const json_t *value) {
-    Measure m = {a, diag, name};
+JsonShape *json_measure(Arena *a, Diag *diag, Span at, const char *name, const SigType *type, const json_t *value) {
+    Measure m = {a, diag, at, name};
     JsonShape *s = new_shape(a, type);
     return measure(&m, s, value, NULL) ? s : NULL;
 }

@@ -309,6 +309,7 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
     case OPTION_DEPS_PHONY: return o->deps_phony = true;
     case OPTION_INCLUDE: vec_push(&o->include, value); return true;
     case OPTION_LOAD: vec_push(&o->load, value); return true;
+    case OPTION_CALLS: o->calls = value; return true;
     case OPTION_LEVEL: return read_number(r, row, value, 3, &o->level);
     case OPTION_FP:
         if (!choose(r, row, value, &k)) return false;

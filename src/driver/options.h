@@ -52,6 +52,7 @@ typedef struct Options {
     VEC(const char *) load;    // shared libraries
     VEC(const char *) include;
     VEC(const char *) words; // run, cost: NAME=VALUE; fmt: the files after the first
+    const char *calls;       // run: the file of calls ("-": standard input), or NULL
     int level;
     CpuFp fp;
     Target target;

@@ -80,7 +80,7 @@ static void check_printed(FuzzInput *in, const SigParam *p, const Tensor *leaves
     Source src = {"printed", str_text(&out), out.len};
     json_t *j = json_parse(in->diag, &src);
     FUZZ_CHECK(j);
-    JsonShape *shape = json_measure(in->arena, in->diag, p->name, p->type, j);
+    JsonShape *shape = json_measure(in->arena, in->diag, (Span){NULL, 0, 0}, p->name, p->type, j);
     FUZZ_CHECK(shape);
     set_lengths(shape, leaves, 0);
     Tensor *back = ARENA_ARRAY(in->arena, Tensor, p->count + 1);
@@ -109,7 +109,7 @@ void fuzz_json(const uint8_t *data, size_t size) {
     Source rest;
     const Func *f = read_line(&in, m, &opt, &rest);
     if (f) {
-        const Tensor *args = args_read_text(c, f, &rest);
+        const Tensor *args = args_read_piece(c, f, (Span){&rest, 0, (uint32_t)rest.len});
         FUZZ_CHECK(!args == (diag_errors(c->diag) > 0));
         if (args) check_arguments(&in, f, args);
         fuzz_check_messages(c->diag);

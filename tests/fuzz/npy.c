@@ -38,7 +38,7 @@ static void set_lengths(JsonShape *s) {
 // Writes the value as an array and reads that.
 static json_t *again(FuzzInput *in, const json_t *j, Kind kind) {
     const SigType *type = type_of(in->arena, j, kind);
-    JsonShape *shape = json_measure(in->arena, in->diag, "x", type, j);
+    JsonShape *shape = json_measure(in->arena, in->diag, (Span){NULL, 0, 0}, "x", type, j);
     FUZZ_CHECK(shape); // it is rectangular
     set_lengths(shape);
     Tensor t;
