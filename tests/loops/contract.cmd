@@ -11,12 +11,16 @@ fsmc --lanes=4 --entry=itself --emit=loops -o - contract.fsm | sed -n '/^    }/,
 for e in added layer; do echo "$e: $(fsmc --lanes=4 --entry=$e --emit=loops -o - contract.fsm | sed '/^  } else/q' | grep -cE '^    for ') loops beside blocks"; done
 # Whole numbers, so that sums are the same in any order.
 value() { awk -v n=$1 -v m=$2 -v s=$3 'BEGIN { for (i = 0; i < n; i++) { printf i ? ",[" : "[["; for (j = 0; j < m; j++) printf "%s%d", j ? "," : "", (7 * i + 3 * j + s) % 11 - 5; printf "]" } print "]" }'; }
-try() { # ENTRY ARG...
-    want=$(fsmc run --interp contract.fsm "$@")
-    for how in --exec+--lanes=2 --lanes=4+--fp=fast --exec+--lanes=8 --exec+--lanes=4+--threads=2 --exec+--lanes=4+--machine=$FSMC_TEST_TMP/small; do
-        [ "$(fsmc run -O2 $(echo $how | tr + ' ') contract.fsm "$@")" = "$want" ] || echo "$how $1: not as interpreted"
-    done
+# What is tried, and what with many threads: a file for each entry, with a line for each call.
+mkdir "$FSMC_TEST_TMP/try" "$FSMC_TEST_TMP/many"
+call() { # FOLDER ENTRY ARG...
+    file=$FSMC_TEST_TMP/$1/$2 line=
+    shift 2
+    for arg; do line="$line${line:+, }\"${arg%%=*}\": ${arg#*=}"; done
+    echo "{$line}" >>"$file"
 }
+try() { call try "$@"; }
+many() { call many "$@"; }
 printf 'cache 8192\nregisters 10\n' >"$FSMC_TEST_TMP/small"
 a=$(value 67 70 1) b=$(value 70 61 2) dy=$(value 67 61 3)
 try product "a=$a" "b=$b"
@@ -29,12 +33,7 @@ try added "c=$dy" "a=$a" "b=$b"
 try layer "c=[$(seq 61 | paste -sd,)]" "a=$a" "b=$b"
 try added "c=$dy" "a=$(value 67 530 1)" "b=$(value 530 61 2)"
 try layer "c=[$(seq 40 | paste -sd,)]" "a=$(value 25 530 1)" "b=$(value 530 40 2)"
-# Many k of few rows and columns: threads take parts of them, groups of panels otherwise. As many threads as there are.
-many() { # ENTRY ARG...
-    one=$(fsmc run -O2 --fp=fast --threads=1 contract.fsm "$@")
-    for n in 3; do [ "$(fsmc run -O2 --fp=fast --threads=$n contract.fsm "$@")" = "$one" ] || echo "$n threads, $1: not as with one"; done
-    [ "$one" = "$(fsmc run --interp contract.fsm "$@")" ] || echo "$1: not as interpreted"
-}
+# Many k of few rows and columns: threads take parts of them, groups of panels otherwise.
 many deep n=2049 m=25 k=26
 many deep_gram n=2051 m=25
 many layer "c=[$(seq 90 | paste -sd,)]" "a=$(value 150 97 1)" "b=$(value 97 90 2)"
@@ -53,3 +52,19 @@ try gram_grad "a=$a" "dy=$(value 70 70 2)"
 try terms "a=$a" "b=$b" "c=$(value 67 70 6)" "d=$(value 70 61 3)"
 try weighted "x=$(value 63 65 1)" "w=[$(seq 63 | paste -sd,)]"
 try roots "a=$(awk 'BEGIN { for (i = 0; i < 66; i++) { printf i ? ",[" : "[["; for (j = 0; j < 64; j++) printf "%s%d", j ? "," : "", i < 65 ? j % 2 : -1; printf "]" } print "]" }')" "b=$(value 64 63 2)"
+calls() { # ENTRY FOLDER OPTION...: the results
+    entry=$1 file=$FSMC_TEST_TMP/$2/$1
+    shift 2
+    fsmc run "$@" contract.fsm $entry --calls="$file"
+}
+for e in $(ls "$FSMC_TEST_TMP/try"); do
+    calls $e try --interp >"$FSMC_TEST_TMP/want"
+    for how in --exec+--lanes=2 --lanes=4+--fp=fast --exec+--lanes=8 --exec+--lanes=4+--threads=2 --exec+--lanes=4+--machine=$FSMC_TEST_TMP/small; do
+        calls $e try -O2 $(echo $how | tr + ' ') | cmp -s - "$FSMC_TEST_TMP/want" || echo "$how $e: not as interpreted"
+    done
+done
+for e in $(ls "$FSMC_TEST_TMP/many"); do
+    calls $e many --interp >"$FSMC_TEST_TMP/want"
+    calls $e many -O2 --fp=fast --threads=3 | cmp -s - "$FSMC_TEST_TMP/want" || echo "3 threads, $e: not as interpreted"
+done
+wc -l "$FSMC_TEST_TMP"/try/* "$FSMC_TEST_TMP"/many/* | tail -1 | tr -s ' '
