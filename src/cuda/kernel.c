@@ -10,7 +10,7 @@
 static void note_made(Region *r, const Stmt *s) {
     Unit *u = r->u;
     if (s->dst >= 0 && s->kind != ST_SET) u->made[s->dst] = u->stamp;
-    if (s->kind == ST_NEW) map_put(&r->inside, s->buf, s->buf);
+    if (s->kind == ST_NEW && !map_get(&r->inside, s->buf)) map_put(&r->inside, s->buf, s->buf), vec_push(&r->made, s->buf);
     const Block *in[] = {s->body, s->other};
     for (int k = 0; k < 2; k++)
         for (int i = 0; in[k] && i < in[k]->stmts.len; i++) note_made(r, in[k]->stmts.data[i]);
@@ -79,7 +79,7 @@ static void region_begin(Region *r) {
 
 static void region_end(Region *r) {
     vec_free(&r->temps), vec_free(&r->set), vec_free(&r->outs), vec_free(&r->bufs), vec_free(&r->own), vec_free(&r->local);
-    map_free(&r->inside);
+    map_free(&r->inside), vec_free(&r->made);
     vec_free(&r->params);
 }
 
@@ -276,9 +276,9 @@ static void begin_threads(Region *r, Code *c) {
                   expr_count(u, b, NULL), step, expr_buf(u, b), r->blocks ? "" : " * fsm_step");
     }
     for (int i = 0; i < r->local.len; i++) local_array(r, c, r->local.data[i]);
-    for (size_t i = 0; r->blocks && i < r->inside.cap; i++) {
-        const Buf *b = r->inside.key[i];
-        if (!b || !code_is_local(u, b) || !block_shares(u, r->grid, b)) continue;
+    for (int i = 0; r->blocks && i < r->made.len; i++) {
+        const Buf *b = r->made.data[i];
+        if (!code_is_local(u, b) || !block_shares(u, r->grid, b)) continue;
         local_array(r, c, b);
         u->seen_buf[b->id] = u->stamp; // it is there when it comes into being
     }
@@ -403,7 +403,7 @@ static void extent_params(Region *r) {
 static bool may_be_teams(const Region *r) {
     const Grid *g = r->grid->grid;
     bool own = r->own.len || r->local.len || g->nsums || (g->ncopies && !r->shares);
-    for (size_t i = 0; i < r->inside.cap; i++) own |= r->inside.key[i] && block_shares(r->u, r->grid, r->inside.key[i]);
+    for (int i = 0; i < r->made.len; i++) own |= block_shares(r->u, r->grid, r->made.data[i]);
     return !own;
 }
 

@@ -154,6 +154,7 @@ typedef struct Region {
     VEC(Buf *) own;       // of each thread, in memory that the host takes
     VEC(Buf *) local;     // of each thread, small, made outside of the loop
     Map inside;           // those that are made in it
+    VEC(Buf *) made;      // likewise, in order
     bool frame;           // it uses the frame
     VEC(Param) params;
 } Region;
