@@ -12,12 +12,14 @@
 #include "lower/exec.h"
 #include "oracle/internal.h"
 
+#include <dirent.h>
 #include <glob.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 // Passes that have no tests of both kinds yet. That one of them has some is a failure, too.
 static const char *const untested[] = {NULL};
@@ -236,6 +238,50 @@ static bool wanted(const char *path, int n, char **words) {
     return n == 0;
 }
 
+static bool ends_with(const char *text, const char *end) {
+    size_t n = strlen(text), m = strlen(end);
+    return n > m && !strcmp(text + n - m, end);
+}
+
+// Prints what the folder of a pass has beside tests: NAME.in is one, and NAME.after belongs to it.
+static void report_strays(const char *folder, const char *pass) {
+    struct dirent **entry;
+    int n = scandir(folder, &entry, NULL, alphasort);
+    if (n < 0) printf("not ok %s: it is no folder\n", pass);
+    for (int i = 0; i < n; i++) {
+        const char *name = entry[i]->d_name;
+        Str in = {0};
+        if (ends_with(name, ".after")) {
+            str_printf(&in, "%s/%.*s.in", folder, (int)strlen(name) - 6, name);
+            if (access(str_text(&in), F_OK)) printf("not ok %s/%s: there is no .in\n", pass, name);
+        } else if (name[0] != '.' && !ends_with(name, ".in")) {
+            printf("not ok %s/%s: neither .in nor .after\n", pass, name);
+        }
+        str_free(&in);
+        free(entry[i]);
+    }
+    if (n >= 0) free(entry);
+}
+
+// Prints what there is beside the folders of passes, and in these beside tests. Hidden files are left alone.
+static void report_all_strays(const char *root) {
+    Str all = {0};
+    struct dirent **entry;
+    str_printf(&all, "%s/tests/loop", root);
+    int n = scandir(str_text(&all), &entry, NULL, alphasort);
+    for (int i = 0; i < n; i++) {
+        const char *name = entry[i]->d_name;
+        Str folder = {0};
+        str_printf(&folder, "%s/%s", str_text(&all), name);
+        if (loop_pass_find(name)) report_strays(str_text(&folder), name);
+        else if (name[0] != '.') printf("not ok %s: there is no pass of this name\n", name);
+        str_free(&folder);
+        free(entry[i]);
+    }
+    if (n >= 0) free(entry);
+    str_free(&all);
+}
+
 int main(int argc, char **argv) {
     const char *root = getenv("FSMC_ROOT");
     char pattern[4096];
@@ -253,5 +299,6 @@ int main(int argc, char **argv) {
         if (is_untested(p->name) ? !both : both) printf("ok %s has tests\n", p->name);
         else printf("not ok %s has tests: %s\n", p->name, both ? "it is in the list of those without" : "not one of each kind");
     }
+    if (argc == 1) report_all_strays(root);
     return 0;
 }
