@@ -69,7 +69,8 @@ while IFS= read -r file; do
     esac
 done <"$work/changed"
 sed -n 's|^CMakeFiles/unit_\(.*\)\.dir/.*|\1|p' "$work/objects" >"$work/programs"
-grep -v '^CMakeFiles/unit_' "$work/objects" | while IFS= read -r object; do nm -g --defined-only "$build/$object"; done |
+grep -v '^CMakeFiles/unit_' "$work/objects" |
+    while IFS= read -r object; do nm -g --defined-only "$build/$object"; done |
     awk 'NF == 3 && $3 != "main" { print $3 }' | sort -u >"$work/symbols"
 if [ -s "$work/symbols" ]; then
     for program in "$build"/tests/*; do
@@ -83,8 +84,8 @@ if [ -s "$work/symbols" ]; then
 fi
 
 # --- Files that are to be looked at: the changed ones, those of programs, and those that mention one of them.
-# mentions NEEDLE FOLDER: files that have the needle as words. Where several files have this name, only those that are in
-# the folder, or have it with its folder. Golden files use nothing.
+# mentions NEEDLE FOLDER: files that have the needle as words. Where several files have this name, only those that are
+# in the folder, or have it with its folder. Golden files use nothing.
 mentions() {
     several=$(find tests bench examples -name "$1" | sed -n 2p)
     grep -rlwIF --exclude='*.out' --exclude='*.err' --exclude='*.ast' --exclude-dir=corpus --exclude-dir=crashes \

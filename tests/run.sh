@@ -10,7 +10,8 @@ root=$(cd "$(dirname "$0")/.." && pwd -P) || exit 1
 
 # changed_files REV: their names from $root on; removed ones, too.
 changed_files() {
-    git -C "$root" diff --relative --no-renames --name-only "$1" -- && git -C "$root" ls-files --others --exclude-standard
+    git -C "$root" diff --relative --no-renames --name-only "$1" -- &&
+        git -C "$root" ls-files --others --exclude-standard
 }
 
 preset=release
