@@ -131,7 +131,7 @@ while [ -s "$work/todo" ]; do
                 esac
             fi >>"$work/said" ;;
         esac
-        case $file in *.cmd) continue ;; esac # no other test runs it
+        case $folder:$file in *.cmd | tests:*[!d]) continue ;; esac # no other test runs it
         mentions "$name" "$folder"
         # A script beside it may put the name together, or take all of a kind.
         for script in "$folder"/*.cmd "$folder"/*.sh; do
