@@ -139,7 +139,7 @@ static bool read_all(Args *a, const Source *text, json_t *all) {
     return ok;
 }
 
-// Of the place of the call; or what is missing, of the text, or if that is NULL, of standard input, unless the program came from there.
+// From the place of the call. Or what is missing, from the text, or without one from standard input, unless the program was there.
 static bool read_rest(Args *a, const Options *opt, size_t missing, const Source *text) {
     if (a->at.src) return read_all(a, a->at.src, json_parse_piece(a->diag, a->at));
     if (!missing || (!text && !strcmp(opt->file, "-"))) return true;
