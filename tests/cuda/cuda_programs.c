@@ -108,7 +108,9 @@ static bool print_group(Arena *a, int group, int n, char *const *files) {
 // every four, two have a warp for each iteration, and several of these in a block.
 static pid_t start_compiler(Arena *a, int group) {
     const char *compiler = getenv("FSMC_CXX"), *nvcc = getenv("FSM_NVCC"), *arch = getenv("FSM_ARCH");
-    const char *shim = arena_printf(a, "%s -w -fPIC -x c++", compiler ? compiler : "c++");
+    // What the shim does not need is not compiled: types and tables for exceptions, names that other libraries could replace.
+    const char *less = "-fno-rtti -fno-exceptions -fno-asynchronous-unwind-tables -fvisibility-inlines-hidden";
+    const char *shim = arena_printf(a, "%s -w -fPIC %s -x c++", compiler ? compiler : "c++", less);
     const char *gpu = arena_printf(a, "%s -w -Xcompiler -fPIC -arch=%s", nvcc ? nvcc : "nvcc", arch ? arch : "native");
     const char *sizes = "-DFSM_BLOCK=32 -DFSM_LEAST_INNER=3 -DFSM_RECORD_AFTER=0 -DFSM_LEAST_PRODUCT=2 -DFSM_LEAST_PART=4 -DFSM_MOST_COPY=16 -DFSM_COPIES_PART=16";
     const char *folds = group % 2 ? "-DFSM_MOST_FOLD=1024 -DFSM_FOLD_STEPS=3" : "-DFSM_MOST_FOLD=2";

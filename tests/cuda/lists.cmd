@@ -5,7 +5,7 @@ out=$FSMC_TEST_TMP
 fsmc -O0 lists.fsm -o "$out/cpu.o" && mv "$out/cpu.h" "$out/lists.h" || exit
 fsmc --target=cuda --emit=cuda,header lists.fsm -o "$out/lists"
 cp lists.cpp "$out" && cd "$out" || exit
-build() { ${FSMC_CXX:-g++} -std=c++17 -O1 -I "$FSMC_ROOT/include" -I . "$@" -x none "$FSMC_BUILD/libfsmrt.a" -lm -pthread; }
+build() { ${FSMC_CXX:-g++} -std=c++17 -O0 -I "$FSMC_ROOT/include" -I . "$@" -x none "$FSMC_BUILD/libfsmrt.a" -lm -pthread; }
 build lists.cpp cpu.o -o cpu && ./cpu >want && ./cpu large >want_large
 sed -n '/_device(/s/(.*//p; s/.*\(fsm::places_in_list\).*/\1/p; s/.*\(fsm::by_[a-z]*\).*/\1/p' lists.cu
 build -w -DGPU -x c++ lists.cu lists.cpp -o copies && ./copies 2>&- | cmp - want

@@ -1,6 +1,6 @@
 # ThreadSanitizer finds the races of kernels that the shim runs, and none in the primitives.
 case $CC in *fsanitize*) echo "the run-time library is sanitized otherwise"; exit 77 ;; esac
-flags="-std=c++17 -O1 -g -fsanitize=thread -I $FSMC_ROOT/include -I ."
+flags="-std=c++17 -O1 -fsanitize=thread -I $FSMC_ROOT/include -I ."
 for file in races.cpp primitives.cu; do
     g++ $flags -x c++ $file -x none "$FSMC_BUILD/libfsmrt.a" -lm -pthread -o "$FSMC_TEST_TMP/${file%.*}" 2>"$FSMC_TEST_TMP/log" ||
         { echo "g++ with ThreadSanitizer is not installed"; exit 77; }

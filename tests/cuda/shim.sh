@@ -1,5 +1,6 @@
-# sh shim.sh NAME: compiles NAME.cu or NAME.cpp with the shim, as a C++ compiler does it, and runs it in several orders of threads and blocks.
-# A number at the end of a line, the bits of results, must be the same in all of them; it differs between processors.
+# sh shim.sh NAME [ORDERS]: compiles NAME.cu or NAME.cpp with the shim, as a C++ compiler does it, and runs it in several orders of
+# threads and blocks, a run for each of ORDERS; without these, words are combined, since each run takes its time. A number at the end
+# of a line, the bits of results, must be the same in all of them; it differs between processors.
 case $CC in
 *clang*) cxx=$(echo "$CC" | sed 's/clang/clang++/') ;;
 *) cxx=$(echo "$CC" | sed 's/[^ ]*/g++/') ;;
@@ -12,7 +13,7 @@ $cxx -std=c++17 -O1 -Wall -Wextra -Wshadow -pedantic -Werror -I "$FSMC_ROOT/incl
 cd "$FSMC_TEST_TMP" || exit 1
 FSM_CUDA_SHIM= "./$1" >first
 sed 's/ [0-9a-f]\{16\}$//' first
-for order in reverse blocks=2,reverse guard late others; do
+for order in ${2:-reverse,guard blocks=2,reverse,late others}; do
     FSM_CUDA_SHIM=$order "./$1" >out 2>&1
     cmp -s out first || { echo "with FSM_CUDA_SHIM=$order:"; cat out; }
 done

@@ -34,6 +34,12 @@ struct KeptGraph {
     KeptGraph *next;
 };
 
+// What starts kernels, copies and fills. It has one type, so that a program of many such bodies has one way of recording them.
+struct Body {
+    void (*start)(void *body);
+    void *data;
+};
+
 struct Graphs {
     // Of a context; a graph of fewer launches gains nothing, one of more takes too much memory.
     enum { MOST_KEPT = 64, LEAST = 4, MOST = 1 << 16 };
@@ -90,17 +96,17 @@ struct Graphs {
     }
 
     // Starts what the body starts in the call's stream; gives the number of launches.
-    template <class F> static int64_t run(Call &call, F &body) {
+    static int64_t run(Call &call, Body body) {
         const int64_t before = call.starts_;
         Pool::Mark mark = call.mark();
-        body();
+        body.start(body.data);
         call.release(mark);
         return call.starts_ - before;
     }
 
     // Leaves g->exec NULL where a graph cannot be made, or would not have all of it: the call does without, and tells what is
     // wrong.
-    template <class F> static void capture(Call &call, KeptGraph *g, F &body) {
+    static void capture(Call &call, KeptGraph *g, Body body) {
         DevicePart *part = call.part_;
         g->starts = 0; // otherwise, no call tries again
         if (!part->capture && cudaStreamCreateWithFlags(&part->capture, cudaStreamNonBlocking)) return forget();
@@ -141,7 +147,7 @@ struct Graphs {
         return true;
     }
 
-    template <class F> static int recorded(Call &call, const void *site, const uint64_t *key, size_t n, F &body) {
+    static int recorded(Call &call, const void *site, const uint64_t *key, size_t n, Body body) {
         if (call.code() || call.poll()) return call.code();
         if (call.captured_) return run(call, body), call.code(); // a part of the caller's graph
         DevicePart *part = call.part_;
@@ -167,7 +173,7 @@ struct Graphs {
 // that may differ: the key has all that its launches depend on besides the site, such as sizes, addresses and other arguments, as
 // words. The site is an address of its own for each place in a program. Gives code() back.
 template <class F, size_t N> int recorded(Call &call, const void *site, const uint64_t (&key)[N], F body) {
-    return Graphs::recorded(call, site, key, N, body);
+    return Graphs::recorded(call, site, key, N, {[](void *f) { (*static_cast<F *>(f))(); }, &body});
 }
 
 } // namespace fsm::cuda

@@ -585,33 +585,32 @@ template <class T> void check_argument(const T &x) {
         if (x) memory().require(x, 0, true, "a kernel", "argument");
 }
 
-// What a thread does. A program has thousands of kinds of kernels, so that little is made for each.
-struct ThreadWork {
-    virtual ~ThreadWork() = default;
-    virtual void operator()() const = 0;
-};
-template <class F> struct ThreadWorkOf final : ThreadWork {
-    F f;
-    explicit ThreadWorkOf(F x) : f(x) {}
-    void operator()() const override { f(); }
-};
-inline void start(bool cooperative, dim3 grid, dim3 block, size_t shared, cudaStream_t stream, ThreadWork *work) {
-    std::shared_ptr<ThreadWork> w(work);
+// A kernel and its arguments, as bytes of which one function knows the type: a program has thousands of kinds of kernels, so that
+// little is made for each.
+using CallKernel = void (*)(const void *kernel);
+template <class F> void call_kernel(const void *kernel) { (*static_cast<const F *>(kernel))(); }
+
+inline void start(bool cooperative, dim3 grid, dim3 block, size_t shared, cudaStream_t stream, CallKernel call, const void *kernel,
+                  size_t size) {
     cudaError_t e = cudaSuccess;
     if (fails("launch", &e) || note(check_shape(grid, block, shared))) return;
     counts().launches++;
-    enqueue(stream, [=] { run(grid, block, shared, cooperative, [&] { (*w)(); }); });
+    std::shared_ptr<std::max_align_t> copy(static_cast<std::max_align_t *>(std::malloc(size)), std::free);
+    std::memcpy(copy.get(), kernel, size);
+    enqueue(stream, [=] { run(grid, block, shared, cooperative, [&] { call(copy.get()); }); });
 }
 
-// The threads of one block after the other call kernel(arguments…).
+// The threads of one block after the other call kernel(arguments…), which are copied as bytes, as CUDA does it.
 template <class T> struct AsIs {
     using type = T;
 };
 template <class... P>
 void launch(bool cooperative, void (*kernel)(P...), dim3 grid, dim3 block, size_t shared, cudaStream_t stream, typename AsIs<P>::type... x) {
     (check_argument(x), ...);
-    auto call = [=] { kernel(x...); };
-    start(cooperative, grid, block, shared, stream, new ThreadWorkOf<decltype(call)>(call));
+    const auto call = [=] { kernel(x...); };
+    using F = std::remove_const_t<decltype(call)>;
+    static_assert(std::is_trivially_copyable_v<F> && alignof(F) <= alignof(std::max_align_t), "arguments of kernels are plain bytes");
+    start(cooperative, grid, block, shared, stream, call_kernel<F>, &call, sizeof call);
 }
 
 } // namespace fsm::shim
