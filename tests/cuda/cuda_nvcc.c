@@ -182,7 +182,7 @@ int main(int argc, char **argv) {
         return printf("not ok: FSMC_TEST_TMP, FSMC_BUILD and FSMC_ROOT name folders\n"), 1;
     if (system(arena_printf(a, "command -v '%s' > /dev/null", nvcc ? nvcc : "nvcc")))
         return printf("skip programs: there is no nvcc\n"), 0;
-    if (system(arena_printf(a, "'%s/tests/cuda_programs' -p '%s' > /dev/null", build, folder)))
+    if (system(arena_printf(a, "'%s/tests/cuda_programs' %s -p '%s' > /dev/null", build, all ? "-a" : "", folder)))
         return printf("not ok: printing\n"), 1;
     const char *list = "ls [0-9]*.cu", *objects = list;
     if (!all) {

@@ -18,6 +18,7 @@ enum { GROUP = 8, MOST = 512 }; // so many programs are compiled together
 static const char *root, *folder; // the source folder; where files go
 static bool keep;                 // only print
 static bool second;               // second derivatives, too
+static bool whole;                // all tangents
 static bool again;                // what is compiled already
 static bool device;               // with nvcc, on a GPU
 
@@ -54,7 +55,7 @@ static int check(void *data) {
         diag_delete(diag);
         return 0;
     }
-    o.cuda = &j->cuda, o.cost = NULL;
+    o.cuda = &j->cuda, o.cost = NULL, o.thorough = whole;
     if (!second && o.groups > 2) o.groups = 2;
     ok = ok && oracle_check(src, &o, on_report, j);
     diag_delete(diag);
@@ -153,9 +154,9 @@ static int run_all(Arena *a, int n, char *const *files) {
     return failures;
 }
 
-// usage: cuda_programs [-2] [-g] [-k] [-p FOLDER] [WORD|FILE...]. Without words all programs; -2: second derivatives, too, which
-// takes ten times as long; -g: on a GPU, with nvcc (FSM_NVCC, FSM_ARCH); -p: only prints FOLDER/0.cu and so on, each of several;
-// -k: calls what the last run with the same words has compiled.
+// usage: cuda_programs [-a] [-2] [-g] [-k] [-p FOLDER] [WORD|FILE...]. Without words all programs; -a: all tangents, not those of
+// one entry in three; -2: second derivatives, too, which takes ten times as long; -g: on a GPU, with nvcc (FSM_NVCC, FSM_ARCH); -p:
+// only prints FOLDER/0.cu and so on, each of several; -k: calls what the last run with the same words has compiled.
 int main(int argc, char **argv) {
     Arena *a = arena_new();
     struct dirent **list;
@@ -163,6 +164,7 @@ int main(int argc, char **argv) {
     int count = 0;
     root = getenv("FSMC_ROOT") ? getenv("FSMC_ROOT") : "../..";
     folder = getenv("FSMC_TEST_TMP");
+    if (argc > 1 && !strcmp(argv[1], "-a")) whole = true, argc--, argv++;
     if (argc > 1 && !strcmp(argv[1], "-2")) second = true, argc--, argv++;
     if (argc > 1 && !strcmp(argv[1], "-g")) device = true, argc--, argv++;
     if (argc > 1 && !strcmp(argv[1], "-k")) again = true, argc--, argv++;

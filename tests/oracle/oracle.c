@@ -509,9 +509,12 @@ static void run_compiled(Oracle *x, Batch *p, Tree *const *trees, int level) {
 }
 
 // Does the form of entry number i go through passes and back ends? As written, all ways to a second derivative are compared; of
-// what comes later they are two thirds of the work, and one is taken, another for the next entry.
+// what comes later they are two thirds of the work, and one is taken, another for the next entry. CUDA code, which takes long to
+// compile, has the tangents of one in three.
 static bool goes_on(const Oracle *x, int i, Form form) {
-    return form < FORM_FR || x->o->thorough || (int)(form - FORM_FR) == (i + (int)(x->o->seed % 3)) % 3;
+    const int third = (i + (int)(x->o->seed % 3)) % 3;
+    if (x->o->thorough) return true;
+    return form < FORM_FR ? form != FORM_TANGENT || !x->o->cuda || third == 0 : (int)(form - FORM_FR) == third;
 }
 
 // Elaborates the source and derives all forms in an Ir of their own.

@@ -31,7 +31,9 @@ typedef struct OracleOptions {
     int64_t int_low, int_high;     // range of Int arguments; if empty: 0 to about the largest size
     int64_t count_low, count_high; // the same where costs are compared (oracle_worth), if not 0
     unsigned levels;               // bit k: compile at -Ok
-    bool thorough;                 // all passes of LLVM at every level, for all forms, and all trials after every pass
+    // All passes of LLVM at every level, for all forms; all trials after every pass; all ways to second derivatives through these,
+    // and all tangents as CUDA code.
+    bool thorough;
     unsigned second;               // those of them at which second derivatives are compiled too
     int groups;                    // check the first so many of OracleGroup
     bool says_groups;              // this is how many the program says
