@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { RANDOM = 200, DEARER = 30, SLACK = 25 }; // random programs, and how many of them are dearer than without rules at most
+enum { RANDOM = 100, DEARER = 15, SLACK = 25 }; // random programs, and how many of them are dearer than without rules at most
 
 static bool list, all, each_pass, each_rule, fast; // the options
 static const char *known = "";                     // worth.txt
