@@ -13,12 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { GROUP = 8, MOST = 512 }; // so many programs are compiled together
+enum { GROUP = 8, MOST = 512 }; // so many programs are compiled together by an ordinary compiler, and at most there are
 
 static const char *root, *folder; // the source folder; where files go
 static bool keep;                 // only print
 static bool second;               // second derivatives, too
-static bool whole;                // all tangents
+static bool whole;                // all derivatives of each entry
 static bool again;                // what is compiled already
 static bool device;               // with nvcc, on a GPU
 
@@ -104,7 +104,7 @@ static bool print_group(Arena *a, int group, int n, char *const *files) {
     return !failures;
 }
 
-// Starts the compiler; two of them run at once. Blocks are so small that there are several, and do iterations whose inner loops
+// Starts the compiler. Blocks are so small that there are several, and do iterations whose inner loops
 // have some; what can be recorded is recorded at once. Of every two groups, one has loops by one block, several launches of it; of
 // every four, two have a warp for each iteration, and several of these in a block.
 static pid_t start_compiler(Arena *a, int group) {
@@ -137,25 +137,28 @@ static int call_group(Arena *a, int group, int n, char *const *files) {
     return failures;
 }
 
+// Two compilers run at once; nvcc, which takes half a minute for a megabyte, has each program for itself, on all processors.
 static int run_all(Arena *a, int n, char *const *files) {
-    int groups = (n + GROUP - 1) / GROUP, failures = 0;
-    pid_t pid[MOST / GROUP + 1];
-    for (int g = 0; g < groups + 2; g++) { // a group is called two steps later
-        int of = n - g * GROUP < GROUP ? n - g * GROUP : GROUP, done = g - 2;
+    int size = device ? 1 : GROUP, groups = (n + size - 1) / size, failures = 0;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    int ahead = device && processors > 2 ? (int)processors : 2; // a group is called so many steps after its compiler's start
+    pid_t pid[MOST];
+    for (int g = 0; g < groups + ahead; g++) {
+        int of = n - g * size < size ? n - g * size : size, done = g - ahead;
         if (g < groups && !again) {
-            if (!print_group(a, g, of, files + g * GROUP)) failures++;
+            if (!print_group(a, g, of, files + g * size)) failures++;
             if (!keep) pid[g] = start_compiler(a, g);
         }
         if (keep || done < 0 || done >= groups) continue;
         if (!again) waitpid(pid[done], NULL, 0);
-        failures += call_group(a, done, n - done * GROUP < GROUP ? n - done * GROUP : GROUP, files + done * GROUP);
+        failures += call_group(a, done, n - done * size < size ? n - done * size : size, files + done * size);
         fflush(stdout);
     }
     return failures;
 }
 
-// usage: cuda_programs [-a] [-2] [-g] [-k] [-p FOLDER] [WORD|FILE...]. Without words all programs; -a: all tangents, not those of
-// one entry in three; -2: second derivatives, too, which takes ten times as long; -g: on a GPU, with nvcc (FSM_NVCC, FSM_ARCH); -p:
+// usage: cuda_programs [-a] [-2] [-g] [-k] [-p FOLDER] [WORD|FILE...]. Without words all programs; -a: tangents and adjoints of all entries,
+// not one of them in turn; -2: second derivatives, too, which takes ten times as long; -g: on a GPU, with nvcc (FSM_NVCC, FSM_ARCH); -p:
 // only prints FOLDER/0.cu and so on, each of several; -k: calls what the last run with the same words has compiled.
 int main(int argc, char **argv) {
     Arena *a = arena_new();

@@ -443,17 +443,17 @@ static Tree **lower_and_run(Oracle *x, const Batch *p, const char *stage) {
 }
 
 // Does LLVM take few passes for this form? All that a level has take most of the time of a test, and make much of the same of
-// derivatives and values: unless that is asked for, -O1 has them for values and first derivatives, -O3 for values.
+// derivatives and values: unless that is asked for, -O1 has them for values and its derivatives, -O3 for values.
 static bool is_quick(const Oracle *x, Form form, int level) {
     return !x->o->thorough && (level == 2 || (level == 3 && form != FORM_VALUE));
 }
 
-// Is the form of the entry compiled at the level? Of first derivatives, -O1 and -O2 have one each, which takes turns.
+// Is the form of the entry compiled at the level? Of first derivatives, each is compiled at one of -O1, -O2 and -O3, in turn.
 static bool is_compiled(const Oracle *x, const Entry *e, Form form, int level) {
     const OracleGroup group = form_group(form);
     unsigned levels = group == ORACLE_SECOND ? x->o->levels & x->o->second : x->o->levels;
-    bool both = x->o->thorough || group != ORACLE_DERIVATIVES || (levels & 6) != 6 || (level != 1 && level != 2);
-    return levels >> level & 1 && (both || (e - x->entry + (form == FORM_ADJOINT)) % 2 == level - 1);
+    bool all = x->o->thorough || group != ORACLE_DERIVATIVES || (levels & 14) != 14 || !level;
+    return levels >> level & 1 && (all || (e - x->entry + (form == FORM_ADJOINT)) % 3 == level - 1);
 }
 
 // The functions that are compiled at a level, quickly or not, as a batch of their own.
@@ -510,11 +510,12 @@ static void run_compiled(Oracle *x, Batch *p, Tree *const *trees, int level) {
 
 // Does the form of entry number i go through passes and back ends? As written, all ways to a second derivative are compared; of
 // what comes later they are two thirds of the work, and one is taken, another for the next entry. CUDA code, which takes long to
-// compile, has the tangents of one in three.
+// compile, has the tangents of one entry in three, and the adjoints of the others.
 static bool goes_on(const Oracle *x, int i, Form form) {
     const int third = (i + (int)(x->o->seed % 3)) % 3;
     if (x->o->thorough) return true;
-    return form < FORM_FR ? form != FORM_TANGENT || !x->o->cuda || third == 0 : (int)(form - FORM_FR) == third;
+    if (form >= FORM_FR) return (int)(form - FORM_FR) == third;
+    return form == FORM_VALUE || !x->o->cuda || (form == FORM_TANGENT) == (third == 0);
 }
 
 // Elaborates the source and derives all forms in an Ir of their own.
