@@ -341,8 +341,8 @@ static void join(Region *r) {
         const char *name = expr_temp(u, g->cell[i]), *type = cuda_type(unit_kind(u, g->cell[i]));
         const char *first = u->first[g->cell[i]];
         host_launch(host, expr_text(u->arena, "(fsm::join_blocks<%s, %s>)", kernel_join(g->by[i]), type), "1, fsm::BLOCK",
-                    expr_text(u->arena, "%s, &fsm_frame->%s, %s_parts, fsm_shape.blocks, %s, %s(%s)", kernel_errors(u), name, name,
-                              first ? "true" : "false", type, first ? first : "0"));
+                    expr_text(u->arena, "%s, &fsm_frame->%s, %s_parts, fsm_shape.blocks, %s, static_cast<%s>(%s)",
+                              kernel_errors(u), name, name, first ? "true" : "false", type, first ? first : "0"));
     }
     if (r->shares) shares_end(host, r->shares);
     for (int i = 0; i < g->ncopies && !r->shares; i++) {

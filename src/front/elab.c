@@ -69,14 +69,18 @@ static Node *elab_powi(Elab *el, const Core *c) {
     return a;
 }
 
-// Int ** Int with an exponent that is not known: a loop.
+// Int ** Int with an exponent that is not known: squares, in as many steps as the exponent has bits. Two to the twelfth:
+// 1100 in bits from the last one on, so squares 2, 4, 16, 256, and the last two of them are factors.
 static Node *int_power(Elab *el, Node *a, Node *b) {
     Ir *m = el->m;
-    Node *one = ir_int(m, 1);
-    Var *i = ir_index(m, "i", b), *s = ir_state(m, "s", KIND_INT, 0, NULL);
-    Node *step = ir_mul(m, ir_var(s), a);
-    Node *power = ir_final(m, ir_fold(m, i, 1, &s, &one, &step), 0);
-    return ir_assert(m, ir_le(m, ir_int(m, 0), b), "an Int is raised to a negative power", power);
+    Node *zero = ir_int(m, 0), *one = ir_int(m, 1), *two = ir_int(m, 2);
+    Var *power = ir_state(m, "s", KIND_INT, 0, NULL), *square = ir_state(m, "q", KIND_INT, 0, NULL);
+    Var *left = ir_state(m, "k", KIND_INT, 0, NULL), *states[] = {power, square, left};
+    Node *s = ir_var(power), *q = ir_var(square), *k = ir_var(left), *half = ir_idiv(m, k, two);
+    Node *odd = ir_eq(m, ir_sub(m, k, ir_mul(m, two, half)), one);
+    Node *inits[] = {one, a, b}, *steps[] = {ir_select(m, odd, ir_mul(m, s, q), s), ir_mul(m, q, q), half};
+    Node *result = ir_final(m, ir_while(m, 3, states, inits, ir_lt(m, zero, k), steps), 0);
+    return ir_assert(m, ir_le(m, zero, b), "an Int is raised to a negative power", result);
 }
 
 static Node *power(Elab *el, Node *a, Node *b) {

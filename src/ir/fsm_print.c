@@ -28,6 +28,7 @@ typedef struct Printer {
     Plan plan;
     bool used[OP_COUNT];      // operations that the text names
     const char **input_names; // by number
+    bool before_lets;         // types of parameters are printed, whose sizes cannot name what the body has
 } Printer;
 
 // The parts of a result as they are written.
@@ -483,7 +484,7 @@ static Exp expr(Printer *p, Node *e, Region *r) {
     default: break;
     }
     Place *pl = plan_find(&p->plan, e, r);
-    if (pl && pl->let) return atom(p, pl->name);
+    if (pl && pl->let && !p->before_lets) return atom(p, pl->name);
     return accepted(p, e, r, inline_text(p, e, r, pl));
 }
 
@@ -774,6 +775,7 @@ static const Doc *params(Printer *p, const Doc **before) {
     const Func *f = p->func;
     const Doc *d = text(p, "");
     *before = text(p, "");
+    p->before_lets = true;
     for (int k = 0; k < f->nparams; k++) {
         const SigParam *param = &f->params[k];
         const Doc *one = text(p, "()");
@@ -784,6 +786,7 @@ static const Doc *params(Printer *p, const Doc **before) {
         *before = CAT(*before, take_apart(p, param, name));
         d = CAT(d, doc_line(p->arena), one);
     }
+    p->before_lets = false;
     return doc_nest(p->arena, 4, d);
 }
 
