@@ -326,6 +326,47 @@ static LLVMErrorRef tidy_huge_functions(CpuModule *m, LLVMModuleRef module, LLVM
 static const char quick_passes[] = "function(sroa,early-cse<memssa>,simplifycfg," COMBINE
                                    ",loop-simplify,loop-mssa(licm),gvn," COMBINE ",dse,simplifycfg,adce)";
 
+// ---- loads that must not be folded
+
+// Is this a number that is loaded, for this alone?
+static bool is_lone_load(LLVMValueRef v) {
+    LLVMUseRef use = LLVMIsALoadInst(v) ? LLVMGetFirstUse(v) : NULL;
+    return use && !LLVMGetNextUse(use);
+}
+
+// Would LLVM load 16 bytes for a number of 8? With AVX and without AVX-512 it blends whole registers to choose between two
+// numbers, and where it selects instructions quickly (at -O0, and in functions that are not optimised) it folds the load of one
+// into the blend, also where the array ends behind it.
+static bool loads_too_much(LLVMTargetMachineRef machine) {
+    static const char choice[] = "define double @f(double %w, ptr %p, double %y) noinline optnone {\n%x = load double, ptr %p\n"
+                                 "%c = fcmp olt double %w, %y\n%z = select i1 %c, double %x, double %y\nret double %z\n}";
+    return makes(machine, choice, "vblendvpd", "(");
+}
+
+// Keeps the loads of numbers that are chosen from apart from the choice: `select c, y, load p` is `select c, y, fence (load p)`.
+// The fence makes no code, and only this late does it keep nothing from being optimised.
+static void fence_loads(CpuModule *m, LLVMModuleRef module) {
+    LLVMBuilderRef builder = NULL;
+    static const char name[] = "llvm.arithmetic.fence";
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+                LLVMTypeRef type = LLVMTypeOf(i);
+                LLVMTypeKind kind = LLVMGetTypeKind(type);
+                if (LLVMGetInstructionOpcode(i) != LLVMSelect || (kind != LLVMDoubleTypeKind && kind != LLVMFloatTypeKind)) continue;
+                for (unsigned k = 1; k < 3; k++) {
+                    LLVMValueRef x = LLVMGetOperand(i, k);
+                    if (!is_lone_load(x)) continue;
+                    if (!builder && !loads_too_much(m->machine)) return;
+                    if (!builder) builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
+                    LLVMValueRef fence = LLVMGetIntrinsicDeclaration(module, LLVMLookupIntrinsicID(name, sizeof name - 1), &type, 1);
+                    LLVMPositionBuilderBefore(builder, i);
+                    LLVMSetOperand(i, k, LLVMBuildCall2(builder, LLVMGlobalGetValueType(fence), fence, &x, 1, ""));
+                }
+            }
+    if (builder) LLVMDisposeBuilder(builder);
+}
+
 LLVMModuleRef cpu_optimised(CpuModule *m) {
     if (m->optimised) return m->optimised;
     static const char *const pipelines[] = {"default<O0>", "default<O1>", "default<O2>", "default<O3>"};
@@ -343,6 +384,7 @@ LLVMModuleRef cpu_optimised(CpuModule *m) {
         diag_current_pass = "llvm";
         fatal_bug("%s", LLVMGetErrorMessage(error));
     }
+    fence_loads(m, module);
     verify(m, module);
     return m->optimised = module;
 }

@@ -8,6 +8,7 @@
 #include "ir/interp.h"
 #include "lower/exec.h"
 #include "lower/loop_passes.h"
+#include "oracle/guard.h"
 #include "pass/pass.h"
 
 #include <dlfcn.h>
@@ -470,9 +471,20 @@ static Batch *batch_at(Oracle *x, const Batch *p, Tree *const *trees, int level,
     return b;
 }
 
+// Below the processor's own instructions, also those of processors with AVX2 and without AVX-512, if it has them.
+static const char *other_cpu(int level) {
+#if defined(__x86_64__)
+    const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+    if (level == 0 && has) return "x86-64-v3";
+#endif
+    (void)level;
+    return NULL;
+}
+
 static CpuJit *compile_at(Oracle *x, const Batch *p, Tree *const *trees, int level, bool quick) {
     x->opt.level = level, x->opt.lanes = level == 2 ? 2 : 4; // so few that the small arrays of tests have them
     CpuOptions opt = {.level = level, .fp = x->opt.fp, .name = "oracle", .callable = true, .quick = quick};
+    opt.cpu = other_cpu(level);
     opt.lanes = x->opt.lanes, opt.threads = x->opt.threads, opt.cache = (int64_t)x->c->machine.cache;
     CpuModule *m = cpu_emit(x->arena, x->c->diag, p->funcs.n, trees, &opt);
     CpuJit *jit = m ? cpu_jit(m, x->c->diag) : NULL;
@@ -496,7 +508,9 @@ static void run_compiled_part(Oracle *x, Batch *all, Tree *const *all_trees, int
             if (!e->in[t]) continue;
             note_where(e, p->form[i], stage, t);
             Outcome got = {.out = ARENA_ARRAY(x->arena, Tensor, f->noutputs + 1)};
-            got.code = cpu_call(x->arena, jit, f, e->in[t], got.out, &got.error);
+            Guarded guarded = guard_begin(x->arena, f->ninputs, e->in[t], (level + t) % 2 == 0);
+            got.code = cpu_call(x->arena, jit, f, guarded.in, got.out, &got.error);
+            guard_end(&guarded);
             compare(x, e, p->form[i], version(p, i, e->in[t]), stage, t, false, &got);
         }
     }
