@@ -345,25 +345,31 @@ static bool loads_too_much(LLVMTargetMachineRef machine) {
 
 // Keeps the loads of numbers that are chosen from apart from the choice: `select c, y, load p` is `select c, y, fence (load p)`.
 // The fence makes no code, and only this late does it keep nothing from being optimised.
-static void fence_loads(CpuModule *m, LLVMModuleRef module) {
-    LLVMBuilderRef builder = NULL;
+static void fence_load(LLVMModuleRef module, LLVMBuilderRef builder, LLVMValueRef choice, unsigned k) {
     static const char name[] = "llvm.arithmetic.fence";
+    LLVMTypeRef type = LLVMTypeOf(choice);
+    LLVMValueRef x = LLVMGetOperand(choice, k);
+    LLVMValueRef fence = LLVMGetIntrinsicDeclaration(module, LLVMLookupIntrinsicID(name, sizeof name - 1), &type, 1);
+    LLVMPositionBuilderBefore(builder, choice);
+    LLVMSetOperand(choice, k, LLVMBuildCall2(builder, LLVMGlobalGetValueType(fence), fence, &x, 1, ""));
+}
+
+static bool is_choice(LLVMValueRef i) {
+    LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(i));
+    return LLVMGetInstructionOpcode(i) == LLVMSelect && (kind == LLVMDoubleTypeKind || kind == LLVMFloatTypeKind);
+}
+
+static void fence_loads(CpuModule *m, LLVMModuleRef module) {
+    LLVMBuilderRef builder = NULL; // made for the first of them
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
-            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-                LLVMTypeRef type = LLVMTypeOf(i);
-                LLVMTypeKind kind = LLVMGetTypeKind(type);
-                if (LLVMGetInstructionOpcode(i) != LLVMSelect || (kind != LLVMDoubleTypeKind && kind != LLVMFloatTypeKind)) continue;
-                for (unsigned k = 1; k < 3; k++) {
-                    LLVMValueRef x = LLVMGetOperand(i, k);
-                    if (!is_lone_load(x)) continue;
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+                for (unsigned k = 1; is_choice(i) && k < 3; k++) {
+                    if (!is_lone_load(LLVMGetOperand(i, k))) continue;
                     if (!builder && !loads_too_much(m->machine)) return;
                     if (!builder) builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
-                    LLVMValueRef fence = LLVMGetIntrinsicDeclaration(module, LLVMLookupIntrinsicID(name, sizeof name - 1), &type, 1);
-                    LLVMPositionBuilderBefore(builder, i);
-                    LLVMSetOperand(i, k, LLVMBuildCall2(builder, LLVMGlobalGetValueType(fence), fence, &x, 1, ""));
+                    fence_load(module, builder, i, k);
                 }
-            }
     if (builder) LLVMDisposeBuilder(builder);
 }
 

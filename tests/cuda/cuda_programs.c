@@ -157,9 +157,10 @@ static int run_all(Arena *a, int n, char *const *files) {
     return failures;
 }
 
-// usage: cuda_programs [-a] [-2] [-g] [-k] [-p FOLDER] [WORD|FILE...]. Without words all programs; -a: tangents and adjoints of all entries,
-// not one of them in turn; -2: second derivatives, too, which takes ten times as long; -g: on a GPU, with nvcc (FSM_NVCC, FSM_ARCH); -p:
-// only prints FOLDER/0.cu and so on, each of several; -k: calls what the last run with the same words has compiled.
+// usage: cuda_programs [-a] [-2] [-g] [-k] [-p FOLDER] [WORD|FILE...]. Without words all programs; -a: tangents and adjoints
+// of all entries, not one of them in turn; -2: second derivatives, too, which takes ten times as long; -g: on a GPU, with nvcc
+// (FSM_NVCC, FSM_ARCH); -p: only prints FOLDER/0.cu and so on, each of several; -k: calls what the last run with the same words
+// has compiled.
 int main(int argc, char **argv) {
     Arena *a = arena_new();
     struct dirent **list;

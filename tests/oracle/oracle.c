@@ -444,7 +444,8 @@ static Tree **lower_and_run(Oracle *x, const Batch *p, const char *stage) {
 }
 
 // Does LLVM take few passes for this form? All that a level has take most of the time of a test, and make much of the same of
-// derivatives and values: unless that is asked for, -O1 has them for values and its derivatives, -O3 for values.
+// derivatives and values: unless that is asked for, -O1 has them for values and those first derivatives
+// that it compiles, -O3 for values.
 static bool is_quick(const Oracle *x, Form form, int level) {
     return !x->o->thorough && (level == 2 || (level == 3 && form != FORM_VALUE));
 }

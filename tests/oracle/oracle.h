@@ -32,7 +32,7 @@ typedef struct OracleOptions {
     int64_t count_low, count_high; // the same where costs are compared (oracle_worth), if not 0
     unsigned levels;               // bit k: compile at -Ok
     // All passes of LLVM at every level, for all forms; all trials after every pass; all ways to second derivatives through these,
-    // and all tangents as CUDA code.
+    // and both first derivatives of each entry as CUDA code.
     bool thorough;
     unsigned second;               // those of them at which second derivatives are compiled too
     int groups;                    // check the first so many of OracleGroup
