@@ -16,11 +16,11 @@ run() { # D N ENTRY OPTION...
 for e in value whole_grad lower_grad strict_grad; do
     run 16 17 $e --interp
     run 16 17 $e --exec --lanes=4
-    run 19 50 $e --interp
+    run 19 50 $e --exec --lanes=0
     run 19 50 $e --exec --lanes=4 --machine="$FSMC_TEST_TMP/many"
     run 19 50 $e --exec --lanes=8 --machine="$FSMC_TEST_TMP/small"
 done
-run 18 97 lower_grad --interp
+run 18 97 lower_grad --exec --lanes=0
 run 18 97 lower_grad --lanes=4 --fp=fast --machine="$FSMC_TEST_TMP/small" --threads=2
 # Matrices that are too small for tiles: blocks of eight vectors, half of one, single ones, and a part; rows by four, two, and one.
 fsmc --fp=fast --lanes=8 --machine="$FSMC_TEST_TMP/many" --entry=lower_grad --explain=schedule --emit=loops -o /dev/null tile.fsm 2>&1 |
