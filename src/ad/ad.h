@@ -19,6 +19,11 @@ bool ad_forward(Ir *m, int ny, Node *const *y, Node **dy, int nx, Node *const *x
 // are free in the y's belong to the surroundings and are not summed over.
 bool ad_reverse(Ir *m, int ny, Node *const *y, Node *const *y_adj, int nx, Node *const *x, Node **x_adj, AdError *error);
 
+// e with forms that are smooth where they are smooth (smooth.c), of HELD operations.
+Node *ad_smooth(Ir *m, Node *e);
+// e, of which no derivative is wanted, with forms for logarithms and quotients of exponentials that do not overflow.
+Node *ad_stable(Ir *m, Node *e);
+
 // Can a derivative flow through e? Floating values, loops and customs, unless stopped.
 static inline bool ad_carries(const Node *e) {
     return (kind_is_float(e->kind) && e->op != OP_stop) || e->op == OP_fold || e->op == OP_while || e->op == OP_custom;

@@ -13,7 +13,7 @@ static Node *closed(Ir *m, Node *e, void *data) {
 }
 
 Node **ad_elevate(Ir *m, int n, Node *const *y) {
-    Node **out = ARENA_ARRAY(m->arena, Node *, n + 1);
-    for (int i = 0; i < n; i++) out[i] = m->fast ? ir_change(m, y[i], closed, NULL) : y[i];
+    Node **out = ad_smooth_all(m, n, y);
+    for (int i = 0; i < n && m->fast; i++) out[i] = ir_change(m, out[i], closed, NULL);
     return out;
 }

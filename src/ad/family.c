@@ -81,7 +81,7 @@ static Func *make(Derive *d, Form form, int n, Node *const *outputs) {
     g->ninputs = d->ninputs, g->inputs = d->inputs;
     g->noutputs = n, g->output_names = NULL;
     g->outputs = ARENA_ARRAY(d->m->arena, Node *, n + 1);
-    for (int i = 0; i < n; i++) g->outputs[i] = d->m->keep_customs ? ir_expand(d->m, outputs[i]) : outputs[i];
+    for (int i = 0; i < n; i++) g->outputs[i] = ir_expand(d->m, outputs[i]);
     sign(d, g);
     return g;
 }
@@ -114,7 +114,7 @@ static void second_order(Derive *d, Family *out, Node **tan, Node **adj) {
     else out->error[FORM_RF] = error.text;
 }
 
-// The entry itself, without the customs that were kept.
+// The entry itself, without what was kept for derivatives.
 static Func *expanded(Func *f) {
     if (!f->ir->keep_customs) return f;
     Func *g = arena_copy(f->ir->arena, f, sizeof *f);

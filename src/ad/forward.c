@@ -144,6 +144,7 @@ static Node *tangent(const Forward *f, const AdNode *a) {
 
 bool ad_forward(Ir *m, int ny, Node *const *y, Node **dy, int nx, Node *const *x, Node *const *dx, AdError *error) {
     Forward f = {.m = m, .error = error};
+    y = ad_smooth_all(m, ny, y);
     const VarSet *outer = varset_empty;
     for (int j = 0; j < nx; j++) {
         outer = varset_union(m, outer, x[j]->fv);

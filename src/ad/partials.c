@@ -1,36 +1,6 @@
 // Derivatives of elementwise operations, from the columns dx and dy of ir/ops.def.
 #include "ad/graph.h"
-
-#define ZERO NULL
-#define NONE NULL
-#define LIT(c) ir_real(m, r->kind, c)
-#define IREF(c) ir_int(m, c)
-#define CONV(a) ir_conv(m, r->kind, a)
-#define SEL(c, a, b) ir_select(m, c, a, b)
-#define STRICT(a, b) (m->strict_nan ? (a) : (b))
-#define KINK(c, e) STRICT(e, SEL(c, LIT(0.0), e))
-#define ADD(a, b) ir_add(m, a, b)
-#define SUB(a, b) ir_sub(m, a, b)
-#define MUL(a, b) ir_mul(m, a, b)
-#define DIV(a, b) ir_div(m, a, b)
-#define NEG(a) ir_neg(m, a)
-#define ROUND(a) ir_round(m, a)
-#define HYPOT(a, b) ir_hypot(m, a, b)
-#define SQRT(a) ir_sqrt(m, a)
-#define EXP(a) ir_exp(m, a)
-#define LOG(a) ir_log(m, a)
-#define SIN(a) ir_sin(m, a)
-#define COS(a) ir_cos(m, a)
-#define SINH(a) ir_sinh(m, a)
-#define COSH(a) ir_cosh(m, a)
-#define DIGAMMA(a) ir_digamma(m, a)
-#define POLYGAMMA(a, b) ir_polygamma(m, a, b)
-#define POW(a, b) ir_pow(m, a, b)
-#define POWI(a, b) ir_powi(m, a, b)
-#define LT(a, b) ir_lt(m, a, b)
-#define LE(a, b) ir_le(m, a, b)
-#define EQ(a, b) ir_eq(m, a, b)
-#define AND(a, b) ir_and(m, a, b)
+#include "ir/formula.h"
 
 Node *ad_partial(Ir *m, Node *r, int k) {
     if (!kind_is_float(r->kind) || !op_is_elementwise(r->op) || !kind_is_float(r->args[k]->kind)) {
@@ -41,6 +11,7 @@ Node *ad_partial(Ir *m, Node *r, int k) {
 #define OP(name, arity, type, dx, dy, ...)                                                                             \
     case OP_##name:                                                                                                    \
         return k == 0 ? (dx) : (dy);
+#define HELD(name, arity, dx, dy, ...) OP(name, arity, T_FLT, dx, dy, )
 #include "ir/ops.def"
     default:
         return NULL;

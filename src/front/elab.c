@@ -145,12 +145,28 @@ static Node *elab_binary(Elab *el, const Core *c) {
     return left;
 }
 
+// Is e a loop's state, an element of it, or the greatest so far of it and more?
+static bool is_so_far(const Node *e) {
+    while (e->op == OP_at) e = e->args[0];
+    bool extreme = e->op == OP_max || e->op == OP_min || e->op == OP_latermax || e->op == OP_latermin;
+    if (!extreme) return e->op == OP_var && e->u.var->is_state;
+    return is_so_far(e->args[0]) || is_so_far(e->args[1]);
+}
+
+// Which operation is it while a derivative is built? At a tie of two numbers each has half of the derivative of `max`; but of the
+// greatest so far, as in a reduction, and a further one it is the former's: so that the lowest index has all of it.
+static Op shared_tie(const Elab *el, Op op, const Node *a, const Node *b) {
+    if (!el->active || (op != OP_max && op != OP_min) || !kind_is_float(a->kind) || is_so_far(a)) return op;
+    if (is_so_far(b)) return op == OP_max ? OP_latermax : OP_latermin;
+    return op == OP_max ? OP_evenmax : OP_evenmin;
+}
+
 static Node *elab_call(Elab *el, const Core *c) {
     Node *a = elab_scalar(el, c->args[0]), *b = c->nargs > 1 ? elab_scalar(el, c->args[1]) : NULL;
     elab_at(el, c);
     if (c->op == OP_floor || c->op == OP_ceil || c->op == OP_round || c->op == OP_trunc)
         elab_warn_cut(el, c, a, op_info[c->op].sym);
-    return ir_op(el->m, c->op, a, b);
+    return ir_op(el->m, shared_tie(el, c->op, a, b), a, b);
 }
 
 static Node *elab_conv(Elab *el, const Core *c) {

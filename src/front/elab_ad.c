@@ -311,6 +311,7 @@ Value elab_ad(Elab *el, const Core *c) {
     el->deriv = d.outer;
     el->active = active.outer;
     for (int i = 0; i < d.y.n && !el->m->raw; i++) d.y.leaf[i] = ir_change(el->m, d.y.leaf[i], chosen, &d);
+    for (int i = 0; i < d.y.n && !el->m->strict && !el->m->raw; i++) d.y.leaf[i] = ad_smooth(el->m, d.y.leaf[i]);
     d.y_float = elab_float_leaves(el, d.y, &d.ny);
     elab_at(el, c);
     bool by_result = c->ad == AD_VJP || c->ad == AD_VJP2;
@@ -319,7 +320,7 @@ Value elab_ad(Elab *el, const Core *c) {
     Value v = build(&d, direction);
     for (int i = 0; i < v.n; i++) {
         v.leaf[i] = ir_subst(el->m, v.leaf[i], d.nx, d.x, d.actual);
-        if (el->customs && !el->active) v.leaf[i] = ir_expand(el->m, v.leaf[i]);
+        if (!el->active) v.leaf[i] = ir_expand(el->m, v.leaf[i]);
     }
     return v;
 }

@@ -1,6 +1,8 @@
 // Elaboration: entries, their inputs, checks and results.
 #include "front/elab_internal.h"
 
+#include "ad/ad.h"
+
 #include "fsmc/runtime.h"
 #include "support/vec.h"
 
@@ -214,7 +216,11 @@ static Func *elab_entry(Elab *el, const CoreEntry *e) {
     el->active = NULL;
     el->m->span = e->stored_span.src ? report_place(el->unit, NULL, e->stored_span) : e->span;
     Value out = value_new(el, v.n); // v may be that of a parameter
-    for (int i = 0; i < v.n; i++) out.leaf[i] = e->stored && !el->failed ? ir_conv(el->m, e->stored[i], v.leaf[i]) : v.leaf[i];
+    bool stable = !el->m->raw && !el->m->strict && !el->m->keep_customs && !el->failed;
+    for (int i = 0; i < v.n; i++) {
+        out.leaf[i] = stable ? ad_stable(el->m, v.leaf[i]) : v.leaf[i];
+        if (e->stored && !el->failed) out.leaf[i] = ir_conv(el->m, e->stored[i], out.leaf[i]);
+    }
     v = out;
     el->m->span = e->span;
     int leaf = 0;

@@ -27,6 +27,7 @@ const OpInfo op_info[OP_COUNT] = {
 #define SINGLY        false
 #define OP(name, arity, type, dx, dy, eval_f, eval_i, llvm, fsm, count, cost, lanes, ...)                                          \
     [OP_##name] = {#name, arity, T_##type, COUNT_##count, cost, lanes, fsm},
+#define HELD(name, arity, ...) [OP_##name] = {#name, arity, T_FLT, COUNT_CALL, 40, false, FN(#name)},
 #include "ir/ops.def"
 #undef LANES
 #undef SINGLY

@@ -41,7 +41,8 @@ static inline size_t kind_size(Kind k) { return kind_info[k].size; }      // byt
 typedef enum Op {
 #define NODE(name, doc) OP_##name,
 #include "ir/kinds.def"
-#define OP(name, ...) OP_##name,
+#define OP(name, ...)   OP_##name,
+#define HELD(name, ...) OP_##name,
 #include "ir/ops.def"
     OP_COUNT
 } Op;
@@ -279,6 +280,7 @@ Node *ir_op(Ir *m, Op op, Node *a, Node *b);
     static inline Node *ir_##name(Ir *m, Node *a) { return ir_op(m, OP_##name, a, NULL); }
 #define IR_BUILDER_2(name)                                                                                                         \
     static inline Node *ir_##name(Ir *m, Node *a, Node *b) { return ir_op(m, OP_##name, a, b); }
+#define HELD(name, arity, ...) IR_BUILDER_##arity(name)
 #include "ir/ops.def"
 // Int/Bool -> floating, floating -> Int (towards zero), Float <-> Double, Int32 <-> Int (an error unless it fits). Of an
 // array: elementwise.
@@ -348,7 +350,8 @@ Node *ir_custom(Ir *m, const Loop *loop, Node **inits, Node **bodies);
 Node *ir_result(Ir *m, Node *custom, int k);
 // The number of results of the rule.
 static inline int ir_custom_rule(const Loop *l) { return l->adjoint ? l->nx : l->ny; }
-// e with every result of a custom replaced by its value: no custom is left.
+// e without what is there only while derivatives are built: every result of a custom is replaced by its value, and every HELD
+// operation by its form. (held.c)
 Node *ir_expand(Ir *m, Node *e);
 
 // ---- working with terms

@@ -33,7 +33,11 @@ static Range of_two(const Node *e, int *fuel) {
     case OP_add: return (Range){a.low + b.low, a.high + b.high};
     case OP_sub: return (Range){a.low - b.high, a.high - b.low};
     case OP_mul: return e->args[0] == e->args[1] ? product(magnitude(a), magnitude(a)) : product(a, b);
+    case OP_evenmin:
+    case OP_latermin:
     case OP_min: return (Range){fmin(a.low, b.low), fmin(a.high, b.high)};
+    case OP_evenmax:
+    case OP_latermax:
     case OP_max: return (Range){fmax(a.low, b.low), fmax(a.high, b.high)};
     case OP_hypot: return (Range){(1 - slack) * fmax(magnitude(a).low, magnitude(b).low), INFINITY};
     case OP_div:
@@ -50,8 +54,10 @@ static Range of_one(const Node *e, int *fuel) {
     case OP_cos:
     case OP_tanh:
     case OP_erf: return (Range){-1 - slack, 1 + slack};
+    case OP_softplus:
     case OP_exp:
     case OP_exp2: return (Range){0, INFINITY};
+    case OP_sigmoid: return (Range){0, 1 + slack};
     case OP_cosh: return (Range){1 - slack, INFINITY};
     case OP_neg: a = range(e->args[0], fuel); return (Range){-a.high, -a.low};
     case OP_abs: return magnitude(range(e->args[0], fuel));

@@ -556,6 +556,8 @@ Node *rule_op(Ir *m, Op op, Node *a, Node *b) {
     case OP_exp: return rule_exp(m, a);
     case OP_log: return rule_log(m, a);
     case OP_sqrt: return rule_sqrt(m, a);
+    case OP_evenmin:
+    case OP_evenmax:
     case OP_min:
     case OP_max:
         if (a == b && rule(m, RULE_extreme_same)) return a;

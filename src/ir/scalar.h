@@ -42,6 +42,7 @@ static inline double scalar_op_f(Op op, double x, double y) {
     switch (op) {
 #define NO 0
 #define OP(name, arity, type, dx, dy, eval_f, ...) case OP_##name: return eval_f;
+#define HELD(name, arity, dx, dy, eval_f, ...)     case OP_##name: return eval_f;
 #include "ir/ops.def"
     default: return 0;
     }

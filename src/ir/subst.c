@@ -269,15 +269,6 @@ Node *ir_change(Ir *m, Node *e, Node *(*change)(Ir *m, Node *e, void *data), voi
     return rewritten(ir_changing(m, NULL, change, data), e);
 }
 
-static Node *expanded(Ir *m, Node *e, void *data) {
-    (void)data;
-    if (e->op != OP_result) return e;
-    Node *custom = e->args[0];
-    return ir_custom_put(m, custom, custom->args[custom->u.loop->n + e->u.num]);
-}
-
-Node *ir_expand(Ir *m, Node *e) { return ir_change(m, e, expanded, NULL); }
-
 Node *ir_copy(Ir *m, Node *e) {
     Rewriting *w = ir_changing(m, NULL, NULL, NULL);
     w->r.copy = true;

@@ -1,0 +1,286 @@
+// What is smooth, though it is written by parts that have kinks or overflow, has a form without them before it is differentiated:
+// the rules' derivatives would be wrong at the kink, and no number where a part is infinite. So at x = 0
+//     max x 0 + log1p (exp (-abs x))   is softplus x, whose slope is 1/2 and whose second derivative is 1/4
+//     sqrt x * sqrt x                  is x, of slope 1
+//     cos (abs x)                      is cos x, whose second derivative is -1
+// What is computed is said by HELD rows of ir/ops.def. All engines do this, also with terms as they are written, in which nothing is
+// simplified; so forms are looked for up to the order of terms and factors, and up to signs.
+#include "ad/graph.h"
+
+enum { MOST = 16 }; // terms of a sum, or factors of a product, that are looked at
+
+// A term or factor: c * e, or e.
+typedef struct Part {
+    double c;
+    Node *e;
+} Part;
+
+typedef struct Parts {
+    int n;
+    Part part[MOST];
+} Parts;
+
+static bool is_max(const Node *e) { return e->op == OP_max || e->op == OP_evenmax; }
+static bool is_min(const Node *e) { return e->op == OP_min || e->op == OP_evenmin; }
+
+// Is a = -b?
+static bool opposite(const Node *a, const Node *b) {
+    if (a->op == OP_neg && a->args[0] == b) return true;
+    if (b->op == OP_neg && b->args[0] == a) return true;
+    return a->op == OP_sub && b->op == OP_sub && a->args[0] == b->args[1] && a->args[1] == b->args[0];
+}
+
+static bool same_size(const Node *a, const Node *b) { return a == b || opposite(a, b); }
+
+// e = c * the result, for a literal c.
+static Node *coefficient(Node *e, double *c) {
+    for (;;) {
+        if (e->op == OP_neg) *c = -*c, e = e->args[0];
+        else if (e->op == OP_mul && e->args[0]->op == OP_lit) *c *= e->args[0]->u.real, e = e->args[1];
+        else if (e->op == OP_mul && e->args[1]->op == OP_lit) *c *= e->args[1]->u.real, e = e->args[0];
+        else if (e->op == OP_div && e->args[1]->op == OP_lit && e->args[1]->u.real != 0) *c /= e->args[1]->u.real, e = e->args[0];
+        else return e;
+    }
+}
+
+// ---- products, powers and roots
+
+static bool add_factors(Node *e, Parts *p) {
+    if (e->op == OP_mul) return add_factors(e->args[0], p) && add_factors(e->args[1], p);
+    if (p->n == MOST) return false;
+    p->part[p->n++] = (Part){1, e};
+    return true;
+}
+
+// The square of a root, a size, or the length of a vector in the plane; NULL for what has no kink.
+static Node *square_of(Ir *m, const Node *e) {
+    Node *x = e->nargs ? e->args[0] : NULL;
+    if (e->op == OP_sqrt) return x;
+    if (e->op == OP_abs) return ir_mul(m, x, x);
+    return e->op == OP_hypot ? ir_add(m, ir_mul(m, x, x), ir_mul(m, e->args[1], e->args[1])) : NULL;
+}
+
+static Node *of_product(Ir *m, Node *e) {
+    Parts p = {0};
+    bool found = false;
+    if (!add_factors(e, &p)) return e;
+    for (int i = 0; i < p.n; i++)
+        for (int k = i + 1; k < p.n; k++) {
+            Node *square = p.part[i].e == p.part[k].e ? square_of(m, p.part[i].e) : NULL;
+            if (!square) continue;
+            p.part[i].e = square;
+            p.part[k] = p.part[--p.n];
+            found = true;
+            break;
+        }
+    if (!found) return e;
+    Node *product = p.part[0].e;
+    for (int i = 1; i < p.n; i++) product = ir_mul(m, product, p.part[i].e);
+    return product;
+}
+
+// e ** k
+static Node *power(Ir *m, Node *e, int64_t k) { return k == 1 ? e : ir_powi(m, e, ir_int(m, k)); }
+
+static Node *of_power(Ir *m, Node *e) {
+    const Node *x = e->args[0], *y = e->args[1];
+    double k = y->op != OP_lit ? 0 : y->kind == KIND_INT ? (double)y->u.num : y->u.real;
+    if (k < 2 || k > 64 || k != (double)(int64_t)k) return e;
+    if (x->op == OP_cbrt && (int64_t)k % 3 == 0) return power(m, x->args[0], (int64_t)k / 3);
+    Node *square = (int64_t)k % 2 == 0 ? square_of(m, x) : NULL;
+    return square ? power(m, square, (int64_t)k / 2) : e;
+}
+
+// sqrt (x * x) is abs x, and of a fourth power there is no kink.
+static Node *of_root(Ir *m, Node *e) {
+    const Node *x = e->args[0];
+    int64_t k;
+    if (x->op == OP_mul && x->args[0] == x->args[1]) return ir_abs(m, x->args[0]);
+    if (x->op != OP_powi || !ir_is_int_lit(x->args[1], &k) || k < 2 || k % 2 || k > 64) return e;
+    return k % 4 == 0 ? power(m, x->args[0], k / 2) : power(m, ir_abs(m, x->args[0]), k / 2);
+}
+
+// ---- exponentials
+
+// x if e is exp x
+static Node *exponent(const Node *e) { return e->op == OP_exp ? e->args[0] : NULL; }
+
+// x if e is 1 + exp x
+static Node *one_plus_exp(const Node *e) {
+    if (e->op != OP_add) return NULL;
+    for (int k = 0; k < 2; k++)
+        if (ir_is_lit(e->args[k], 1) && exponent(e->args[1 - k])) return exponent(e->args[1 - k]);
+    return NULL;
+}
+
+// Is e exp *x + exp *y, or the difference?
+static bool two_exponentials(const Node *e, Op op, Node **x, Node **y) {
+    if (e->op != op || !exponent(e->args[0]) || !exponent(e->args[1])) return false;
+    *x = exponent(e->args[0]), *y = exponent(e->args[1]);
+    return true;
+}
+
+// x if e is 1 / (1 + exp (-x)), or 1 less that of -x
+static Node *sigmoid_of(Ir *m, const Node *e) {
+    if (e->op == OP_sigmoid) return e->args[0];
+    bool of_one = (e->op == OP_div || e->op == OP_sub) && ir_is_lit(e->args[0], 1);
+    Node *x = !of_one ? NULL : e->op == OP_div ? one_plus_exp(e->args[1]) : sigmoid_of(m, e->args[1]);
+    return x ? ir_neg(m, x) : NULL;
+}
+
+static Node *of_quotient(Ir *m, Node *e, bool value) {
+    Node *a = e->args[0], *b = e->args[1], *x = one_plus_exp(b), *y, *z, *w;
+    if (x && exponent(a) == x) return ir_sigmoid(m, x);
+    if (x && value) return e;
+    if (x) return ir_is_lit(a, 1) ? ir_sigmoid(m, ir_neg(m, x)) : ir_mul(m, a, ir_sigmoid(m, ir_neg(m, x)));
+    if (!two_exponentials(b, OP_add, &x, &y)) return e;
+    if (exponent(a) == x) return ir_sigmoid(m, ir_sub(m, x, y));
+    if (exponent(a) == y) return ir_sigmoid(m, ir_sub(m, y, x));
+    if (!two_exponentials(a, OP_sub, &z, &w) || !((z == x && w == y) || (z == y && w == x))) return e;
+    return ir_tanh(m, ir_mul(m, ir_real(m, e->kind, 0.5), ir_sub(m, z, w)));
+}
+
+static Node *of_log(Ir *m, Node *e) {
+    double c = 1;
+    Node *a = e->args[0], *core = coefficient(a, &c), *x = one_plus_exp(a), *y;
+    if (x) return ir_softplus(m, x);
+    Node *s = sigmoid_of(m, a);
+    if (s) return ir_neg(m, ir_softplus(m, ir_neg(m, s)));
+    if (a->op == OP_sub && ir_is_lit(a->args[0], 1) && exponent(a->args[1])) return ir_log1mexp(m, exponent(a->args[1]));
+    if (c <= 0 || !two_exponentials(core, OP_add, &x, &y)) return e;
+    Node *sum = ir_logaddexp(m, x, y);
+    return c == 1 ? sum : ir_add(m, ir_log(m, ir_real(m, e->kind, c)), sum);
+}
+
+static Node *of_log1p(Ir *m, Node *e) {
+    Node *a = e->args[0], *x = exponent(a);
+    if (x) return ir_softplus(m, x);
+    return a->op == OP_neg && exponent(a->args[0]) ? ir_log1mexp(m, exponent(a->args[0])) : e;
+}
+
+// ---- sums
+
+// x if e is max x 0, written in any way; `c` times -max x 0 is min (-x) 0.
+static Node *ramp(Ir *m, Node *e, double *c) {
+    if (is_max(e) || is_min(e)) {
+        int k = ir_is_zero(e->args[0]) ? 1 : ir_is_zero(e->args[1]) ? 0 : -1;
+        if (k < 0) return NULL;
+        if (is_max(e)) return e->args[k];
+        *c = -*c;
+        return ir_neg(m, e->args[k]);
+    }
+    if (e->op == OP_add) { // x + abs x is twice that
+        for (int k = 0; k < 2; k++)
+            if (e->args[k]->op == OP_abs && same_size(e->args[k]->args[0], e->args[1 - k])) return *c *= 2, e->args[1 - k];
+        return NULL;
+    }
+    Node *x = e->op == OP_bracket ? e->args[1] : e->op == OP_select && ir_is_zero(e->args[2]) ? e->args[1] : NULL;
+    if (!x || e->rank || (e->args[0]->op != OP_lt && e->args[0]->op != OP_le)) return NULL;
+    return ir_is_zero(e->args[0]->args[0]) && e->args[0]->args[1] == x ? x : NULL;
+}
+
+static bool add_terms(Ir *m, Node *e, double c, Parts *p) {
+    e = coefficient(e, &c);
+    bool sum = e->op == OP_add || e->op == OP_sub;
+    if (sum && !ramp(m, e, &(double){0})) return add_terms(m, e->args[0], c, p) && add_terms(m, e->args[1], e->op == OP_sub ? -c : c, p);
+    if (p->n == MOST) return false;
+    p->part[p->n++] = (Part){c, e};
+    return true;
+}
+
+static Node *times(Ir *m, double c, Node *e) {
+    return c == 1 ? e : c == -1 ? ir_neg(m, e) : ir_mul(m, ir_real(m, e->kind, c), e);
+}
+
+static Node *sum_of(Ir *m, const Parts *p) {
+    Node *e = NULL;
+    for (int i = 0; i < p->n; i++) {
+        double c = p->part[i].c;
+        if (e && c < 0) e = ir_sub(m, e, times(m, -c, p->part[i].e));
+        else e = e ? ir_add(m, e, times(m, c, p->part[i].e)) : times(m, c, p->part[i].e);
+    }
+    return e;
+}
+
+// What the term t is together with c * log (1 + exp (-abs z)): softplus or logaddexp, or NULL.
+static Node *joined(Ir *m, Part t, double c, Node *z) {
+    Node *x = ramp(m, t.e, &t.c);
+    if (x) return t.c == c && same_size(x, z) ? ir_softplus(m, x) : NULL;
+    if (!is_max(t.e) || t.c != c || z->op != OP_sub) return NULL;
+    Node *a = t.e->args[0], *b = t.e->args[1];
+    bool differ = (z->args[0] == a && z->args[1] == b) || (z->args[0] == b && z->args[1] == a);
+    return differ ? ir_logaddexp(m, a, b) : NULL;
+}
+
+// The half of z and that of its size are a ramp, too: then those terms are one.
+static void join_halves(Ir *m, Parts *p, const Node *z) {
+    for (int i = 0; i < p->n; i++)
+        for (int k = 0; k < p->n; k++) {
+            const Node *a = p->part[k].e;
+            if (i == k || p->part[i].c != p->part[k].c || a->op != OP_abs || !same_size(a->args[0], p->part[i].e)) continue;
+            if (!same_size(p->part[i].e, z)) continue;
+            p->part[i] = (Part){2 * p->part[i].c, ir_evenmax(m, p->part[i].e, ir_zero(m, a->kind))};
+            p->part[k] = p->part[--p->n];
+            return;
+        }
+}
+
+// log (1 + exp (-abs z)), which is softplus by now, and the ramp beside it.
+static Node *of_sum(Ir *m, Node *e) {
+    Parts p = {0};
+    if (!add_terms(m, e, 1, &p)) return e;
+    for (int i = 0; i < p.n; i++) {
+        double sign = 1;
+        const Node *s = p.part[i].e, *abs = s->op == OP_softplus ? coefficient(s->args[0], &sign) : NULL;
+        if (!abs || sign != -1 || abs->op != OP_abs) continue;
+        Node *z = abs->args[0];
+        double c = p.part[i].c;
+        join_halves(m, &p, z);
+        for (int k = 0; k < p.n; k++) {
+            Node *one = p.part[k].e != s ? joined(m, p.part[k], c, z) : NULL;
+            if (!one) continue;
+            for (i = 0; p.part[i].e != s;) i++;
+            p.part[i].e = one;
+            p.part[k] = p.part[--p.n];
+            return sum_of(m, &p);
+        }
+    }
+    Node *x = sigmoid_of(m, e);
+    return x ? ir_sigmoid(m, x) : e;
+}
+
+// ---- all of them
+
+static Node *smooth(Ir *m, Node *e, void *data) {
+    const bool *value = data;
+    if (!kind_is_float(e->kind) || e->rank) return e;
+    switch (e->op) {
+    case OP_div: return of_quotient(m, e, *value);
+    case OP_log: return of_log(m, e);
+    case OP_log1p: return of_log1p(m, e);
+    default: break;
+    }
+    if (*value) return e;
+    switch (e->op) {
+    case OP_add:
+    case OP_sub: return of_sum(m, e);
+    case OP_mul: return of_product(m, e);
+    case OP_pow:
+    case OP_powi: return of_power(m, e);
+    case OP_sqrt: return of_root(m, e);
+    case OP_cos:
+    case OP_cosh: return e->args[0]->op == OP_abs ? ir_op(m, e->op, e->args[0]->args[0], NULL) : e;
+    case OP_abs: return ir_range(e->args[0]).low >= 0 ? e->args[0] : e;
+    default: return e;
+    }
+}
+
+Node *ad_smooth(Ir *m, Node *e) { return ir_change(m, e, smooth, &(bool){false}); }
+
+Node *ad_stable(Ir *m, Node *e) { return ir_expand(m, ir_change(m, e, smooth, &(bool){true})); }
+
+Node **ad_smooth_all(Ir *m, int n, Node *const *y) {
+    Node **out = ARENA_ARRAY(m->arena, Node *, n + 1);
+    for (int i = 0; i < n; i++) out[i] = ad_smooth(m, y[i]);
+    return out;
+}
