@@ -128,6 +128,8 @@ typedef struct Lower {
     Map extremes;            // Node -> the argmin or argmax at which it is the body (extreme.c)
     VEC(ResultUse) uses;     // of their array results, by what; NULL: the function's result
     Buf **inputs, **outputs; // of the function, by number; NULL for scalar inputs
+    const Func *func;
+    bool *read; // by output: others read it, so that it is made first, where it belongs
 } Lower;
 
 // If the access, in loops around[] inside of `loop`, is to the elements of one row of an array for each iteration of `loop`:

@@ -177,10 +177,18 @@ static void emit_scalar_task(Lower *l, Task *t) {
     s->own = own, s->nown = t->nsums;
 }
 
+// Are all elements of e the same literal?
+static bool is_filled(const Node *e) {
+    while (e->op == OP_gen) e = e->args[0];
+    return e->op == OP_lit;
+}
+
 // A whole array that is in memory already.
 static bool copies(Lower *l, Task *t) {
     Node *e = t->e;
-    if (t->kind != TASK_STORE || e->rank == 0 || e->op == OP_gen || e->op == OP_sum) return false;
+    if (t->kind != TASK_STORE || e->rank == 0) return false;
+    bool made = e->op == OP_gen || e->op == OP_sum;
+    if (made && (t->nidx || is_filled(e) || !lower_known_array(l, e))) return false;
     if (t->nidx == 0 && e->op != OP_pack) {
         Buf *src = lower_array(l, e);
         if (src == t->buf) return true; // a loop's state lives there
@@ -357,7 +365,16 @@ static void explain_array(Lower *l, Node *e) {
     str_free(&s);
 }
 
+// The result that e is, if other results read it.
+static Buf *result_of(Lower *l, const Node *e) {
+    for (int k = 0; l->read && l->scope == l->root && k < l->func->noutputs; k++)
+        if (l->read[k] && l->func->outputs[k] == e) return l->outputs[k];
+    return NULL;
+}
+
 Buf *lower_new_array(Lower *l, Node *e) {
+    Buf *result = result_of(l, e);
+    if (result) return result;
     Temp *extent = ARENA_ARRAY(l->arena, Temp, e->rank);
     for (int k = 0; k < e->rank; k++) {
         extent[k] = lower_extent(l, e, k);

@@ -303,10 +303,29 @@ static void make_outputs(Lower *l, const Func *f) {
     }
 }
 
+// Do other results read elements of result i? (The first of equal ones is meant.)
+static bool is_read(Lower *l, const Func *f, int i) {
+    Node *e = f->outputs[i];
+    bool is = false;
+    for (int k = 0; k < i; k++)
+        if (f->outputs[k] == e) return false;
+    for (int k = 0; k < f->noutputs && e->op == OP_gen && !is; k++) is = f->outputs[k] != e && reach(l->reach, f->outputs[k], e);
+    return is;
+}
+
+// An array that is a result, and that others read, is made as that and then read there.
 static void lower_outputs(Lower *l, const Func *f) {
     Task *tasks = ARENA_ARRAY(l->arena, Task, f->noutputs);
-    for (int i = 0; i < f->noutputs; i++) tasks[i] = (Task){.kind = TASK_STORE, .buf = l->outputs[i], .e = f->outputs[i]};
-    lower_tasks(l, f->noutputs, tasks);
+    int n = 0;
+    l->func = f;
+    l->read = ARENA_ARRAY(l->arena, bool, f->noutputs + 1);
+    for (int i = 0; i < f->noutputs; i++) l->read[i] = is_read(l, f, i);
+    for (int i = 0; i < f->noutputs; i++)
+        if (l->read[i]) lower_array(l, f->outputs[i]);
+    for (int i = 0; i < f->noutputs; i++)
+        if (!l->read[i] || lower_known_array(l, f->outputs[i]) != l->outputs[i])
+            tasks[n++] = (Task){.kind = TASK_STORE, .buf = l->outputs[i], .e = f->outputs[i]};
+    lower_tasks(l, n, tasks);
 }
 
 static bool is_partial(const Func *f) {
