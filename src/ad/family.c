@@ -116,7 +116,6 @@ static void second_order(Derive *d, Family *out, Node **tan, Node **adj) {
 
 // The entry itself, without what was kept for derivatives.
 static Func *expanded(Func *f) {
-    if (!f->ir->keep_customs) return f;
     Func *g = arena_copy(f->ir->arena, f, sizeof *f);
     g->outputs = ARENA_ARRAY(f->ir->arena, Node *, f->noutputs + 1);
     for (int i = 0; i < f->noutputs; i++) g->outputs[i] = ir_expand(f->ir, f->outputs[i]);

@@ -160,6 +160,12 @@ static Node *of_log1p(Ir *m, Node *e) {
 
 // ---- sums
 
+// Does c say that x is positive, or that it is negative? What it says of 0 is all the same.
+static bool is_sign(const Node *c, const Node *x, bool positive) {
+    if (c->op == OP_not) return is_sign(c->args[0], x, !positive);
+    return (c->op == OP_lt || c->op == OP_le) && ir_is_zero(c->args[!positive]) && c->args[positive] == x;
+}
+
 // x if e is max x 0, written in any way; `c` times -max x 0 is min (-x) 0.
 static Node *ramp(Ir *m, Node *e, double *c) {
     if (is_max(e) || is_min(e)) {
@@ -174,9 +180,10 @@ static Node *ramp(Ir *m, Node *e, double *c) {
             if (e->args[k]->op == OP_abs && same_size(e->args[k]->args[0], e->args[1 - k])) return *c *= 2, e->args[1 - k];
         return NULL;
     }
-    Node *x = e->op == OP_bracket ? e->args[1] : e->op == OP_select && ir_is_zero(e->args[2]) ? e->args[1] : NULL;
-    if (!x || e->rank || (e->args[0]->op != OP_lt && e->args[0]->op != OP_le)) return NULL;
-    return ir_is_zero(e->args[0]->args[0]) && e->args[0]->args[1] == x ? x : NULL;
+    if (e->op == OP_bracket) return is_sign(e->args[0], e->args[1], true) ? e->args[1] : NULL;
+    if (e->op != OP_select) return NULL;
+    if (ir_is_zero(e->args[2]) && is_sign(e->args[0], e->args[1], true)) return e->args[1];
+    return ir_is_zero(e->args[1]) && is_sign(e->args[0], e->args[2], false) ? e->args[2] : NULL;
 }
 
 static bool add_terms(Ir *m, Node *e, double c, Parts *p) {
@@ -202,12 +209,12 @@ static Node *sum_of(Ir *m, const Parts *p) {
     return e;
 }
 
-// What the term t is together with c * log (1 + exp (-abs z)): softplus or logaddexp, or NULL.
-static Node *joined(Ir *m, Part t, double c, Node *z) {
-    Node *x = ramp(m, t.e, &t.c);
-    if (x) return t.c == c && same_size(x, z) ? ir_softplus(m, x) : NULL;
-    if (!is_max(t.e) || t.c != c || z->op != OP_sub) return NULL;
-    Node *a = t.e->args[0], *b = t.e->args[1];
+// What t.e is together with log (1 + exp (-abs z)): softplus or logaddexp, or NULL. Its coefficient is then t->c.
+static Node *joined(Ir *m, Part *t, const Node *z) {
+    Node *x = ramp(m, t->e, &t->c);
+    if (x) return same_size(x, z) ? ir_softplus(m, x) : NULL;
+    if (!is_max(t->e) || z->op != OP_sub) return NULL;
+    Node *a = t->e->args[0], *b = t->e->args[1];
     bool differ = (z->args[0] == a && z->args[1] == b) || (z->args[0] == b && z->args[1] == a);
     return differ ? ir_logaddexp(m, a, b) : NULL;
 }
@@ -225,28 +232,41 @@ static void join_halves(Ir *m, Parts *p, const Node *z) {
         }
 }
 
-// log (1 + exp (-abs z)), which is softplus by now, and the ramp beside it.
-static Node *of_sum(Ir *m, Node *e) {
-    Parts p = {0};
-    if (!add_terms(m, e, 1, &p)) return e;
-    for (int i = 0; i < p.n; i++) {
-        double sign = 1;
-        const Node *s = p.part[i].e, *abs = s->op == OP_softplus ? coefficient(s->args[0], &sign) : NULL;
-        if (!abs || sign != -1 || abs->op != OP_abs) continue;
-        Node *z = abs->args[0];
-        double c = p.part[i].c;
-        join_halves(m, &p, z);
-        for (int k = 0; k < p.n; k++) {
-            Node *one = p.part[k].e != s ? joined(m, p.part[k], c, z) : NULL;
-            if (!one) continue;
-            for (i = 0; p.part[i].e != s;) i++;
-            p.part[i].e = one;
-            p.part[k] = p.part[--p.n];
-            return sum_of(m, &p);
+// z if e is log (1 + exp (-abs z)), which is softplus by now.
+static Node *decay(const Node *e) {
+    double sign = 1;
+    const Node *abs = e->op == OP_softplus ? coefficient(e->args[0], &sign) : NULL;
+    return abs && sign == -1 && abs->op == OP_abs ? abs->args[0] : NULL;
+}
+
+// Joins a ramp to as much as it needs of a decay. False if there is none.
+static bool join(Ir *m, Parts *p) {
+    for (int i = 0; i < p->n; i++) {
+        const Node *s = p->part[i].e, *z = decay(s);
+        if (!z) continue;
+        join_halves(m, p, z);
+        for (i = 0; p->part[i].e != s;) i++;
+        for (int k = 0; k < p->n; k++) {
+            Part t = p->part[k];
+            Node *one = k != i ? joined(m, &t, z) : NULL;
+            double rest = one ? p->part[i].c - t.c : 0;
+            if (!one || rest * t.c < 0) continue; // it needs more
+            p->part[k] = (Part){t.c, one};
+            p->part[i].c = rest;
+            if (rest == 0) p->part[i] = p->part[--p->n];
+            return true;
         }
     }
-    Node *x = sigmoid_of(m, e);
-    return x ? ir_sigmoid(m, x) : e;
+    return false;
+}
+
+static Node *of_sum(Ir *m, Node *e) {
+    Parts p = {0};
+    bool found = false;
+    if (!add_terms(m, e, 1, &p)) return e;
+    while (join(m, &p)) found = true;
+    Node *x = found ? NULL : sigmoid_of(m, e);
+    return found ? sum_of(m, &p) : x ? ir_sigmoid(m, x) : e;
 }
 
 // ---- all of them

@@ -13,7 +13,7 @@ const KindInfo kind_info[] = {
 
 enum { EXTERN_COST = 40 }; // that of a dear function
 
-const OpInfo op_info[OP_COUNT] = {
+const OpInfo op_info[OP_ALL] = {
 // clang-format off
 #define NODE(name, doc)                                                                                                \
     [OP_##name] = {#name,   0,                                      T_NUM, OP_##name == OP_extern ? COUNT_CALL : COUNT_FREE, \

@@ -41,10 +41,14 @@ static inline size_t kind_size(Kind k) { return kind_info[k].size; }      // byt
 typedef enum Op {
 #define NODE(name, doc) OP_##name,
 #include "ir/kinds.def"
-#define OP(name, ...)   OP_##name,
-#define HELD(name, ...) OP_##name,
+#define OP(name, ...) OP_##name,
 #include "ir/ops.def"
-    OP_COUNT
+    OP_COUNT,
+    OP_LAST = OP_COUNT - 1,
+#define OP(...)
+#define HELD(name, ...) OP_##name, // there while derivatives are built
+#include "ir/ops.def"
+    OP_ALL
 } Op;
 
 // Properties of an elementwise operation (a row of ops.def).
@@ -67,7 +71,7 @@ typedef struct OpInfo {
     const char *sym; // symbol or function name in F̃
     int prec;        // precedence of an infix symbol
 } OpInfo;
-extern const OpInfo op_info[OP_COUNT];
+extern const OpInfo op_info[OP_ALL];
 static inline bool op_is_elementwise(Op op) { return op_info[op].arity > 0; }
 
 typedef struct Ir Ir;

@@ -365,16 +365,7 @@ static void explain_array(Lower *l, Node *e) {
     str_free(&s);
 }
 
-// The result that e is, if other results read it.
-static Buf *result_of(Lower *l, const Node *e) {
-    for (int k = 0; l->read && l->scope == l->root && k < l->func->noutputs; k++)
-        if (l->read[k] && l->func->outputs[k] == e) return l->outputs[k];
-    return NULL;
-}
-
 Buf *lower_new_array(Lower *l, Node *e) {
-    Buf *result = result_of(l, e);
-    if (result) return result;
     Temp *extent = ARENA_ARRAY(l->arena, Temp, e->rank);
     for (int k = 0; k < e->rank; k++) {
         extent[k] = lower_extent(l, e, k);
@@ -383,6 +374,13 @@ Buf *lower_new_array(Lower *l, Node *e) {
     }
     explain_array(l, e);
     return lower_buf(l, BUF_TEMP, e->kind, e->rank, extent, NULL);
+}
+
+// Where e is to be made and read: the result that it is, if other results read it, or a new array.
+static Buf *array_for(Lower *l, Node *e) {
+    for (int k = 0; l->read && l->scope == l->root && k < l->func->noutputs; k++)
+        if (l->read[k] && l->func->outputs[k] == e) return l->outputs[k];
+    return lower_new_array(l, e);
 }
 
 // A sum of arrays is zero first, and then added up in place.
@@ -415,7 +413,7 @@ static Member member_for(Lower *l, Node *e) {
         mb.cell = lower_cell(l, e->kind, zero(l, e->kind));
         mb.task = (Task){.kind = TASK_ACC, .cell = mb.cell, .e = e};
     } else {
-        mb.buf = lower_new_array(l, e);
+        mb.buf = array_for(l, e);
         if (e->op == OP_sum) fill(l, mb.buf);
         mb.task = (Task){.kind = e->op == OP_sum ? TASK_ADD : TASK_STORE, .buf = mb.buf, .e = e};
     }
@@ -756,7 +754,7 @@ static Buf *fill_together(Lower *l, Node *e) {
     }
     if (n == 1) return NULL;
     Task tasks[MOST];
-    for (int k = 0; k < n; k++) tasks[k] = (Task){.kind = TASK_STORE, .buf = lower_new_array(l, with[k]), .e = with[k]};
+    for (int k = 0; k < n; k++) tasks[k] = (Task){.kind = TASK_STORE, .buf = array_for(l, with[k]), .e = with[k]};
     for (int k = 0; k < n; k++) lower_push_busy(l, with[k]);
     lower_tasks(l, n, tasks);
     lower_pop_busy(l, busy);
@@ -778,7 +776,7 @@ static Buf *fill_new(Lower *l, Node *e) {
         emit_shared(l, e);
         return map_get(&l->scope->arrays, e);
     }
-    Task t = {.kind = TASK_STORE, .buf = lower_new_array(l, e), .e = e};
+    Task t = {.kind = TASK_STORE, .buf = array_for(l, e), .e = e};
     lower_tasks(l, 1, &t);
     return t.buf;
 }

@@ -482,7 +482,7 @@ static void one_op(Prog *p) {
     const double ys[] = {0.83, 0.43, 1.7};
     const int64_t powers[] = {3, -2, 0};
     Node *n = size(p, "n", 3), *x = vector(p, "x", n, 3);
-    for (int k = 0; k < 3; k++) xs[k] += current_op == OP_acosh; // whose domain begins at 1
+    for (int k = 0; k < 3; k++) xs[k] += (current_op == OP_acosh) - (current_op == OP_log1mexp); // their domains begin at 1 and end at 0
     set(p, x, xs);
     INDEX(i, n);
     OpType type = op_info[current_op].type;
@@ -501,7 +501,7 @@ static void one_op(Prog *p) {
 }
 
 static void check_ops(void) {
-    for (Op op = 0; op < OP_COUNT; op++) {
+    for (Op op = 0; op < OP_ALL; op++) {
         OpType type = op_info[op].type;
         if (!op_is_elementwise(op) || type == T_INT || type == T_CMP || type == T_LOGIC) continue;
         report("partials of ", op_info[op].name, row_has_partials(op));
