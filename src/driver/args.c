@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L
 #include "driver/args.h"
 
 #include "driver/file.h"
@@ -8,6 +9,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct Args {
     Arena *arena;
@@ -139,21 +141,33 @@ static bool read_all(Args *a, const Source *text, json_t *all) {
     return ok;
 }
 
-// From the place of the call. Or what is missing, from the text, or without one from standard input, unless the program was there.
-static bool read_rest(Args *a, const Options *opt, size_t missing, const Source *text) {
+// Whether standard input has arguments. A terminal has them if a call cannot do without.
+static bool has_input(const Options *opt, bool needed) {
+    return opt->file && strcmp(opt->file, "-") && (needed || !isatty(STDIN_FILENO));
+}
+
+// From the place of the call. Or what is missing, from the text, or without one from standard input, which is read once, however
+// many calls or entries have arguments there.
+static bool read_rest(Args *a, Compilation *c, const Source *text, bool needed) {
+    size_t all, missing;
     if (a->at.src) return read_all(a, a->at.src, json_parse_piece(a->diag, a->at));
-    if (!missing || (!text && !strcmp(opt->file, "-"))) return true;
-    if (!text) text = file_read(a->arena, a->diag, "-");
+    count_arguments(a, &all, &missing);
+    if (!missing || (!text && !has_input(c->opt, needed))) return true;
+    if (!text && !c->input) c->input = file_read(c->arena, a->diag, "-");
+    if (!text) text = c->input;
     return text && (is_blank(text) || read_all(a, text, json_parse(a->diag, text)));
 }
 
-static bool collect(Args *a, const Options *opt, const Source *text) {
+// What the words say, and then the rest; `needed`: a call needs all arguments.
+static bool collect(Args *a, Compilation *c, const Source *text, bool needed) {
     bool ok = true;
-    for (int i = 0; i < opt->words.len; i++) ok &= read_word(a, opt->words.data[i]);
-    if (!ok) return false;
-    size_t all, missing;
-    count_arguments(a, &all, &missing);
-    if (!read_rest(a, opt, missing, text)) return false;
+    for (int i = 0; i < c->opt->words.len; i++) ok &= read_word(a, c->opt->words.data[i]);
+    return ok && read_rest(a, c, text, needed);
+}
+
+// Reports arguments that are missing.
+static bool complete(Args *a) {
+    bool ok = true;
     for (int k = 0; k < a->func->nparams; k++) {
         if (a->param[k]) continue;
         if (!takes_argument(a, k)) {
@@ -391,17 +405,15 @@ Tensor *args_read(Compilation *c, const Func *f) { return args_read_text(c, f, N
 
 Tensor *args_read_text(Compilation *c, const Func *f, const Source *text) {
     Args a = args_open(c, f, nowhere);
-    return args_close(&a, collect(&a, c->opt, text) && convert(&a));
+    return args_close(&a, collect(&a, c, text, true) && complete(&a) && convert(&a));
 }
 
 Tensor *args_read_piece(Compilation *c, const Func *f, Span at) {
     Args a = args_open(c, f, at);
-    return args_close(&a, collect(&a, c->opt, NULL) && convert(&a));
+    return args_close(&a, collect(&a, c, NULL, true) && complete(&a) && convert(&a));
 }
 
 Tensor *args_fill(Compilation *c, const Func *f, const ArgsFill *how) {
     Args a = args_open(c, f, nowhere);
-    bool ok = true;
-    for (int i = 0; i < c->opt->words.len; i++) ok &= read_word(&a, c->opt->words.data[i]);
-    return args_close(&a, ok && convert_some(&a, how));
+    return args_close(&a, collect(&a, c, NULL, false) && convert_some(&a, how));
 }

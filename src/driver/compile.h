@@ -22,6 +22,7 @@ typedef struct Compilation {
     Explain *explain;    // NULL without --explain
     struct Rules *rules; // NULL without --explain=rules, --disable-rule and --fuel
     const Source *src;
+    const Source *input; // standard input, once arguments have been read there
     Unit *unit;                 // of an F̃ source
     const CoreProgram *program; // of an F̃ source, typed; NULL for textual IR
     VEC(Ir *) irs;
