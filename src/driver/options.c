@@ -1,6 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "driver/options.h"
 
+#include "driver/emit.h"
+#include "driver/file.h"
 #include "driver/options_table.h"
 #include "driver/passes.h"
 #include "driver/response.h"
@@ -537,12 +539,32 @@ static bool to_console(const Options *o) {
     return k != EMIT_COUNT && emit_rows[k].place == PLACE_CONSOLE;
 }
 
-// What a GPU is for: a file that ends in .cu, or the kind.
+// What stands from the last dot on.
+static const char *last_suffix(const char *path) {
+    const char *dot = strrchr(file_base(path), '.');
+    return dot ? dot : "";
+}
+
+// Without --emit, the name of the output says what it is: what is no object is not written into a file as one. A device, a pipe and
+// standard output have no such name.
+static bool choose_kind(OptionReader *r) {
+    Options *o = r->o;
+    if (!o->output || r->given_kinds || !strcmp(o->output, "-") || !emit_is_regular(o->output)) return true;
+    const char *suffix = last_suffix(o->output);
+    for (int k = 0; k < EMIT_COUNT; k++) {
+        if (strcmp(suffix, last_suffix(emit_rows[k].suffix))) continue;
+        o->emit = 1u << k;
+        return true;
+    }
+    wrong(r, "-o %s does not say what is written; names end in", o->output);
+    for (int k = 0; k < EMIT_COUNT; k++)
+        wrong(r, "%s %s (%s)", k ? "," : "", last_suffix(emit_rows[k].suffix), emit_rows[k].name);
+    return wrong(r, "; --emit=KIND goes with any name");
+}
+
+// What a GPU is for: the kind.
 static bool check_target(OptionReader *r) {
     Options *o = r->o;
-    size_t n = o->output ? strlen(o->output) : 0;
-    bool obj = !r->given_kinds && n >= 3 && !strcmp(o->output + n - 3, ".cu");
-    if (o->target == TARGET_CUDA && obj) o->emit = 1u << EMIT_CUDA;
     if (o->emit & 1u << EMIT_CUDA) o->target = TARGET_CUDA;
     if (o->target == TARGET_CPU && (o->cuda_arch || o->fast_atomics || o->cublas))
         return wrong(r, "--%s goes with --target=cuda", o->cuda_arch ? "cuda-arch" : o->cublas ? "cublas" : "fast-atomics");
@@ -609,7 +631,7 @@ static bool check_operands(OptionReader *r) {
     if (o->in_place && o->fmt_check) return wrong(r, "--in-place and --check exclude each other");
     if (o->command != COMMAND_COMPILE) return true;
     if (!r->plain && meant_command(o->file)) return unknown_command(r, o->file);
-    return check_deps(r) && (o->deps_only || check_output(r));
+    return choose_kind(r) && check_deps(r) && (o->deps_only || check_output(r));
 }
 
 static bool read_words(OptionReader *r) {

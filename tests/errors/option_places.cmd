@@ -6,5 +6,8 @@ try check -o calls.o calls.fsm
 try parse -O2 calls.fsm
 try run --interp --exec calls.fsm square
 echo 'entry f (x: Double) = x' | try -
-try -o calls.h calls.fsm
+try --emit=obj -o calls.h calls.fsm
+try -o "$FSMC_TEST_TMP/calls.exe" calls.fsm
+try -o "$FSMC_TEST_TMP/calls" calls.fsm
+try -M -o calls.mk calls.fsm
 try -o - calls.fsm
