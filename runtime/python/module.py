@@ -85,7 +85,10 @@ _local = _threading.local()
 
 
 class _Context:
-    """The fsm_context of a thread, freed with the thread."""
+    """The fsm_context of a thread, freed with the thread: perhaps when the interpreter has cleared this module, so that the object
+    has all that freeing needs."""
+
+    handle = None  # while there is none
 
     def __init__(self, library):
         self.free = library.fsm_context_free
@@ -94,7 +97,7 @@ class _Context:
             raise FsmMemoryError("out of memory: a context cannot be made")
 
     def __del__(self):
-        if _getattr(self, "handle", None):
+        if self.handle:
             self.free(self.handle)
 
 

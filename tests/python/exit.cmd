@@ -1,0 +1,2 @@
+# A context is freed when the globals of the module are gone, too.
+sh run.sh exit
