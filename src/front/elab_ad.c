@@ -96,7 +96,8 @@ static Node *over_elements(Deriv *d, int n, Var **v, Node *e) {
     return over(d, e->rank, i, element);
 }
 
-// ---- Jacobians: leaf (i, j) is that of the i-th leaf of y by the j-th of x, its shape the one followed by the other
+// ---- Jacobians: leaf (i, j) is that of the i-th leaf of y by the j-th of x, its shape the one followed by the other, its elements of
+// the kind of those of x in either mode
 
 static Node **jacobian_forward(Deriv *d, int ny, Node **y) {
     Node **out = ARENA_ARRAY(d->el->arena, Node *, (size_t)ny * (size_t)d->nx + 1);
@@ -105,7 +106,8 @@ static Node **jacobian_forward(Deriv *d, int ny, Node **y) {
         Var **v = directions(d, d->x[j]);
         dx[j] = one_hot(d, d->x[j], v);
         Node **dy = forward(d, ny, y, dx);
-        for (int i = 0; i < ny; i++) out[i * d->nx + j] = over_elements(d, d->x[j]->rank, v, dy[i]);
+        for (int i = 0; i < ny; i++)
+            out[i * d->nx + j] = ir_conv(d->el->m, d->x[j]->kind, over_elements(d, d->x[j]->rank, v, dy[i]));
     }
     return out;
 }
@@ -284,6 +286,16 @@ static bool too_deep(Elab *el, const Core *c) {
     return false;
 }
 
+// The passes of a mode give what they are passes over, a type is one of the source.
+static void check_kinds(Elab *el, const Core *c, Value v) {
+    int n = type_leaves(c->type), *ranks = ARENA_ARRAY(el->arena, int, n + 1);
+    Kind *kinds = ARENA_ARRAY(el->arena, Kind, n + 1);
+    type_leaf_list(c->type, kinds, ranks);
+    if (n != v.n) fatal_bug("a derivative has %d leaves, its type has %d", v.n, n);
+    for (int i = 0; i < n; i++)
+        if (v.leaf[i]->kind != kinds[i] || v.leaf[i]->rank != ranks[i]) fatal_bug("leaf %d of a derivative is not of its type", i);
+}
+
 // What a loop chooses is differentiated where it was found, not in every iteration.
 static Node *chosen(Ir *m, Node *e, void *data) {
     const Deriv *d = data;
@@ -322,5 +334,6 @@ Value elab_ad(Elab *el, const Core *c) {
         v.leaf[i] = ir_subst(el->m, v.leaf[i], d.nx, d.x, d.actual);
         if (!el->active) v.leaf[i] = ir_expand(el->m, v.leaf[i]);
     }
+    if (!el->failed) check_kinds(el, c, v);
     return v;
 }
