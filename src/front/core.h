@@ -30,6 +30,7 @@ typedef struct CoreVar {
     Type *type;
     Span span;
     Value value;
+    bool carries; // it is used other than in `stopGradient`
 } CoreVar;
 
 // The extents written in a type, parallel to the type: parts of a tuple; for an array, its extent and element.

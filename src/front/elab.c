@@ -233,7 +233,7 @@ static Value elab_block(Elab *el, const Core *c) {
     VEC(Node *) conds = {0};
     for (int i = 0; i < c->nbinds; i++) {
         const CoreBind *b = &c->binds[i];
-        if (b->var) b->var->value = elab(el, b->value);
+        if (b->var) b->var->value = b->var->carries ? elab(el, b->value) : elab_stopped(el, b->value);
         else vec_push(&conds, elab_scalar(el, b->value));
     }
     Value v = elab(el, c->args[0]);
@@ -280,7 +280,7 @@ static Value elab_var(Elab *el, const Core *c) {
 // ---- sizes
 
 static Node *elab_extent(Elab *el, const Core *c) {
-    Value v = elab(el, c->args[0]);
+    Value v = elab_stopped(el, c->args[0]);
     if (c->ival < v.n && v.leaf[c->ival]->rank > c->dim) return v.leaf[c->ival]->shape[c->dim];
     elab_error(el, c, c->span, "an array of empty tuples has no length");
     return ir_int(el->m, 0);
@@ -355,7 +355,7 @@ static Value elab_kind(Elab *el, const Core *c) {
     case CORE_ASSERT: return asserted(el, elab_scalar(el, c->args[0]), c->text, elab(el, c->args[1]));
     case CORE_SAME: return elab_same(el, c);
     case CORE_STOP: {
-        Value a = elab(el, c->args[0]), v = value_new(el, a.n);
+        Value a = elab_stopped(el, c->args[0]), v = value_new(el, a.n);
         for (int i = 0; i < a.n; i++) v.leaf[i] = ir_stop(m, a.leaf[i]);
         return v;
     }

@@ -262,7 +262,7 @@ static bool varies(Node *e, const Node *x) {
 }
 
 void elab_warn_cut(Elab *el, const Core *c, Node *a, const char *name) {
-    for (const Deriv *d = el->deriv; d; d = d->outer)
+    for (const Deriv *d = el->deriv; d != el->cut; d = d->outer)
         for (int i = 0; i < d->nx; i++)
             if (varies(a, d->x[i])) {
                 diag_warning(el->unit->diag, WARN_CUT_DERIVATIVE, report_place(el->unit, c->use, c->span),
@@ -271,6 +271,52 @@ void elab_warn_cut(Elab *el, const Core *c, Node *a, const char *name) {
                 diag_note(el->unit->diag, d->c->span, "when this derivative is built");
                 return;
             }
+}
+
+static void mark(Core *c, bool stopped);
+
+static void mark_spec(const SizeSpec *s, bool stopped) {
+    if (s && s->extent) mark(s->extent, stopped);
+    for (int i = 0; s && i < s->nparts; i++) mark_spec(s->parts[i], stopped);
+}
+
+static void mark_items(const Core *c, bool stopped) {
+    for (int i = 0; i < c->nitems; i++) {
+        Core *const of[] = {c->items[i].at, c->items[i].lo, c->items[i].hi};
+        for (int k = 0; k < 3; k++)
+            if (of[k]) mark(of[k], stopped);
+    }
+}
+
+// Uses come before what they are uses of: a block's body before its bindings, and these backwards.
+static void mark_block(const Core *c, bool stopped) {
+    mark(c->args[0], stopped);
+    for (int i = c->nbinds; i-- > 0;) mark(c->binds[i].value, stopped || (c->binds[i].var && !c->binds[i].var->carries));
+}
+
+static void mark(Core *c, bool stopped) {
+    for (; c; c = c->nargs ? c->args[0] : NULL) { // chains of operators lean to the left
+        if (c->kind == CORE_VAR) c->vars[0]->carries |= !stopped;
+        stopped |= c->kind == CORE_STOP || c->kind == CORE_EXTENT;
+        // A derivative goes through its function, whatever is done with the derivative.
+        for (int i = c->nargs; i-- > 1;) mark(c->args[i], stopped && c->kind != CORE_AD);
+        mark_items(c, stopped);
+        mark_spec(c->spec, stopped);
+        if (c->kind == CORE_BLOCK) {
+            mark_block(c, stopped);
+            return;
+        }
+    }
+}
+
+void elab_mark_carriers(Core *c) { mark(c, false); }
+
+Value elab_stopped(Elab *el, const Core *c) {
+    Deriv *outside = el->cut;
+    el->cut = el->deriv;
+    Value v = elab(el, c);
+    el->cut = outside;
+    return v;
 }
 
 // Have the arrays of the result too many dimensions? Those of the argument and of the function's result add up.

@@ -97,7 +97,7 @@ static void make_rule(Elab *el, CoreExtern *x) {
     e->ir = el->m;
     e->state = x->rule ? RULE_BUILDING : RULE_NONE;
     inner.active = NULL;
-    inner.deriv = NULL;
+    inner.deriv = inner.cut = NULL;
     inner.guarded = inner.keep_uses = 0;
     inner.failed = false;
     make_signature(&inner, x);
@@ -111,6 +111,7 @@ static void make_rule(Elab *el, CoreExtern *x) {
     Active active = {e->n + e->nd, ARENA_ARRAY(el->arena, Node *, e->n + e->nd + 1), NULL};
     for (int i = 0; i < active.n; i++) active.x[i] = i < e->n ? e->x[i] : e->d[i - e->n];
     inner.active = &active;
+    elab_mark_carriers(x->rule);
     Value rule = elab(&inner, x->rule);
     if (!inner.failed) check_rule(&inner, x, rule, result);
     el->failed |= inner.failed;

@@ -212,6 +212,7 @@ static Func *elab_entry(Elab *el, const CoreEntry *e) {
     }
     Active whole = {.x = f->inputs};
     if (el->m->keep_customs) whole.n = f->ninputs, el->active = &whole;
+    elab_mark_carriers(e->body);
     Value v = elab(el, e->body);
     el->active = NULL;
     el->m->span = e->stored_span.src ? report_place(el->unit, NULL, e->stored_span) : e->span;

@@ -29,6 +29,7 @@ typedef struct Elab {
     bool failed;
     bool misshapen;      // a value stands for one that failed: its extents may be wrong
     struct Deriv *deriv; // the derivative whose function is being built, or NULL
+    struct Deriv *cut;   // it and those around it do not go through what is being built, as `stopGradient` says
     Active *active;      // the innermost
     NameUse *uses;       // kept where keep_uses is set
     int keep_uses;
@@ -74,6 +75,10 @@ Value elab_arg_extreme(Elab *el, const Core *c);
 Value elab_ad(Elab *el, const Core *c);
 // Warns if a, whose derivative is cut by the operation c (`int`, `floor`), depends on what is differentiated by.
 void elab_warn_cut(Elab *el, const Core *c, Node *a, const char *name);
+// Marks the variables bound in c that carry derivatives. Others are used in `stopGradient` alone, or for their sizes.
+void elab_mark_carriers(Core *c);
+// Builds what no open derivative goes through.
+Value elab_stopped(Elab *el, const Core *c);
 
 // ---- elab_custom.c
 Value elab_custom(Elab *el, const Core *c);
