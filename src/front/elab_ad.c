@@ -30,7 +30,7 @@ static void ad_failed(Deriv *d, AdError error) {
     Elab *el = d->el;
     Span at = error.at && error.at->span.src ? error.at->span : d->c->span;
     elab_error(el, d->c, at, "%s", error.text);
-    diag_note(el->unit->diag, d->c->span, "when this derivative is built");
+    diag_note(el->unit->diag, report_place(el->unit, d->c->use, d->c->span), "when this derivative is built");
 }
 
 // Tangents of y in the direction dx of x; entries of dx may be NULL. Zeros after an error.
@@ -106,8 +106,10 @@ static Node **jacobian_forward(Deriv *d, int ny, Node **y) {
         Var **v = directions(d, d->x[j]);
         dx[j] = one_hot(d, d->x[j], v);
         Node **dy = forward(d, ny, y, dx);
-        for (int i = 0; i < ny; i++)
-            out[i * d->nx + j] = ir_conv(d->el->m, d->x[j]->kind, over_elements(d, d->x[j]->rank, v, dy[i]));
+        for (int i = 0; i < ny; i++) {
+            Node *block = over_elements(d, d->x[j]->rank, v, dy[i]);
+            out[i * d->nx + j] = block->kind == d->x[j]->kind ? block : ir_conv(d->el->m, d->x[j]->kind, block);
+        }
     }
     return out;
 }
@@ -157,7 +159,7 @@ static void explain_mode(Deriv *d, bool fwd, bool known, Poly nx, Poly ny) {
     if (!explain_wants(m->explain, EXPLAIN_DERIVATIVES)) return;
     ir_print_size(&text[0], poly_node(m, nx));
     ir_print_size(&text[1], poly_node(m, ny));
-    explain(m->explain, EXPLAIN_DERIVATIVES, d->c->span,
+    explain(m->explain, EXPLAIN_DERIVATIVES, report_place(d->el->unit, d->c->use, d->c->span),
             "`jacobian`: %s mode, a pass for each element of the %s (%s; the %s has %s%s)", fwd ? "forward" : "reverse",
             fwd ? "argument" : "result", str_text(&text[!fwd]), fwd ? "result" : "argument", str_text(&text[fwd]),
             known ? "" : ": that this is more is a guess");
@@ -268,7 +270,7 @@ void elab_warn_cut(Elab *el, const Core *c, Node *a, const char *name) {
                 diag_warning(el->unit->diag, WARN_CUT_DERIVATIVE, report_place(el->unit, c->use, c->span),
                              "`%s` is constant between its steps: the derivative is zero here", name);
                 report_uses(el->unit, c->use);
-                diag_note(el->unit->diag, d->c->span, "when this derivative is built");
+                diag_note(el->unit->diag, report_place(el->unit, d->c->use, d->c->span), "when this derivative is built");
                 return;
             }
 }

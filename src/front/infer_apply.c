@@ -127,7 +127,7 @@ Val def_value(Infer *in, Def *d, Span at) {
     }
     c = arena_copy(in->arena, c, sizeof *c);
     if (c->kind == CORE_VAR || c->kind == CORE_PROJ) c->span = at;
-    return (Val){c, NULL};
+    return (Val){core_placed(in, c, at), NULL};
 }
 
 // ---- application
@@ -191,7 +191,7 @@ static Core *apply_closure(Infer *in, Fun *f, int n, const Val *args, Span call)
     env_unbind(in, bound);
     in->env = outside;
     in->use = use;
-    return core_block(in, &binds, body, call);
+    return core_placed(in, core_block(in, &binds, body, call), call);
 }
 
 Core *apply_op(Infer *in, Op op, int n, Core *const *args, Span call) {

@@ -104,6 +104,11 @@ Core *core_block(Infer *in, BindList *binds, Core *body, Span span) {
     return body;
 }
 
+Core *core_placed(Infer *in, Core *c, Span at) {
+    if (c->kind == CORE_ERROR || !report_in_prelude(in->unit, c->span) || report_in_prelude(in->unit, at)) return c;
+    return core_new(in, CORE_BLOCK, at, c->type, 1, &c);
+}
+
 // ---- scopes
 
 void env_bind(Infer *in, const char *name, Val val) {

@@ -453,6 +453,25 @@ static void check_goldens(void) {
     vec_free(&golden);
 }
 
+// What is wrong is the user's: no error or warning has its place in the prelude, which the user has not written.
+static void check_places(void) {
+    Paths files = {0};
+    bool ok = true;
+    list(&files, "tests");
+    for (int i = 0; i < files.len; i++) {
+        if (!ends_with(files.data[i], ".out") && !ends_with(files.data[i], ".err")) continue;
+        for (const char *line = slurp(files.data[i]); line; line = strchr(line, '\n')) {
+            line += *line == '\n';
+            const char *text = on_one_line(line);
+            if (strncmp(text, "prelude/", 8) || (!strstr(text, ": error: ") && !strstr(text, ": warning: "))) continue;
+            ok = false;
+            failed("places", "%s shows a message that is placed in the prelude: %s", files.data[i], text);
+        }
+    }
+    if (ok) puts("ok no message is placed in the prelude");
+    vec_free(&files);
+}
+
 static void check_catalogue(void) {
     const char *text = slurp("docs/errors.md");
     bool ok = true;
@@ -521,6 +540,7 @@ int main(int argc, char **argv) {
     } else {
         read_exceptions();
         check_goldens();
+        check_places();
         check_catalogue();
         check_all_makers(&files);
     }
