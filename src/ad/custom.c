@@ -44,9 +44,9 @@ static bool rule_of(Ir *m, const AdNode *a, Rule *r, AdError *error) {
     r->n = x->n, r->nd = x->nd, r->nrule = x->nrule;
     r->x = x->x, r->d = x->d, r->rule = x->rule;
     r->zero = ARENA_ARRAY(m->arena, Node *, r->nd + 1);
-    for (int i = 0, k = 0; i < r->nd; i++) { // what the directions are directions of
-        while (!r->adjoint && !kind_is_float(r->args[k]->kind)) k++;
-        r->zero[i] = ir_zeros_like(m, r->adjoint ? e : r->args[k++]);
+    for (int i = 0, k = 0; i < r->nd; k++) { // what the directions are directions of
+        Node *of = r->adjoint ? ir_extern_result(m, e, k) : r->args[k];
+        if (kind_is_float(of->kind)) r->zero[i++] = ir_zeros_like(m, of);
     }
     return true;
 }

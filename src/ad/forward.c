@@ -7,7 +7,7 @@ typedef struct Forward {
     AdGraph g;
     Ir *m;
     Node **tan;      // by AdNode.order; of a loop: the loop over states and tangents
-    Node ***results; // of a custom: the tangents of its results
+    Node ***results; // of a custom, or of the call of an extern: the tangents of its results
     AdError *error;
     bool failed;
 } Forward;
@@ -109,12 +109,17 @@ static void custom_tan(Forward *f, const AdNode *a) {
 }
 
 static Node *extern_tan(Forward *f, const AdNode *a) {
-    Node **in = ARENA_ARRAY(f->m->arena, Node *, a->e->nargs), *out = NULL;
-    int n = 0;
-    for (int k = 0; k < a->e->nargs; k++)
-        if (kind_is_float(a->args[k]->kind)) in[n++] = tan_of(f, a->args[k]);
-    if (!ad_custom_tangents(f->m, a, in, &out, f->error)) f->failed = true;
-    return out;
+    const Extern *x = a->e->u.ext;
+    Node ***out = &f->results[ad_graph_call(&f->g, a)->order];
+    if (!*out) {
+        Node **in = ARENA_ARRAY(f->m->arena, Node *, a->e->nargs);
+        int n = 0;
+        for (int k = 0; k < a->e->nargs; k++)
+            if (kind_is_float(a->args[k]->kind)) in[n++] = tan_of(f, a->args[k]);
+        *out = ARENA_ARRAY(f->m->arena, Node *, x->nresults);
+        if (!ad_custom_tangents(f->m, a, in, *out, f->error)) f->failed = true;
+    }
+    return (*out)[ad_extern_floats(x, a->e->result)];
 }
 
 static Node *tangent(const Forward *f, const AdNode *a) {

@@ -87,7 +87,16 @@ static void *grow(Arena *arena, void *data, int n, int *cap, size_t size) {
     return more;
 }
 
+int ad_extern_floats(const Extern *x, int k) {
+    int n = 0;
+    for (int i = 0; i < k; i++) n += kind_is_float(x->results[i].kind);
+    return n;
+}
+
+AdNode *ad_graph_call(const AdGraph *g, const AdNode *a) { return map_get(&g->calls, ir_extern_result(g->m, a->e, 0)); }
+
 static void append(AdGraph *g, AdNode *a) {
+    if (a->e->op == OP_extern && !a->is_x && !ad_graph_call(g, a)) map_put(&g->calls, ir_extern_result(g->m, a->e, 0), a);
     g->order = grow(g->m->arena, g->order, g->n, &g->cap, sizeof *g->order);
     a->order = g->n;
     g->order[g->n++] = a;
@@ -243,4 +252,5 @@ void ad_graph_build(AdGraph *g, Ir *m, int ny, Node *const *y, int nx, Node *con
 void ad_graph_free(AdGraph *g) {
     map_free(&g->nodes);
     map_free(&g->renamed);
+    map_free(&g->calls);
 }

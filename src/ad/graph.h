@@ -40,6 +40,7 @@ typedef struct AdGraph {
     int n, cap;
     Map nodes;     // Node -> AdNode
     Map renamed;   // Var -> Var
+    Map calls;     // result 0 of a C function -> AdNode of the first of its results in the order
     AdError error; // its text is NULL if there is none
 } AdGraph;
 
@@ -59,6 +60,10 @@ Node **ad_smooth_all(Ir *m, int n, Node *const *y);
 Node **ad_elevate(Ir *m, int n, Node *const *y);
 // The entry of e, or NULL if it is not part of the graph.
 AdNode *ad_graph_find(const AdGraph *g, const Node *e);
+// The first in the order of the results of the call of which a, an extern, is one: it stands for the call.
+AdNode *ad_graph_call(const AdGraph *g, const AdNode *a);
+// How many of the results before k are floating: those that have tangents and adjoints.
+int ad_extern_floats(const Extern *x, int k);
 
 // The reverse of a part of the program: like ad_reverse, and where each value is needed.
 typedef struct AdBody {
@@ -127,8 +132,8 @@ typedef struct AdFactor {
     Node *guard; // Bool, or NULL for true
     Node *value; // NULL for zero
 } AdFactor;
-// What the derivative of a, a custom or extern, makes of the tangents of its floating arguments or of the adjoints of its
-// results, by its rule or by transposing that. Entries of `in` may be NULL for zero, not those of `out`. False if there is
+// What the derivative of a, a custom or a result of an extern, makes of the tangents of its floating arguments or of the adjoints
+// of its results, by its rule or by transposing that. Entries of `in` may be NULL for zero, not those of `out`. False if there is
 // no rule, or it cannot be transposed.
 bool ad_custom_tangents(Ir *m, const AdNode *a, Node *const *in, Node **out, AdError *error);
 bool ad_custom_adjoints(Ir *m, const AdNode *a, Node *const *in, Node **out, AdError *error);

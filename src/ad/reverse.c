@@ -21,7 +21,7 @@ typedef struct Reverse {
     Ir *m;
     Guards guards;
     Slot *slot;      // by AdNode.order
-    Share **results; // of a custom or loop, by AdNode.order: the adjoints of its results; see keep_result
+    Share **results; // of a custom, a loop or the call of an extern, by AdNode.order: the adjoints of its results; see keep_result
     AdError *error;
     bool failed;
 } Reverse;
@@ -205,24 +205,22 @@ static Node *any_element(Reverse *r, const AdNode *p, Node *cover, bool exact) {
     return guard_any(&r->guards, p->e->rank, k, at_vars(r->m, cover, p->e->rank, k), exact);
 }
 
-// The adjoint of an array that is made as a whole.
-static Share as_whole(Reverse *r, const AdNode *p, Share adj) {
-    if (p->e->rank > 0 && adj.cover) adj.cover = any_element(r, p, adj.cover, true);
-    return adj;
+// The adjoint of p, result k of n, waits for those of the others. That of an array has both: a guard, whether any element is
+// needed, and a cover, which ones.
+static void keep(Reverse *r, const AdNode *of, int n, int k, const AdNode *p, bool exact, Share adj) {
+    Share **results = &r->results[of->order];
+    if (!*results) *results = ARENA_ARRAY(r->m->arena, Share, n);
+    if (p->e->rank > 0 && adj.cover) adj.guard = guard_and(&r->guards, NULL, any_element(r, p, adj.cover, exact));
+    (*results)[k] = adj;
 }
 
-// The adjoint of a result of a custom or loop waits for those of the others. That of an array has both: a guard, whether
-// any element is needed, and a cover, which ones. A fold evaluates nothing for elements that are not needed, so the guard
-// of its result need not be exact.
+// A result of a custom or loop. A fold evaluates nothing for elements that are not needed, so the guard of its result need not
+// be exact.
 static void keep_result(Reverse *r, const AdNode *p, Share adj) {
     const AdNode *of = ad_graph_find(&r->g, p->args[0]);
-    Share **results = &r->results[of->order];
-    if (!*results) *results = ARENA_ARRAY(r->m->arena, Share, of->loop->ny + of->loop->n + of->loop->nout);
-    if (p->e->rank > 0 && adj.cover) {
-        bool exact = of->e->op != OP_fold || of->loop->index->extent->partial;
-        adj.guard = guard_and(&r->guards, NULL, any_element(r, p, adj.cover, exact));
-    }
-    (*results)[p->e->u.num + (p->e->op == OP_trace ? of->loop->n : 0)] = adj;
+    const Loop *l = of->loop;
+    bool exact = of->e->op != OP_fold || l->index->extent->partial;
+    keep(r, of, l->ny + l->n + l->nout, (int)p->e->u.num + (p->e->op == OP_trace ? l->n : 0), p, exact, adj);
 }
 
 // Where any of the results is needed. With one result its own guard stays as it is; else a condition is made of them.
@@ -278,17 +276,30 @@ static Node **taken_results(Reverse *r, const AdNode *p, int n, Guard **guard, N
     return in;
 }
 
-// The rule gives adjoints of the arguments; it is evaluated only where the results are needed.
-static void custom(Reverse *r, const AdNode *p) {
-    const Loop *l = p->loop;
+// The rule of a custom, or of the call of an extern, gives adjoints of the arguments, operands `first` to before `end`; it is
+// evaluated only where the ny results are needed.
+static void apply_rule(Reverse *r, const AdNode *p, int ny, int first, int end) {
     Guard *guard;
-    Node **needed = ARENA_ARRAY(r->m->arena, Node *, l->ny);
-    Node **in = taken_results(r, p, l->ny, &guard, needed), **out = ARENA_ARRAY(r->m->arena, Node *, l->nx);
+    Node **needed = ARENA_ARRAY(r->m->arena, Node *, ny + 1);
+    Node **in = taken_results(r, p, ny, &guard, needed), **out = ARENA_ARRAY(r->m->arena, Node *, end + 1);
     if (in && !ad_custom_adjoints(r->m, p, in, out, r->error)) r->failed = true;
-    for (int k = 0; in && !r->failed && k < l->nx; k++) {
+    for (int k = first, n = 0; in && !r->failed && k < end; k++) {
         AdNode *e = active_operand(r, p, k);
-        if (e) contribute_result(r, p, e, guard, NULL, out[k]);
+        Node *d = kind_is_float(p->args[k]->kind) ? out[n++] : NULL;
+        if (e) contribute_result(r, p, e, guard, NULL, d);
     }
+}
+
+static void custom(Reverse *r, const AdNode *p) { apply_rule(r, p, p->loop->ny, 0, p->loop->nx); }
+
+// The results of a call come one after the other, that which stands for the call last.
+static void external(Reverse *r, const AdNode *p) {
+    const Extern *x = p->e->u.ext;
+    const AdNode *call = ad_graph_call(&r->g, p);
+    int ny = ad_extern_floats(x, x->nresults);
+    Share adj = adjoint(r, p);
+    if (adj.value) keep(r, call, ny, ad_extern_floats(x, p->e->result), p, true, adj);
+    if (p == call) apply_rule(r, p, ny, ir_extern_first(p->e), ir_extern_end(p->e));
 }
 
 static void loop(Reverse *r, const AdNode *p) {
@@ -314,21 +325,6 @@ static void loop(Reverse *r, const AdNode *p) {
     }
 }
 
-static void external(Reverse *r, const AdNode *p, Share adj) {
-    Node **out = ARENA_ARRAY(r->m->arena, Node *, p->e->nargs);
-    adj = covered(r, as_whole(r, p, adj));
-    if (r->failed || !ad_custom_adjoints(r->m, p, &adj.value, out, r->error)) {
-        r->failed = true;
-        return;
-    }
-    int first = ir_extern_first(p->e);
-    for (int k = first, n = 0; k < ir_extern_end(p->e); k++) {
-        AdNode *e = active_operand(r, p, k);
-        Node *d = kind_is_float(p->args[k]->kind) ? out[n++] : NULL;
-        if (e) contribute_result(r, p, e, adj.guard, NULL, d);
-    }
-}
-
 static void propagate(Reverse *r, const AdNode *p, Share adj) {
     switch (p->e->op) {
     case OP_conv: {
@@ -350,7 +346,6 @@ static void propagate(Reverse *r, const AdNode *p, Share adj) {
     case OP_final:
     case OP_trace:
     case OP_result: keep_result(r, p, adj); break;
-    case OP_extern: external(r, p, adj); break;
     default:
         if (op_is_elementwise(p->e->op)) elementwise(r, p, adj);
     }
@@ -370,17 +365,16 @@ static void seed(Reverse *r, const AdBody *b) {
 
 static void run(Reverse *r, const AdBody *b) {
     Span span = r->m->span;
+    Share adj;
     seed(r, b);
     for (int i = r->g.n; i-- > 0;) {
         const AdNode *a = r->g.order[i];
         if (a->active && !a->is_x) {
             r->m->span = a->e->span;
-            if (a->e->op == OP_custom || ir_is_loop(a->e)) {
-                a->e->op == OP_custom ? custom(r, a) : loop(r, a);
-                continue;
-            }
-            Share adj = adjoint(r, a);
-            if (adj.value) propagate(r, a, adj);
+            if (a->e->op == OP_custom) custom(r, a);
+            else if (a->e->op == OP_extern) external(r, a);
+            else if (ir_is_loop(a->e)) loop(r, a);
+            else if ((adj = adjoint(r, a)).value) propagate(r, a, adj);
         }
     }
     r->m->span = span;

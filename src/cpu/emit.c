@@ -595,9 +595,8 @@ static LLVMValueRef emit_call(Body *p, const Stmt *s) {
     Emitter *e = p->e;
     LLVMValueRef *args = ARENA_ARRAY(e->arena, LLVMValueRef, s->nin + 1);
     for (int k = 0, scalars = 0; k < s->nin; k++) args[k] = s->in[k] ? body_buffer(p, s->in[k]) : body_value(p, s->args[scalars++]);
-    if (!s->buf) return emit_extern(e, s->u.name, emit_memory_type(e, body_kind(p, s->dst)), s->nin, args, false);
-    args[s->nin] = body_buffer(p, s->buf);
-    LLVMValueRef status = emit_extern(e, s->u.name, e->type_i32, s->nin + 1, args, true);
+    if (!s->nout) return emit_extern(e, s->u.name, emit_memory_type(e, body_kind(p, s->dst)), s->nin, args, 0);
+    LLVMValueRef status = emit_extern(e, s->u.name, e->type_i32, s->nin, args, s->nout);
     return LLVMBuildSExt(e->builder, status, e->type_i64, "");
 }
 
@@ -771,9 +770,7 @@ static void emit_otherwise(Body *p, const Tree *tree, const char *name) {
     body_go_on(p, rest);
 }
 
-void body_mark_quick(Emitter *e, LLVMValueRef function) {
-    emit_text_attribute(e, function, QUICK_ATTRIBUTE, "");
-}
+void body_mark_quick(Emitter *e, LLVMValueRef function) { emit_text_attribute(e, function, QUICK_ATTRIBUTE, ""); }
 
 LLVMValueRef body_function(Emitter *e, const Tree *tree, const char *name, int extra, bool cold) {
     static const char *const attributes[] = {"nounwind", "noinline", "optnone", "cold"};

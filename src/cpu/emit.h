@@ -56,8 +56,8 @@ LLVMValueRef emit_conv(Emitter *e, Kind to, Kind from, LLVMValueRef x);
 const char *emit_libm_name(Op op);                  // of the function of libm that it is, or NULL
 bool emit_op_takes_vectors(Op op);                  // may e->lanes be set? Of powi only with a literal exponent that is inlined
 bool emit_powi_inline(Kind kind, int64_t exponent); // is it multiplications?
-// A call of the C function that a program declares; changes args. `fills`: it writes to the last of them.
-LLVMValueRef emit_extern(Emitter *e, const char *name, LLVMTypeRef result, int n, LLVMValueRef *args, bool fills);
+// A call of the C function that a program declares; changes args. It writes to the last `nout` of them.
+LLVMValueRef emit_extern(Emitter *e, const char *name, LLVMTypeRef result, int n, LLVMValueRef *args, int nout);
 // A call of a pure C function on the types of its arguments, scalars or vectors.
 LLVMValueRef emit_pure_call(Emitter *e, const char *name, LLVMTypeRef result, int n, LLVMValueRef *args);
 // x + y as a step of an accumulation: its order is free unless the mode is precise.

@@ -453,7 +453,7 @@ static LLVMValueRef lane_by_lane(Body *p, const Stmt *s) {
     LLVMValueRef v = LLVMGetPoison(lanes_vector_type(p, emit_type(e, kind)));
     for (int l = 0; l < p->lanes; l++) {
         for (int k = 0; k < s->nargs; k++) lane[k] = lanes_extract(p, args[k], l);
-        LLVMValueRef x = s->kind == ST_EXTERN ? emit_extern(e, s->u.name, emit_memory_type(e, kind), s->nin, lane, false)
+        LLVMValueRef x = s->kind == ST_EXTERN ? emit_extern(e, s->u.name, emit_memory_type(e, kind), s->nin, lane, 0)
                                               : emit_op(e, s->op, of, lane[0], s->nargs > 1 ? lane[1] : NULL);
         v = insert(p, v, x, l);
     }

@@ -159,7 +159,7 @@ LLVMValueRef emit_pure_call(Emitter *e, const char *name, LLVMTypeRef result, in
 // Memory that only the function's pointers and the function itself reach: argmem and inaccessiblemem, read and written.
 static const uint64_t MEMORY_OF_ARGUMENTS = 15;
 
-LLVMValueRef emit_extern(Emitter *e, const char *name, LLVMTypeRef result, int n, LLVMValueRef *args, bool fills) {
+LLVMValueRef emit_extern(Emitter *e, const char *name, LLVMTypeRef result, int n, LLVMValueRef *args, int nout) {
     static const char *const attrs[] = {"nounwind", "willreturn", "nocallback", "nofree", "nosync", "memory", NULL};
     static const char *const with_arrays[] = {"nounwind", "willreturn", "nocallback", NULL};
     LLVMTypeRef *params = ARENA_ARRAY(e->arena, LLVMTypeRef, n);
@@ -177,7 +177,7 @@ LLVMValueRef emit_extern(Emitter *e, const char *name, LLVMTypeRef result, int n
         LLVMAttributeIndex at = (LLVMAttributeIndex)i + 1;
         if (params[i] == e->type_i8) emit_attribute(e, f, at, "zeroext", 0); // C callers widen a uint8_t
         if (params[i] == e->type_ptr) emit_attribute(e, f, at, "nocapture", 0);
-        if (params[i] == e->type_ptr && !(fills && i + 1 == n)) emit_attribute(e, f, at, "readonly", 0);
+        if (params[i] == e->type_ptr && i < n - nout) emit_attribute(e, f, at, "readonly", 0);
     }
     LLVMValueRef r = LLVMBuildCall2(e->builder, type, f, args, (unsigned)n, "");
     return result == e->type_i8 ? LLVMBuildICmp(e->builder, LLVMIntNE, r, LLVMConstNull(e->type_i8), "") : r;

@@ -364,7 +364,7 @@ static Value elab_kind(Elab *el, const Core *c) {
     case CORE_SIZED: return elab_sized(el, c);
     case CORE_AD: return elab_ad(el, c);
     case CORE_CUSTOM: return elab_custom(el, c);
-    case CORE_EXTERN: return single(el, elab_extern(el, c));
+    case CORE_EXTERN: return elab_extern(el, c);
     case CORE_ERROR: break;
     }
     el->failed = true;

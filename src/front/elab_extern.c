@@ -19,6 +19,24 @@ static int extents(Elab *el, Type *t, const SizeSpec *s, Node ***shape) {
     return rank;
 }
 
+// The parts of a tuple are results of their own.
+static int count_results(Type *t) {
+    int n = 0;
+    t = type_prune(t);
+    for (int i = 0; t->form == TYPE_TUPLE && i < t->nparts; i++) n += count_results(t->parts[i]);
+    return t->form == TYPE_TUPLE ? n : 1;
+}
+
+static void add_results(Elab *el, Extern *e, Type *t, const SizeSpec *s) {
+    t = type_prune(t);
+    for (int i = 0; t->form == TYPE_TUPLE && i < t->nparts; i++) add_results(el, e, t->parts[i], s ? s->parts[i] : NULL);
+    if (t->form == TYPE_TUPLE) return;
+    ExternResult *r = &e->results[e->nresults++];
+    r->kind = element_kind(t);
+    r->rank = extents(el, t, s, &r->shape);
+    e->nextents += r->rank;
+}
+
 static void set_value(Elab *el, CoreVar *v, Node *e) {
     v->value = value_new(el, 1);
     v->value.leaf[0] = e;
@@ -51,28 +69,32 @@ static void print_type(Elab *el, Str *out, Kind kind, int rank, Node *const *sha
 static void make_signature(Elab *el, CoreExtern *x) {
     Extern *e = x->ext;
     make_arguments(el, x);
-    int rank = extents(el, x->result, x->signature.result, &e->shape);
-    bool arrays = rank > 0;
+    e->nresults = e->nextents = 0;
+    e->results = ARENA_ARRAY(el->arena, ExternResult, count_results(x->result));
+    add_results(el, e, x->result, x->signature.result);
+    bool sizes = ir_extern_fills(e);
     Str s = {0};
     for (int k = e->nsizes; k < e->n; k++) {
         const Node *v = e->x[k];
-        arrays |= v->rank > 0;
+        sizes |= v->rank > 0;
         str_printf(&s, "(%s: ", v->u.var->name);
         print_type(el, &s, v->kind, v->rank, v->shape);
         str_puts(&s, ") ");
     }
-    str_puts(&s, ": ");
-    print_type(el, &s, element_kind(x->result), rank, e->shape);
-    if (arrays) e->signature = arena_strdup(el->arena, str_text(&s));
+    for (int k = 0; k < e->nresults; k++) {
+        str_puts(&s, k ? " * " : ": ");
+        print_type(el, &s, e->results[k].kind, e->results[k].rank, e->results[k].shape);
+    }
+    if (sizes) e->signature = arena_strdup(el->arena, str_text(&s));
     str_free(&s);
 }
 
 // ---- derivatives
 
-// The direction: of the result, or of the floating arguments.
-static void make_direction(Elab *el, CoreExtern *x, Node *result) {
+// The direction: of the floating results, or of the floating arguments.
+static void make_direction(Elab *el, CoreExtern *x, Value results) {
     Extern *e = x->ext;
-    Value of = x->adjoint ? (Value){1, &result} : (Value){e->n, e->x};
+    Value of = x->adjoint ? results : (Value){e->n, e->x};
     Node **like = elab_float_leaves(el, of, &e->nd);
     e->d = ARENA_ARRAY(el->arena, Node *, e->nd + 1);
     for (int i = 0; i < e->nd; i++) e->d[i] = ir_var(ir_state(el->m, "d", like[i]->kind, like[i]->rank, like[i]->shape));
@@ -80,11 +102,11 @@ static void make_direction(Elab *el, CoreExtern *x, Node *result) {
     x->direction->value = (Value){e->nd, e->d};
 }
 
-static void check_rule(Elab *el, const CoreExtern *x, Value rule, Node *result) {
+static void check_rule(Elab *el, const CoreExtern *x, Value rule, Value results) {
     const Extern *e = x->ext;
     int n;
-    Node **floats = elab_float_leaves(el, (Value){e->n, e->x}, &n);
-    Value want = x->adjoint ? (Value){n, floats} : (Value){1, &result};
+    Node **floats = elab_float_leaves(el, x->adjoint ? (Value){e->n, e->x} : results, &n);
+    Value want = {n, floats};
     size_same_shape(el, x->rule, x->rule->span,
                     x->adjoint ? "this adjoint has other sizes than the argument" : "this tangent has other sizes than the result",
                     rule, want);
@@ -103,17 +125,19 @@ static void make_rule(Elab *el, CoreExtern *x) {
     make_signature(&inner, x);
     el->failed |= inner.failed;
     if (!x->rule || inner.failed) return;
-    int rank = 0;
-    for (Type *t = type_prune(x->result); t->form == TYPE_ARRAY; t = type_prune(t->parts[0])) rank++;
-    Node *result = ir_var(ir_state(el->m, "y", element_kind(x->result), rank, e->shape));
+    Value results = value_new(el, e->nresults);
+    for (int i = 0; i < results.n; i++) {
+        const ExternResult *r = &e->results[i];
+        results.leaf[i] = ir_var(ir_state(el->m, "y", r->kind, r->rank, r->shape));
+    }
     e->adjoint = x->adjoint;
-    make_direction(&inner, x, result);
+    make_direction(&inner, x, results);
     Active active = {e->n + e->nd, ARENA_ARRAY(el->arena, Node *, e->n + e->nd + 1), NULL};
     for (int i = 0; i < active.n; i++) active.x[i] = i < e->n ? e->x[i] : e->d[i - e->n];
     inner.active = &active;
     elab_mark_carriers(x->rule);
     Value rule = elab(&inner, x->rule);
-    if (!inner.failed) check_rule(&inner, x, rule, result);
+    if (!inner.failed) check_rule(&inner, x, rule, results);
     el->failed |= inner.failed;
     el->customs |= inner.customs;
     e->nrule = rule.n;
@@ -133,11 +157,11 @@ static Node *actual_size(const CoreExtern *x, int i, Node *const *args) {
     fatal_bug("no argument of a C function has the size `%s`", x->signature.sizes[i]->name);
 }
 
-static Node *use_with_sizes(Elab *el, const Core *c, Node *const *args) {
+// Sets what a node of the function has as operands, of which there are n.
+static Node **operands_with_sizes(Elab *el, const Core *c, Node *const *args, int *n) {
     const CoreExtern *x = c->ext;
     Extern *e = x->ext;
-    Type *t = type_prune(c->type);
-    Node **out = ARENA_ARRAY(el->arena, Node *, 1 + e->n + MAX_RANK), **actual = out + 1;
+    Node **out = ARENA_ARRAY(el->arena, Node *, 1 + e->n + e->nextents), **actual = out + 1;
     out[0] = ir_bool(el->m, true);
     for (int i = 0; i < e->nsizes; i++) actual[i] = actual_size(x, i, args);
     memcpy(actual + e->nsizes, args, sizeof *args * (size_t)c->nargs);
@@ -148,14 +172,15 @@ static Node *use_with_sizes(Elab *el, const Core *c, Node *const *args) {
                                             x->signature.params[k].var->name, e->name);
             size_require(el, c, c->args[k]->span, what, want, args[k]->shape[d], 1, out);
         }
-    int n = 1 + e->n, rank = 0;
-    for (; t->form == TYPE_ARRAY; t = type_prune(t->parts[0]), rank++)
-        out[n + rank] = ir_subst(el->m, e->shape[rank], e->n, e->x, actual);
-    return ir_extern(el->m, e, t->kind, rank, n + rank, out);
+    *n = 1 + e->n;
+    for (int k = 0; k < e->nresults; k++)
+        for (int d = 0; d < e->results[k].rank; d++) out[(*n)++] = ir_subst(el->m, e->results[k].shape[d], e->n, e->x, actual);
+    return out;
 }
 
-Node *elab_extern(Elab *el, const Core *c) {
+Value elab_extern(Elab *el, const Core *c) {
     Node **args = ARENA_ARRAY(el->arena, Node *, c->nargs + 1);
+    int n = c->nargs;
     for (int i = 0; i < c->nargs; i++) {
         Value v = elab(el, c->args[i]);
         if (v.n != 1) el->failed = true;
@@ -164,7 +189,9 @@ Node *elab_extern(Elab *el, const Core *c) {
     Extern *e = c->ext->ext;
     if (e->ir != el->m) make_rule(el, c->ext);
     elab_at(el, c);
-    if (el->failed) return value_dummy(el, c->type).leaf[0];
-    if (e->signature) return use_with_sizes(el, c, args);
-    return ir_extern(el->m, e, type_prune(c->type)->kind, 0, c->nargs, args);
+    if (el->failed) return value_dummy(el, c->type);
+    if (e->signature) args = operands_with_sizes(el, c, args, &n);
+    Value out = value_new(el, e->nresults);
+    for (int k = 0; k < out.n; k++) out.leaf[k] = ir_extern(el->m, e, k, n, args);
+    return out;
 }

@@ -83,7 +83,7 @@ Value elab_stopped(Elab *el, const Core *c);
 // ---- elab_custom.c
 Value elab_custom(Elab *el, const Core *c);
 // ---- elab_extern.c
-Node *elab_extern(Elab *el, const Core *c);
+Value elab_extern(Elab *el, const Core *c);
 // The floating leaves of a value.
 Node **elab_float_leaves(Elab *el, Value v, int *n);
 

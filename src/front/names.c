@@ -332,6 +332,18 @@ static bool is_c_type(Arena *a, const TypeExpr *t, bool sized) {
     return type && type->form == TYPE_SCALAR;
 }
 
+// One of them, or a tuple of several, each with all its sizes. Returns how many; 0 if it is neither.
+static int count_results(Arena *a, const TypeExpr *t) {
+    int n = 0;
+    if (!t || t->kind != TX_TUPLE) return is_c_type(a, t, true);
+    for (int i = 0; i < t->nargs; i++) {
+        int more = count_results(a, t->args[i]);
+        if (!more) return 0;
+        n += more;
+    }
+    return n;
+}
+
 // What a C function takes and gives. Its derivative is a function of its own, which does not see the parameters.
 static void check_extern(Names *c, const Decl *d) {
     Arena *a = c->u->arena;
@@ -342,14 +354,16 @@ static void check_extern(Names *c, const Decl *d) {
                        "a parameter of an `extern` has a name and is a number, a truth value or an array of these: "
                        "`(x: Double[n])`");
     }
-    bool result = is_c_type(a, d->result, true);
-    if (!result)
+    int results = count_results(a, d->result);
+    if (!results)
         diag_error(c->u->diag, d->result ? d->result->span : d->name_span,
-                   "the result of an `extern` is a number, a truth value or an array of these with all its sizes: "
-                   "`extern f (x: Double[n]) : Double[n + 1]`");
+                   "the result of an `extern` is a number, a truth value, an array of these with all its sizes, or a tuple of such "
+                   "results: `extern f (x: Double[n]) : Double[n + 1] * Int`");
+    if (results > EXTERN_RESULTS)
+        diag_error(c->u->diag, d->result->span, "an `extern` has at most %d results; this one has %d", EXTERN_RESULTS, results);
     if (strchr(d->name, '\'')) diag_error(c->u->diag, d->name_span, "`%s` is not the name of a C function", d->name);
     bind_params(c, d->params, d->nparams, WARNING_COUNT);
-    if (result) walk_type(c, d->result);
+    if (results) walk_type(c, d->result);
     for (int i = 0; i < c->open.len; i++) c->open.data[i]->used = true; // C gets the sizes
     unbind_to(c, 0);
 }

@@ -196,9 +196,18 @@ Node *ir_op(Ir *m, Op op, Node *a, Node *b) {
     return e;
 }
 
-Node *ir_extern(Ir *m, Extern *ext, Kind kind, int rank, int n, Node **args) {
-    Node proto = {.op = OP_extern, .kind = kind, .rank = (uint8_t)rank, .partial = rank > 0, .u.ext = ext};
-    proto.shape = arena_copy(m->arena, args + n - rank, sizeof *args * (size_t)rank);
+static int extents_from(const Extern *x, int k, int n) {
+    for (int i = k; i < x->nresults; i++) n -= x->results[i].rank;
+    return n;
+}
+
+int ir_extern_extents(const Node *e, int k) { return extents_from(e->u.ext, k, e->nargs); }
+
+Node *ir_extern(Ir *m, Extern *ext, int result, int n, Node **args) {
+    const ExternResult *r = &ext->results[result];
+    Node proto = {.op = OP_extern, .kind = r->kind, .rank = (uint8_t)r->rank, .result = (uint8_t)result, .u.ext = ext};
+    proto.partial = ir_extern_fills(ext);
+    proto.shape = arena_copy(m->arena, args + extents_from(ext, result, n), sizeof *args * (size_t)r->rank);
     return ir_intern(m, &proto, n, args);
 }
 

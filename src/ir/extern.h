@@ -19,7 +19,7 @@ typedef struct ExternArg {
 } ExternArg;
 // Calls the function, which extern_find knows. Bool is a byte, Int 64 bits.
 Scalar extern_call(const char *name, Kind result, int n, const ExternArg *args);
-// Calls one that writes an array, whose address is the last argument; returns its status.
+// Calls one that writes its results, whose addresses are the last arguments; returns its status.
 int extern_fill(const char *name, int n, const ExternArg *args);
 // The text of the error that the status is not 0; its value is the status.
 const char *extern_failure(Arena *a, const char *name);

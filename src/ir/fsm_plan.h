@@ -30,8 +30,8 @@ struct Place {
     bool named;         // has to have a name, as indexing needs it
     bool let;           // is bound by a `let` in `at`
     const char *name;   // of a `let`, given when it is printed
-    const char **names; // of the states of a loop that is bound by a `let`; NULL for those not needed
-    bool *needed;       // which of them are needed
+    const char **names; // of the states of a loop, or of a C function's results, bound by a `let`; NULL for those not needed
+    bool *needed;       // which of the states are needed
     Region *sub[2];     // its bodies: a lambda's; `then` and `else`; condition and step of a while loop
     Place *next;        // another place of the same value
     Place *below;       // the next of the region's `let`s

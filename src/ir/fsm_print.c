@@ -492,8 +492,13 @@ static Exp expr(Printer *p, Node *e, Region *r) {
 
 static const char *let_names(Printer *p, Place *pl) {
     if (!plan_is_multiple(pl->e)) return pl->name = plan_let_name(&p->plan);
-    int n = ir_loop(pl->e)->n;
+    bool external = pl->e->op == OP_extern;
+    int n = external ? pl->e->u.ext->nresults : ir_loop(pl->e)->n;
     pl->names = ARENA_ARRAY(p->arena, const char *, n);
+    if (external) {
+        pl->names[pl->e->result] = pl->name = plan_let_name(&p->plan);
+        return name_list(p, n, pl->names);
+    }
     for (int k = 0; k < n; k++)
         if (pl->needed[k]) pl->names[k] = plan_let_name(&p->plan);
     return name_list(p, n, pl->names);

@@ -206,7 +206,7 @@ static uint64_t key_hash(const Node *e) {
     case OP_var: return mix(h, e->u.var->id);
     case OP_extern:
         for (const char *c = e->u.ext->name; *c; c++) h = mix(h, (uint64_t)*c);
-        return h;
+        return mix(h, e->result);
     case OP_assert:
         for (const char *c = e->u.text; *c; c++) h = mix(h, (uint64_t)*c);
         return h;
@@ -276,7 +276,9 @@ static bool same_key(const Node *a, const Node *b) {
     case OP_trace:
     case OP_result: return a->u.num == b->u.num;
     case OP_assert: return !strcmp(a->u.text, b->u.text);
-    case OP_extern: return a->u.ext->decl == b->u.ext->decl && !strcmp(a->u.ext->name, b->u.ext->name);
+    case OP_extern:
+        return a->result == b->result && a->u.ext->nresults == b->u.ext->nresults && a->u.ext->decl == b->u.ext->decl &&
+               !strcmp(a->u.ext->name, b->u.ext->name);
     case OP_fold:
     case OP_while:
     case OP_custom: {

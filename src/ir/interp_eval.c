@@ -83,28 +83,48 @@ static Status pass_operand(Interp *m, Node *o, ExternArg *out, bool *nan) {
     return READY;
 }
 
+// Memory for result k of the call of which e is one, whose extents are there; value: the number of elements. It is to be freed.
+static Status pass_result(Interp *m, const Node *e, int k, ExternArg *out) {
+    const ExternResult *r = &e->u.ext->results[k];
+    int at = ir_extern_extents(e, k);
+    int64_t count = 1;
+    Scalar x;
+    for (int d = 0; d < r->rank; d++) {
+        TRY(need_scalar(m, e->args[at + d], &x));
+        if (x.i < 0) return interp_fail(m, FSM_ERROR_NEGATIVE, "size %lld is negative", (long long)x.i);
+        if (__builtin_mul_overflow(count, x.i, &count)) count = INT64_MAX;
+    }
+    void *data = count <= INT64_MAX / 64 ? malloc((size_t)count * kind_size(r->kind) + 1) : NULL;
+    *out = (ExternArg){.kind = r->kind, .array = true, .data = data, .value.i = count};
+    return data ? READY : interp_fail(m, FSM_ERROR_MEMORY, "an array of %lld elements does not fit in memory", (long long)count);
+}
+
 static Status call_extern(Interp *m, Node *e, Slot *s, int n, ExternArg *args, Scalar *out) {
-    const char *name = e->u.ext->name;
+    const Extern *x = e->u.ext;
     m->counts.ops[COUNT_CALL]++;
-    if (e->rank == 0) {
-        *out = interp_with_terms(m, e, extern_call(name, e->kind, n, args));
+    if (!ir_extern_fills(x)) {
+        *out = interp_with_terms(m, e, extern_call(x->name, e->kind, n, args));
         return READY;
     }
-    Tensor t = {.kind = e->kind, .data = args[n].data = malloc((size_t)s->array->count * kind_size(e->kind) + 1)};
-    if (!t.data) diag_out_of_memory();
-    args[n].array = true;
-    int64_t status = extern_fill(name, n + 1, args);
-    const char *text = status ? check_text(m->arena, extern_failure(m->arena, name), 1, &status) : NULL;
+    for (int k = 0; k < x->nresults; k++) TRY(pass_result(m, e, k, &args[n + k]));
+    int64_t status = extern_fill(x->name, n + x->nresults, args);
+    const char *text = status ? check_text(m->arena, extern_failure(m->arena, x->name), 1, &status) : NULL;
     if (text) return interp_fail_at(m, e->span, FSM_ERROR_EXTERN, text);
-    for (int64_t i = 0; i < s->array->count; i++) s->array->data[i] = interp_with_terms(m, e, tensor_scalar(&t, i));
-    m->counts.stores += s->array->count;
+    Tensor t = {.kind = e->kind, .data = args[n + e->result].data};
+    if (e->rank == 0) *out = interp_with_terms(m, e, tensor_scalar(&t, 0));
+    for (int64_t i = 0; e->rank && i < s->array->count; i++) s->array->data[i] = interp_with_terms(m, e, tensor_scalar(&t, i));
+    m->counts.stores += e->rank ? s->array->count : 1;
     return READY;
 }
 
-static bool has_nan(const Node *e, const Slot *s, Scalar x) {
-    if (e->rank == 0) return isnan(x.d);
-    for (int64_t i = 0; i < s->array->count; i++)
-        if (isnan(s->array->data[i].d)) return true;
+// Has any result of the call a NaN? `value`: that of a function which writes none to memory.
+static bool gives_nan(const Extern *x, const ExternArg *results, Scalar value) {
+    if (!ir_extern_fills(x)) return kind_is_float(x->results[0].kind) && isnan(value.d);
+    for (int k = 0; k < x->nresults; k++) {
+        Tensor t = {.kind = results[k].kind, .data = results[k].data};
+        for (int64_t i = 0; kind_is_float(t.kind) && i < results[k].value.i; i++)
+            if (isnan(tensor_scalar(&t, i).d)) return true;
+    }
     return false;
 }
 
@@ -123,16 +143,17 @@ Status eval_extern(Interp *m, Frame *f, Slot *s, Scalar *out) {
         if (!s->array) s->array = interp_array_new(m, A_FULL, e->kind, e->rank);
         TRY(interp_array_reset(m, s->array, shape));
     }
-    ExternArg *args = calloc((size_t)n + 1, sizeof *args);
+    const int nargs = n + e->u.ext->nresults;
+    ExternArg *args = calloc((size_t)nargs, sizeof *args);
     bool nan = false;
     if (!args) diag_out_of_memory();
     Status st = READY;
     for (int k = 0; k < n && st == READY; k++) st = pass_operand(m, e->args[first + k], &args[k], &nan);
     if (st == READY) st = call_extern(m, e, s, n, args, out);
-    for (int k = 0; k <= n; k++) free(args[k].data);
+    bool makes = st == READY && m->func->ir->debug_nan && !nan && gives_nan(e->u.ext, args + n, *out);
+    for (int k = 0; k < nargs; k++) free(args[k].data);
     free(args);
-    if (st == READY && m->func->ir->debug_nan && ir_makes_nan(e) && !nan && has_nan(e, s, *out))
-        return interp_fail_at(m, e->span, FSM_ERROR_NAN, ir_nan_text(m->func->ir, e, &values));
+    if (makes) return interp_fail_at(m, e->span, FSM_ERROR_NAN, ir_nan_text(m->func->ir, e, &values));
     return st;
 }
 

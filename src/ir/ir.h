@@ -148,18 +148,29 @@ typedef struct Loop {
     bool adjoint; // custom
 } Loop;
 
-// A C function, declared by the program: pure, with one result. Equal functions have one name and decl.
+// A result of a C function.
+typedef struct ExternResult {
+    Kind kind;
+    int rank;
+    Node **shape; // the extents in terms of Extern.x; not in textual IR
+} ExternResult;
+
+enum { EXTERN_RESULTS = 255 }; // at most
+
+// A C function, declared by the program: pure. Equal functions have one name and decl. A node is one of its results; nodes that
+// differ in Node.result alone are results of one call.
 //
-// If it takes or gives arrays it has a signature, and the operands of the node are a Bool, which is true unless evaluating
-// it fails because sizes do not agree; what C gets, first `nsizes` sizes and then the arguments; and the extents of the
-// result. Else they are the arguments. A result that is an array is written to memory, and the function says whether it
-// could be made.
+// If it takes or gives arrays, or has several results, it has a signature, and the operands of the node are a Bool, which is true
+// unless evaluating it fails because sizes do not agree; what C gets, first `nsizes` sizes and then the arguments; and the
+// extents of all results. Else they are the arguments. Several results, and one that is an array, are written to memory, and the
+// function says whether they could be made.
 typedef struct Extern {
     const char *name;
     const void *decl;      // what declares it, NULL in textual IR
-    const char *signature; // as F̃ declares it: `(x: Double[n]) : Double[n]`; NULL if there are scalars only
+    const char *signature; // as F̃ declares it: `(x: Double[n]) : Double[n]`; NULL if there is one scalar of scalars
     int nsizes;
-    Node **shape; // the extents of the result in terms of x; not in textual IR
+    int nresults, nextents; // the sum of the ranks
+    ExternResult *results;
     // Its derivative, as values of `ir` in terms of states for the arguments and for a direction (see Loop.adjoint);
     // NULL if it has none. What has no derivative (Int, Bool) has an argument but no direction.
     Ir *ir;
@@ -177,9 +188,10 @@ struct Node {
     bool nonneg;                       // an Int that cannot be negative: sizes, index variables, literals
     bool bounded_above, bounded_below; // an Int that stays as small as sizes are, on that side (ir_bounded)
     bool opaque;                       // an Int product too large to be multiplied out: an atom of polynomials
-    bool partial; // may raise an error when evaluated: an unproven `at`, idiv/irem, assert, while, or contains one
-    bool fails;   // is one itself
-    uint32_t id;  // creation order: operands have smaller ids
+    bool partial;   // may raise an error when evaluated: an unproven `at`, idiv/irem, assert, while, or contains one
+    bool fails;     // is one itself
+    uint8_t result; // extern: its number
+    uint32_t id;    // creation order: operands have smaller ids
     int nargs;
     uint64_t hash;
     Node **shape;     // `rank` Int values, outermost extent first
@@ -291,10 +303,16 @@ Node *ir_op(Ir *m, Op op, Node *a, Node *b);
 Node *ir_conv(Ir *m, Kind to, Node *a);
 extern const char ir_int32_text[]; // of that error; its value is the Int
 Node *ir_stop(Ir *m, Node *a);     // also of an array
-Node *ir_extern(Ir *m, Extern *ext, Kind kind, int rank, int n, Node **args);
-// The operands that C gets are those from the first to before the end.
+// Result number `result` of a C function.
+Node *ir_extern(Ir *m, Extern *ext, int result, int n, Node **args);
+// Another result of the call of which e is one.
+static inline Node *ir_extern_result(Ir *m, Node *e, int result) { return ir_extern(m, e->u.ext, result, e->nargs, e->args); }
+// The operands that C gets are those from the first to before the end; the extents of result k begin at its place.
 static inline int ir_extern_first(const Node *e) { return e->u.ext->signature != NULL; }
-static inline int ir_extern_end(const Node *e) { return e->nargs - e->rank; }
+static inline int ir_extern_end(const Node *e) { return e->nargs - e->u.ext->nextents; }
+int ir_extern_extents(const Node *e, int k);
+// Does C write its results to memory, and give a status?
+static inline bool ir_extern_fills(const Extern *x) { return x->nextents > 0 || x->nresults > 1; }
 Node *ir_select(Ir *m, Node *c, Node *a, Node *b);                 // a, b of the same kind and rank
 Node *ir_bracket(Ir *m, Node *p, Node *e);                         // any numeric kind and rank
 Node *ir_assert(Ir *m, Node *cond, const char *text, Node *value); // any rank

@@ -172,16 +172,32 @@ static void print_list(Str *out, Scope *s, const char *brackets, int n, Node *co
     str_putc(out, brackets[1]);
 }
 
-// The operands of a C function: with a signature, the condition and the sizes, the arguments, the extents of the result.
+// What a C function gives: the type of its result, or the number of one of several, and their types with their extents.
+static void print_results(Str *out, Scope *s, const Node *e) {
+    const Extern *x = e->u.ext;
+    if (x->nresults == 1) {
+        str_printf(out, " %s ", kind_name(e->kind));
+        return;
+    }
+    str_printf(out, " %d of ", e->result);
+    for (int k = 0; k < x->nresults; k++) {
+        print_type(out, s, x->results[k].kind, x->results[k].rank, e->args + ir_extern_extents(e, k));
+        str_puts(out, k + 1 < x->nresults ? ", " : " ");
+    }
+}
+
+// A C function and its operands: with a signature, the condition and the sizes, the arguments, the extents of one result.
 static void print_extern(Str *out, Scope *s, const Node *e) {
     int end = ir_extern_end(e), n = e->u.ext->signature ? 1 + e->u.ext->nsizes : 0;
+    print_results(out, s, e);
+    str_quoted(out, e->u.ext->name);
     if (n) {
         str_putc(out, ' ');
         str_quoted(out, e->u.ext->signature);
         print_list(out, s, "()", n, e->args);
     }
     print_list(out, s, "()", end - n, e->args + n);
-    if (e->rank) print_list(out, s, "[]", e->rank, e->args + end);
+    if (e->rank && e->u.ext->nresults == 1) print_list(out, s, "[]", e->rank, e->args + end);
 }
 
 static void print_states(Str *out, Scope *s, const Scope *body, const Node *e) {
@@ -255,11 +271,7 @@ static void print_node(Printer *p, Frame f) {
         print_operands(out, f.home, "[", e->nargs - 1, e->args + 1);
         str_putc(out, ']');
         break;
-    case OP_extern:
-        str_printf(out, " %s ", kind_name(e->kind));
-        str_quoted(out, e->u.ext->name);
-        print_extern(out, f.home, e);
-        break;
+    case OP_extern: print_extern(out, f.home, e); break;
     case OP_assert:
         str_putc(out, ' ');
         print_operand(out, f.home, e->args[0]);

@@ -173,15 +173,38 @@ static int extern_operands(Reader *r, const char *signature, int n, Node **args)
     return n;
 }
 
-static Node *extern_value(Reader *r) {
-    Kind k = read_kind(r);
+// The type of the result, whose extents come last; or the number of one of several, and all their types.
+static int extern_results(Reader *r, Extern *x, Node **extents) {
+    ExternResult results[EXTERN_RESULTS];
     Span at = r->at;
-    Extern ext = {.name = read_string(r)};
+    int64_t which = 0;
+    bool several = r->tok == T_INTEGER;
+    if (several) {
+        which = read_integer(r, "the number of a result");
+        if (!read_accept_word(r, "of")) read_error(r, r->at, "expected 'of' and the types of the results");
+    }
+    do {
+        if (x->nresults == EXTERN_RESULTS || x->nextents > MAX_LIST) read_error(r, r->at, "too many results");
+        ExternResult *y = &results[x->nresults++];
+        *y = (ExternResult){.kind = read_kind(r), .rank = several ? read_shape(r, extents + x->nextents) : 0};
+        x->nextents += y->rank;
+    } while (several && read_accept(r, ','));
+    if (which < 0 || which >= x->nresults) read_error(r, at, "there is no result %lld", (long long)which);
+    x->results = arena_copy(r->m->arena, results, sizeof *results * (size_t)x->nresults);
+    return (int)which;
+}
+
+static Node *extern_value(Reader *r) {
+    Node *args[3 * MAX_LIST], *extents[2 * MAX_LIST];
+    Extern ext = {0};
+    int which = extern_results(r, &ext, extents);
+    Span at = r->at;
+    ext.name = read_string(r);
     bool word = isalpha((unsigned char)*ext.name) || *ext.name == '_';
     for (const char *c = ext.name; *c; c++) word &= isalnum((unsigned char)*c) || *c == '_';
     if (!word) read_error(r, at, "'%s' is not the name of a C function", ext.name);
-    Node *args[2 * MAX_LIST];
-    int n = 0, rank = 0;
+    int n = 0;
+    if (ext.nresults > 1 && r->tok != T_STRING) read_error(r, r->at, "a C function with several results has a declaration");
     if (r->tok == T_STRING) {
         ext.signature = read_string(r);
         n = extern_operands(r, ext.signature, 0, args);
@@ -189,11 +212,13 @@ static Node *extern_value(Reader *r) {
         ext.nsizes = n - 1;
     }
     n = extern_operands(r, ext.signature, n, args);
-    if (ext.signature) rank = read_shape(r, args + n);
-    bool narrow = k == KIND_INT32;
+    if (ext.signature && ext.nresults == 1) ext.nextents = ext.results[0].rank = read_shape(r, extents);
+    bool narrow = false;
+    for (int i = 0; i < ext.nresults; i++) narrow |= ext.results[i].kind == KIND_INT32;
     for (int i = 0; i < n; i++) narrow |= args[i]->kind == KIND_INT32;
     if (narrow) read_error(r, at, "a C function does not take or give i32");
-    return ir_extern(r->m, arena_copy(r->m->arena, &ext, sizeof ext), k, rank, n + rank, args);
+    memcpy(args + n, extents, sizeof *args * (size_t)ext.nextents);
+    return ir_extern(r->m, arena_copy(r->m->arena, &ext, sizeof ext), which, n + ext.nextents, args);
 }
 
 static Node *select_value(Reader *r) {

@@ -34,7 +34,7 @@ static Node *rebuild(Ir *m, Node *e, Node **args) {
     case OP_trace: return ir_trace(m, args[0], (int)e->u.num);
     case OP_count: return ir_count(m, args[0]);
     case OP_result: return ir_result(m, args[0], (int)e->u.num);
-    case OP_extern: return ir_extern(m, e->u.ext, e->kind, e->rank, e->nargs, args);
+    case OP_extern: return ir_extern(m, e->u.ext, e->result, e->nargs, args);
     case OP_custom: return ir_custom(m, e->u.loop, args, args + e->u.loop->n);
     case OP_pack: {
         int64_t *extents = ARENA_ARRAY(m->arena, int64_t, e->rank);

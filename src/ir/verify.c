@@ -180,13 +180,16 @@ static void check_extern(const Verifier *v, const Node *e) {
     const Extern *x = e->u.ext;
     REQUIRE(x && x->name, "a C function has no name");
     for (int k = 0; k < e->nargs && !x->signature; k++) REQUIRE(e->args[k]->rank == 0, "an array is given to a C function");
-    REQUIRE(x->signature || e->rank == 0, "a C function gives an array");
+    REQUIRE(e->result < x->nresults && x->results[e->result].kind == e->kind && x->results[e->result].rank == e->rank,
+            "a C function has no such result");
+    REQUIRE(x->signature || !ir_extern_fills(x), "a C function gives an array");
     if (!x->signature) return;
-    REQUIRE(e->nargs > x->nsizes + e->rank, "the number of operands is wrong");
+    REQUIRE(e->nargs > x->nsizes + x->nextents, "the number of operands is wrong");
     REQUIRE(e->args[0]->kind == KIND_BOOL && e->args[0]->rank == 0, "the condition is not a Bool");
     for (int k = 1; k <= x->nsizes; k++) REQUIRE(e->args[k]->kind == KIND_INT && e->args[k]->rank == 0, "a size is not an Int");
-    for (int k = 0; k < e->rank; k++) REQUIRE(e->args[ir_extern_end(e) + k] == e->shape[k], "an extent is not an operand");
-    REQUIRE(e->rank == 0 || e->partial, "what may fail is not partial");
+    const int at = ir_extern_extents(e, e->result);
+    for (int k = 0; k < e->rank; k++) REQUIRE(e->args[at + k] == e->shape[k], "an extent is not an operand");
+    REQUIRE(!ir_extern_fills(x) || e->partial, "what may fail is not partial");
 }
 
 static void check_node(const Verifier *v, const Node *e) {
@@ -291,7 +294,9 @@ static bool same_term(const Node *a, const Node *b) {
     case OP_fold:
     case OP_while: return a->u.loop == b->u.loop;
     case OP_assert: return !strcmp(a->u.text, b->u.text);
-    case OP_extern: return a->u.ext->decl == b->u.ext->decl && !strcmp(a->u.ext->name, b->u.ext->name);
+    case OP_extern:
+        return a->result == b->result && a->u.ext->nresults == b->u.ext->nresults && a->u.ext->decl == b->u.ext->decl &&
+               !strcmp(a->u.ext->name, b->u.ext->name);
     default: return true;
     }
 }

@@ -21,37 +21,72 @@ static Temp has_nan(Lower *l, const Node *e, Buf *buf) {
     return lower_get(l, found);
 }
 
-static Temp is_nan(Lower *l, const Node *e, Temp t, Buf *buf) { return buf ? has_nan(l, e, buf) : lower_op2(l, OP_ne, t, t); }
+static Temp is_nan(Lower *l, const Node *e, Temp t, Buf *buf) { return e->rank ? has_nan(l, e, buf) : lower_op2(l, OP_ne, t, t); }
 
-// --debug-nan: fails if the result has a NaN and no argument has one.
-static void check_nan(Lower *l, Node *e, const Stmt *s, Buf *buf) {
-    int first = ir_extern_first(e), nvalues;
-    Temp bad = is_nan(l, e, s->dst, buf), ok = lower_temp(l, KIND_BOOL, NULL);
-    lower_stmt(l, ST_OP, ok, 1, &bad)->op = OP_not;
-    for (int k = 0, scalars = 0; k < s->nin; k++) {
-        Temp t = s->in[k] ? -1 : s->args[scalars++];
-        if (kind_is_float(e->args[first + k]->kind)) ok = lower_op2(l, OP_or, ok, is_nan(l, e->args[first + k], t, s->in[k]));
+// --debug-nan: fails if a result has a NaN and no argument has one. t: the results that are scalars.
+static void check_nan(Lower *l, Node *e, const Stmt *s, const Temp *t) {
+    int first = ir_extern_first(e), nin = s->nin - s->nout, nvalues;
+    for (int r = 0; r < e->u.ext->nresults; r++) {
+        Node *result = ir_extern_result(l->ir, e, r);
+        if (!kind_is_float(result->kind)) continue;
+        Temp bad = is_nan(l, result, t[r], s->nout ? s->in[nin + r] : NULL), ok = lower_temp(l, KIND_BOOL, NULL);
+        lower_stmt(l, ST_OP, ok, 1, &bad)->op = OP_not;
+        for (int k = 0, scalars = 0; k < nin; k++) {
+            Temp arg = s->in[k] ? -1 : s->args[scalars++];
+            if (kind_is_float(e->args[first + k]->kind)) ok = lower_op2(l, OP_or, ok, is_nan(l, e->args[first + k], arg, s->in[k]));
+        }
+        lower_check(l, ok, FSM_ERROR_NAN, ir_nan_text(l->ir, e, &nvalues), l->span, 0, NULL);
     }
-    lower_check(l, ok, FSM_ERROR_NAN, ir_nan_text(l->ir, e, &nvalues), l->span, 0, NULL);
 }
 
-Temp lower_extern(Lower *l, Node *e, Buf *buf) {
-    int first = ir_extern_first(e), n = ir_extern_end(e) - first, scalars = 0;
-    Temp *args = ARENA_ARRAY(l->arena, Temp, n + 1);
-    Buf **in = ARENA_ARRAY(l->arena, Buf *, n + 1);
+// What C fills with a result; an array of one element for a scalar.
+static Buf *memory_of(Lower *l, Node *result) {
+    Temp one = result->rank ? -1 : lower_int(l, 1);
+    return result->rank ? lower_new_array(l, result) : lower_buf(l, BUF_TEMP, result->kind, 1, &one, NULL);
+}
+
+// The results that C has written are known from here on. t: set to those that are scalars.
+static void take_results(Lower *l, Node *e, const Stmt *s, Temp *t) {
+    for (int r = 0; r < s->nout; r++) {
+        Node *result = ir_extern_result(l->ir, e, r);
+        Buf *b = s->in[s->nin - s->nout + r];
+        if (result->rank) {
+            map_put(&l->scope->arrays, result, b);
+            continue;
+        }
+        Temp at = lower_int(l, 0);
+        t[r] = lower_temp(l, result->kind, NULL);
+        lower_stmt(l, ST_LOAD, t[r], 1, &at)->buf = b;
+        map_put(&l->scope->values, result, (void *)(intptr_t)(t[r] + 1));
+    }
+}
+
+Temp lower_extern(Lower *l, Node *e) {
+    const Extern *x = e->u.ext;
+    int first = ir_extern_first(e), n = ir_extern_end(e) - first, scalars = 0, nout = ir_extern_fills(x) ? x->nresults : 0;
+    Temp *args = ARENA_ARRAY(l->arena, Temp, n + 1), *t = ARENA_ARRAY(l->arena, Temp, x->nresults);
+    Buf **in = ARENA_ARRAY(l->arena, Buf *, n + nout + 1);
     if (first) lower_value(l, e->args[0]); // sizes agree before anything is called
     for (int k = 0; k < n; k++) {
         Node *a = e->args[first + k];
         if (a->rank) in[k] = lower_array(l, a);
         else args[scalars++] = lower_value(l, a);
     }
-    Temp t = lower_temp(l, buf ? KIND_INT : e->kind, NULL);
-    Stmt *s = lower_stmt(l, ST_EXTERN, t, scalars, args);
-    s->u.name = e->u.ext->name;
-    s->nin = n, s->in = in, s->buf = buf;
-    if (buf)
-        lower_check(l, lower_op2(l, OP_eq, t, lower_int(l, 0)), FSM_ERROR_EXTERN, extern_failure(l->arena, s->u.name), e->span, 1,
-                    &t);
-    if (l->ir->debug_nan && ir_makes_nan(e)) check_nan(l, e, s, buf);
-    return t;
+    for (int r = 0; r < nout; r++) in[n + r] = memory_of(l, ir_extern_result(l->ir, e, r));
+    Temp gives = lower_temp(l, nout ? KIND_INT : e->kind, NULL);
+    Stmt *s = lower_stmt(l, ST_EXTERN, gives, scalars, args);
+    s->u.name = x->name;
+    s->nin = n + nout, s->in = in, s->nout = nout;
+    if (nout)
+        lower_check(l, lower_op2(l, OP_eq, gives, lower_int(l, 0)), FSM_ERROR_EXTERN, extern_failure(l->arena, x->name), e->span, 1,
+                    &gives);
+    t[0] = gives; // of one that is returned
+    take_results(l, e, s, t);
+    if (l->ir->debug_nan) check_nan(l, e, s, t);
+    return t[e->result];
+}
+
+Buf *lower_extern_array(Lower *l, Node *e) {
+    lower_extern(l, e);
+    return lower_known_array(l, e);
 }

@@ -25,7 +25,7 @@ typedef struct Sharer {
 } Sharer;
 
 static bool writes_to(const Stmt *s, const Buf *b) {
-    if (s->buf == b && s->kind != ST_LOAD && s->kind != ST_FETCH) return true;
+    if (stmt_writes(s, b)) return true;
     const Block *in[] = {s->body, s->other};
     for (int k = 0; k < 2; k++)
         for (int i = 0; in[k] && i < in[k]->stmts.len; i++)

@@ -66,7 +66,6 @@ static void note(Copier *z, const Block *block, const Block *outer, const Stmt *
         const Stmt *s = block->stmts.data[i];
         if (s->buf && s->kind != ST_NEW) z->uses[s->buf->id]++;
         if (s->src) z->uses[s->src->id]++;
-        if (s->buf && s->kind == ST_EXTERN) z->passed[s->buf->id] = true;
         for (int k = 0; k < s->nin; k++)
             if (s->in[k]) z->passed[s->in[k]->id] = true;
         note(z, s->body, block, s);

@@ -31,8 +31,7 @@ void effects_add(Effects *e, const Stmt *s) {
     case ST_STORE: note_access(e, s->buf, true, s->args + 1); break;
     case ST_EXTERN:
         for (int k = 0; k < s->nin; k++)
-            if (s->in[k]) note_access(e, s->in[k], false, NULL);
-        if (s->buf) note_access(e, s->buf, true, NULL);
+            if (s->in[k]) note_access(e, s->in[k], k >= s->nin - s->nout, NULL);
         e->stops = true;
         break;
     case ST_LOOP:

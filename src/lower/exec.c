@@ -330,13 +330,14 @@ static ExternArg whole(Exec *x, const Buf *b, int64_t *moved) {
 static Scalar exec_extern(Exec *x, const Stmt *s) {
     ExternArg *args = x->args;
     for (int k = 0, scalars = 0; k < s->nin; k++) {
+        bool out = k >= s->nin - s->nout;
         Temp t = s->in[k] ? -1 : s->args[scalars++];
-        args[k] = s->in[k] ? whole(x, s->in[k], &x->counts.loads) : (ExternArg){.kind = temp_kind(x, t), .value = x->temp[t]};
+        if (out) x->memory[s->in[k]->id].all = true;
+        args[k] = s->in[k] ? whole(x, s->in[k], out ? &x->counts.stores : &x->counts.loads)
+                           : (ExternArg){.kind = temp_kind(x, t), .value = x->temp[t]};
     }
-    if (!s->buf) return extern_call(s->u.name, temp_kind(x, s->dst), s->nin, args);
-    args[s->nin] = whole(x, s->buf, &x->counts.stores);
-    x->memory[s->buf->id].all = true;
-    return (Scalar){.i = extern_fill(s->u.name, s->nin + 1, args)};
+    if (!s->nout) return extern_call(s->u.name, temp_kind(x, s->dst), s->nin, args);
+    return (Scalar){.i = extern_fill(s->u.name, s->nin, args)};
 }
 
 static Flow exec_check(Exec *x, const Stmt *s) {

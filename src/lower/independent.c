@@ -240,7 +240,7 @@ static bool check_stmt(Iterations *p, Stmt *s) {
     case ST_EXTERN:
         for (int k = 0; k < s->nin; k++)
             if (s->in[k]) return false;
-        return !s->buf;
+        return true;
     case ST_OUT: return false;
     case ST_LOOP:
     case ST_BREAK:

@@ -196,8 +196,9 @@ void lower_end_if(Lower *l, Temp cond);
 // is e without that. (loops.c)
 Node *lower_split_guard(Lower *l, Node *e, Var *const *v, int n, Node **inner);
 
-// The call of a C function: its result, or, if it fills buf, its status. (call.c)
-Temp lower_extern(Lower *l, Node *e, Buf *buf);
+// The call of a C function, after which all its results are known in the scope: a scalar, or what has an array. (call.c)
+Temp lower_extern(Lower *l, Node *e);
+Buf *lower_extern_array(Lower *l, Node *e);
 
 // --debug-nan: fails if r, made of the args, is a NaN and none of them is.
 void lower_check_nan(Lower *l, const char *text, int nvalues, Temp r, int n, const Temp *args);
@@ -243,7 +244,7 @@ bool lower_needs_busy(const Lower *l, Node *e);
 bool lower_must_wait(const Lower *l, Candidate *c); // the same for a candidate
 bool lower_is_outside(Lower *l, const Node *e);     // is e evaluated anyway, outside of the current scope? (demand.c)
 bool lower_stays(Lower *l, Node *e);                // is e, if it is needed now, computed in the current scope for good? (place.c)
-bool lower_in_arms(Lower *l, Scope *s, const Node *e);        // do several arms of branches in s need e? (demand.c)
+bool lower_in_arms(Lower *l, Scope *s, const Node *e);  // do several arms of branches in s need e? (demand.c)
 bool lower_shared_by_arms(Lower *l, Scope *s, Node *e); // and can it be computed before them? (place.c)
 // Marks e and what it always needs as evaluated in the current scope. (demand.c)
 void lower_demand(Lower *l, Node *e);

@@ -764,11 +764,7 @@ static Buf *fill_together(Lower *l, Node *e) {
 
 static Buf *fill_new(Lower *l, Node *e) {
     if (e->op == OP_final) return lower_loop(l, e->args[0])->buf[e->u.num];
-    if (e->op == OP_extern) {
-        Buf *b = lower_new_array(l, e);
-        lower_extern(l, e, b);
-        return b;
-    }
+    if (e->op == OP_extern) return lower_extern_array(l, e);
     bool scatters = ir_has_scatter(l->ir, e);
     Buf *b = scatters || e->op == OP_sum ? fill_together(l, e) : NULL;
     if (b) return b;

@@ -191,7 +191,7 @@ static Temp emit_node(Lower *l, Node *e) {
     case OP_argmin:
     case OP_argmax: return lower_reduction(l, e);
     case OP_final: return emit_final(l, e);
-    case OP_extern: return lower_extern(l, e, NULL);
+    case OP_extern: return lower_extern(l, e);
     case OP_and:
         if (e->args[1]->partial) return emit_branch(l, e->args[0], e->args[1], ir_bool(l->ir, false));
         return emit_op(l, e);

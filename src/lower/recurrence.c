@@ -46,7 +46,7 @@ static Temp new_temp(Splitter *z, Kind kind) {
 static bool writes(const Block *b, const Buf *buf) {
     for (int i = 0; b && i < b->stmts.len; i++) {
         const Stmt *s = b->stmts.data[i];
-        if ((s->buf == buf && s->kind != ST_LOAD) || writes(s->body, buf) || writes(s->other, buf)) return true;
+        if (stmt_writes(s, buf) || writes(s->body, buf) || writes(s->other, buf)) return true;
     }
     return false;
 }

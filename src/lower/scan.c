@@ -24,7 +24,7 @@ static int place_of(const Block *block, const Stmt *s) {
 static bool is_stored(const Block *block, const Buf *b) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
-        if ((s->buf == b && s->kind != ST_LOAD) || is_stored(s->body, b) || is_stored(s->other, b)) return true;
+        if (stmt_writes(s, b) || is_stored(s->body, b) || is_stored(s->other, b)) return true;
     }
     return false;
 }

@@ -69,9 +69,7 @@ int lanes_row(const Stmt *loop, int n, Stmt *const *around, const Stmt *move, bo
 static bool changes(const Block *block, const Buf *b) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
-        bool writes = s->kind == ST_STORE || s->kind == ST_ADDTO || s->kind == ST_FILL || s->kind == ST_COPY ||
-                      s->kind == ST_MOVE || s->kind == ST_EXTERN;
-        if ((writes && s->buf == b) || changes(s->body, b) || changes(s->other, b)) return true;
+        if (stmt_writes(s, b) || changes(s->body, b) || changes(s->other, b)) return true;
     }
     return false;
 }

@@ -157,7 +157,7 @@ static void count(Needed *n, const Block *block) {
         for (int k = 0; k < s->nargs; k++) n->uses[s->args[k]]++;
         for (int k = 0; k < s->nin; k++)
             if (s->in[k]) n->loaded[s->in[k]->id] = true;
-        if ((s->kind == ST_LOAD || s->kind == ST_EXTERN) && s->buf) n->loaded[s->buf->id] = true;
+        if (s->kind == ST_LOAD) n->loaded[s->buf->id] = true;
         if (s->src) n->loaded[s->src->id] = true;
         count(n, s->body);
         count(n, s->other);

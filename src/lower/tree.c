@@ -41,9 +41,7 @@ void block_rename(Block *block, Temp from, Temp to) {
     }
 }
 
-bool tree_step(const Tree *t, const Stmt *s) {
-    return rules_step(t->func->ir->rules, diag_current_pass, s->span);
-}
+bool tree_step(const Tree *t, const Stmt *s) { return rules_step(t->func->ir->rules, diag_current_pass, s->span); }
 
 void tree_definitions(const Block *block, Stmt **def) {
     for (int i = 0; block && i < block->stmts.len; i++) {
@@ -78,6 +76,12 @@ int block_uses(const Block *block, Temp t) {
         n += block_uses(s->body, t) + block_uses(s->other, t);
     }
     return n;
+}
+
+bool stmt_writes(const Stmt *s, const Buf *b) {
+    for (int k = s->nin - s->nout; k < s->nin; k++)
+        if (s->in[k] == b) return true;
+    return s->buf == b && s->kind != ST_LOAD && s->kind != ST_FETCH;
 }
 
 int stmt_accesses(const Stmt *s, const Buf *b) {

@@ -38,7 +38,7 @@ typedef enum StmtKind {
     ST_LIT,    // dst = u.real / u.num, by the kind of dst
     ST_ARG,    // dst = scalar input number u.num
     ST_OP,     // dst = op(args[0], args[1]): an elementwise operation of ops.def
-    ST_EXTERN, // dst = the C function u.name of args and `in`; with buf, which it fills, dst is its status, an Int
+    ST_EXTERN, // dst = the C function u.name of args and `in`; if it fills some of these, dst is its status, an Int
     ST_CONV,   // dst = conversion of args[0] to the kind of dst
     ST_SELECT, // dst = args[0] ? args[1] : args[2]
     ST_CELL,   // cell dst comes into being with value args[0]
@@ -84,7 +84,8 @@ struct Stmt {
     int nargs;
     Temp *args;
     Buf *buf, *src;
-    int nin;         // ST_EXTERN: what C gets before buf, in order: a buffer, or NULL for the next of args
+    int nin;         // ST_EXTERN: what C gets, in order: a buffer, or NULL for the next of args
+    int nout;        // ST_EXTERN: the last so many of `in` are what C fills
     Buf **in;        // ST_FOR with lanes: arrays that all lanes add to, the same elements at a time
     int lanes;       // ST_FOR: not 0: iterations may run as the lanes of so many vectors at once (lower/lanes.c)
     bool threads;    // ST_FOR: each iteration may run in a thread of its own; they share only what they do not change, and parts
@@ -154,6 +155,7 @@ void block_rename(Block *block, Temp from, Temp to); // what needs one temp need
 int block_size(const Block *block);                  // how many statements there are in it, at any depth; NULL: none
 int block_uses(const Block *block, Temp t);          // how many arguments of what is in it, at any depth, are t
 // How often the statement, or what is in the block, at any depth, names the array, but for its coming into being.
+bool stmt_writes(const Stmt *s, const Buf *b); // does s itself, not what is inside of it, or does b come into being by it?
 int stmt_accesses(const Stmt *s, const Buf *b);
 int block_accesses(const Block *block, const Buf *b);
 // The ST_NEW of the array in the block, at any depth, or NULL; the second takes it out.

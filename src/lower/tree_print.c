@@ -64,7 +64,7 @@ int tree_kind_of(const Tree *t, const Stmt *s) {
         OpType type = op_info[s->op].type;
         return type == T_CMP ? KIND_BOOL : (int)temp[s->args[type == T_PSI ? 1 : 0]].kind;
     }
-    case ST_EXTERN: return s->buf ? KIND_INT : -1;
+    case ST_EXTERN: return s->nout ? KIND_INT : -1;
     case ST_CONV: return (int)temp[s->dst].kind;
     case ST_SELECT: return (int)temp[s->args[1]].kind;
     case ST_CELL:
@@ -244,20 +244,13 @@ static void print_new(const Printer *p, const Buf *b) {
 
 static void print_extern(const Printer *p, const Stmt *s) {
     str_printf(p->out, "extern %s(", s->u.name);
+    int first = p->complete ? s->nin - s->nout : s->nin; // of what is named after the call
     for (int k = 0, scalars = 0; k < s->nin; k++) {
-        str_puts(p->out, k ? ", " : "");
+        str_puts(p->out, k == first ? ") to " : k ? ", " : "");
         if (s->in[k]) print_buf(p, s->in[k]);
         else print_temp(p, s->args[scalars++]);
     }
-    if (s->buf && !p->complete) {
-        str_puts(p->out, s->nin ? ", " : "");
-        print_buf(p, s->buf);
-    }
-    str_putc(p->out, ')');
-    if (s->buf && p->complete) {
-        str_puts(p->out, " to ");
-        print_buf(p, s->buf);
-    }
+    if (first == s->nin) str_putc(p->out, ')');
 }
 
 // Everything that stands on the line of a statement without a body.

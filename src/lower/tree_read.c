@@ -189,7 +189,7 @@ static bool read_literal(TreeReader *z, Stmt *s, int *kind) {
 static void read_extern(TreeReader *z, Stmt *s) {
     Reader *r = z->r;
     Temp args[MAX_LIST + 1];
-    Buf *in[MAX_LIST];
+    Buf *in[MAX_LIST + 1];
     int n = 0;
     s->kind = ST_EXTERN;
     s->u.name = read_name(r, "the name of a C function");
@@ -202,7 +202,12 @@ static void read_extern(TreeReader *z, Stmt *s) {
         if (!read_is(r, ')')) read_expect(r, ',');
     }
     read_next(r);
-    if (read_accept_word(r, "to")) s->buf = tree_read_buf(z);
+    if (read_accept_word(r, "to")) {
+        do {
+            if (s->nin == MAX_LIST) read_error(r, r->at, "too many operands");
+            in[s->nin++] = tree_read_buf(z), s->nout++;
+        } while (read_accept(r, ','));
+    }
     s->in = arena_copy(z->arena, in, sizeof *in * (size_t)(s->nin + 1));
     set_args(z, s, n, args);
 }

@@ -108,7 +108,7 @@ static void verify_args(Verifier *v, const Stmt *s) {
         for (int k = 1; k < 3; k++) REQUIRE(use(v, s, s->args[k], false) == info(v, s->dst)->kind, "an operand has the wrong kind");
         break;
     case ST_EXTERN:
-        REQUIRE(s->u.name && (!s->buf || info(v, s->dst)->kind == KIND_INT), "a C function has no name or no status");
+        REQUIRE(s->u.name && (!s->nout || info(v, s->dst)->kind == KIND_INT), "a C function has no name or no status");
         for (int k = 0; k < s->nargs; k++) use(v, s, s->args[k], false);
         break;
     case ST_CONV:
@@ -168,8 +168,7 @@ static void verify_stmt(Verifier *v, const Stmt *s) {
     case ST_EXTERN:
         for (int k = 0; k < s->nin; k++)
             if (s->in[k]) use_buf(v, s, s->in[k]);
-        if (s->buf) use_buf(v, s, s->buf);
-        REQUIRE(!s->buf || s->buf->where != BUF_INPUT, "an input is written to");
+        for (int k = s->nin - s->nout; k < s->nin; k++) REQUIRE(s->in[k] && s->in[k]->where != BUF_INPUT, "an input is written to");
         break;
     case ST_LOAD: use_element(v, s, 0, false); break;
     case ST_STORE:
