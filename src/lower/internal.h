@@ -29,9 +29,10 @@ typedef struct Task {
     struct Region *region; // e is added in all of it; NULL: e is in terms of the scope
     int after;             // a task of the scope that comes before it, which fills the array; 0: none, else its number + 1
     bool first, stored;    // such a task; it has been done
-    Node *place;       // TASK_SCATTER: e is a sum, each term of which is stored here, in terms of its variable (cover.c); or NULL
-    bool once;         // nothing else writes to these elements
-    const Var *sum[2]; // TASK_SCATTER, TASK_ADD: of the sums that loops have been opened for, the last; their number
+    Node *place;           // TASK_SCATTER: e is a sum, each term of which is stored here (cover.c); or NULL
+    const Var *over;       // what stands for the sum's variable in that; the sum may have another, as equal sums are one node
+    bool once;             // nothing else writes to these elements
+    const Var *sum[2];     // TASK_SCATTER, TASK_ADD: of the sums that loops have been opened for, the last; their number
     int nsums;
     bool apart; // each of their terms is added to an element of its own
 } Task;

@@ -456,15 +456,16 @@ static void emit_group(Lower *l, Var *v, Members *group) {
     for (int i = 0; i < group->len; i++) {
         Task *t = &group->data[i].task;
         Var *w = loop_var(t);
+        Node *to = ir_var(v);
         tasks[i] = inside(l, t);
+        Node **last = tasks[i].nidx > t->nidx ? &tasks[i].idx[t->nidx] : NULL; // earlier ones speak of outer loops
+        if (last) *last = ir_subst1(l->ir, *last, ir_var(t->place ? t->over : w), to);
+        if (tasks[i].nsums > t->nsums && t->nsums < 2) tasks[i].sum[t->nsums] = v;
         if (w == v) continue;
         join_wishes(l, loop, w);
-        Node *from = ir_var(w), *to = ir_var(v);
-        Node *e = ir_subst1(l->ir, tasks[i].e, from, to);
+        Node *e = ir_subst1(l->ir, tasks[i].e, ir_var(w), to);
         if (e != tasks[i].e) lower_note_uses(l, e);
         tasks[i].e = e;
-        Node **last = tasks[i].nidx > t->nidx ? &tasks[i].idx[t->nidx] : NULL; // earlier ones speak of outer loops
-        if (last) *last = ir_subst1(l->ir, *last, from, to);
     }
     lower_tasks(l, group->len, tasks);
     lower_end_for(l, loop);

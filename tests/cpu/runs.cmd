@@ -18,7 +18,7 @@ for p in 0 1 2 3 4 5 7 8 9 13 16 17; do
     try --lanes=4 --lanes=8 -- rows "x=$(numbers $p)"
     try --lanes=4 --lanes=8 -- covered "x=$(numbers $p)"
 done
-all='--lanes=0 --lanes=2 --lanes=4+--fp=precise --lanes=8+--fp=fast --lanes=8+--threads=2 --exec'
+all='--lanes=0 --lanes=2 --lanes=4+--fp=precise --lanes=8+--fp=fast --lanes=8+--threads=2 --exec -O0'
 try $all -- rows "x=$(numbers 11)"
 try $all -- covered "x=$(numbers 11)"
 try $all -- added "x=$(numbers 11)" k=3
