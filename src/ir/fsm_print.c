@@ -365,7 +365,7 @@ static Exp loop(Printer *p, Node *e, Region *r, Place *pl) {
     const char *params = name_list(p, n, pl->sub[0]->names);
     const Doc *init = states(p, e->args, n, r), *step, *d;
     if (l->index) params = arena_printf(p->arena, "%s %s", params, pl->sub[0]->names[n]);
-    step = lambda(p, params, block(p, pl->sub[0], n, e->args + e->nargs - n));
+    step = lambda(p, params, block(p, pl->sub[0], n, e->args + loop_steps(e)));
     if (l->index) {
         d = CAT(text(p, "ifold "), step, text(p, " "), init, text(p, " "), operand(p, l->index->extent, r, PREC_ATOM));
     } else {
