@@ -8,6 +8,7 @@
 
 bool caller_open(Caller *x, Compilation *c, FuncList funcs) {
     *x = (Caller){.c = c, .funcs = funcs};
+    if (!compile_externs(c, funcs)) return false;
     if (c->opt->engine == ENGINE_INTERP) return true;
     compile_passes(c, &x->funcs, true);
     x->trees = compile_trees(c, x->funcs);

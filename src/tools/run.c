@@ -22,7 +22,7 @@ static bool load(Compilation *c, bool raw, FuncList *funcs) {
     }
     if (!compile_funcs(c, raw, funcs)) return false;
     if (funcs->n != 1) fatal_bug("%d functions where one is wanted", funcs->n);
-    return compile_externs(c, *funcs);
+    return true;
 }
 
 // Calls it. The outputs are in the arena; NULL after an error, which is reported to have happened at a place.
@@ -154,7 +154,7 @@ static void print_counts(Str *out, const Counts *n) {
 
 void command_cost(Compilation *c) {
     FuncList funcs = {0};
-    if (!load(c, false, &funcs)) return;
+    if (!load(c, false, &funcs) || !compile_externs(c, funcs)) return;
     compile_stage(c, "arguments");
     const Tensor *inputs = args_read(c, funcs.f[0]);
     if (!inputs) return;
