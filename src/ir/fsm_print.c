@@ -826,6 +826,8 @@ void fsm_print(Str *out, const Func *func) {
     Func *f = arena_copy(p->arena, func, sizeof *func);
     f->outputs = ARENA_ARRAY(p->arena, Node *, f->noutputs + 1);
     for (int i = 0; i < f->noutputs; i++) f->outputs[i] = ir_stored(f->ir, func->outputs[i]);
+    const bool stored = f->ir->stored;
+    f->ir->stored = true; // elements of results that are built here read these arrays, too
     p->func = f;
     Roots roots = {0};
     plan_init(&p->plan, p->arena);
@@ -843,6 +845,7 @@ void fsm_print(Str *out, const Func *func) {
     print_doc(out, f->doc);
     doc_print(out, doc_group(p->arena, CAT(doc_group(p->arena, head), body)), WIDTH);
     str_putc(out, '\n');
+    f->ir->stored = stored;
     vec_free(&roots);
     plan_free(&p->plan);
     arena_free(p->arena);
