@@ -22,6 +22,14 @@ void problem_free(Problem *q) {
     *q = (Problem){0};
 }
 
+// Memory that is there, and not only promised: getting it is no part of a call.
+static void *allocate_pages(int64_t count, size_t size) {
+    enum { PAGE = 4096 };
+    char *p = allocate(count, size);
+    for (size_t i = 0; i < (size_t)count * size; i += PAGE) *(volatile char *)(p + i) = 0;
+    return p;
+}
+
 Results results_new(const Problem *q, bool derivative) {
     const Gmm *g = &q->gmm;
     const Ba *a = &q->ba;
@@ -34,12 +42,12 @@ Results results_new(const Problem *q, bool derivative) {
     default: r = (Results){.values = 3 * q->hand.n, .rows = 3 * q->hand.n, .columns = THETAS + (q->hand.us ? 2 : 0)};
     }
     r.derivatives = q->kind == BA ? ENTRIES * a->p : r.rows * r.columns;
-    r.value = allocate(r.values, sizeof *r.value);
+    r.value = allocate_pages(r.values, sizeof *r.value);
     if (!derivative) return r;
-    r.derivative = allocate(r.derivatives, sizeof *r.derivative);
+    r.derivative = allocate_pages(r.derivatives, sizeof *r.derivative);
     if (q->kind == BA) {
-        r.starts = allocate(r.rows + 1, sizeof *r.starts);
-        r.places = allocate(r.derivatives, sizeof *r.places);
+        r.starts = allocate_pages(r.rows + 1, sizeof *r.starts);
+        r.places = allocate_pages(r.derivatives, sizeof *r.places);
     }
     return r;
 }
