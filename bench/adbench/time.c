@@ -1,6 +1,6 @@
 // ADBench's way of timing: as many calls in a row as take longer than the least time that can be measured, and the
-// least of some such samples. Results are kept between calls. Who asks for more than one sample wants no part of what only
-// the first call does, which is to get pages for results from the system: it is no sample, however long it takes.
+// least of some such samples. Results are kept between calls. Where more than one sample is wanted, the first call is
+// none, however long it takes: a tool may get pages for its results in it.
 #define _POSIX_C_SOURCE 200809L
 #include "adbench.h"
 #include "text.h"

@@ -146,8 +146,8 @@ static bool has_input(const Options *opt, bool needed) {
     return opt->file && strcmp(opt->file, "-") && (needed || !isatty(STDIN_FILENO));
 }
 
-// From the place of the call. Or what is missing, from the text, or without one from standard input, which is read once, however
-// many calls or entries have arguments there.
+// From the place of the call. Or what is missing, from the text, or without one from standard input, which is read
+// once, however many calls or entries have arguments there.
 static bool read_rest(Args *a, Compilation *c, const Source *text, bool needed) {
     size_t all, missing;
     if (a->at.src) return read_all(a, a->at.src, json_parse_piece(a->diag, a->at));

@@ -14,8 +14,8 @@ Tensor *args_read_text(Compilation *c, const Func *f, const Source *text);
 // Likewise, with the text at `at` in the place of standard input, which is read in any case; messages have that place.
 Tensor *args_read_piece(Compilation *c, const Func *f, Span at);
 
-// Where the arguments come from that neither c->opt->words nor standard input have (a terminal is not asked): random numbers, a
-// sequence for each name.
+// Where the arguments come from that neither c->opt->words nor standard input have (a terminal is not asked): random
+// numbers, a sequence for each name.
 typedef struct ArgsFill {
     uint64_t seed;
     int64_t size, step; // the sizes that nothing tells: size, size + step, …

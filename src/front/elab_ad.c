@@ -24,13 +24,18 @@ typedef struct Deriv {
 
 static bool is_float(const Node *e) { return kind_is_float(e->kind); }
 
+static void note_derivative(const Deriv *d) {
+    const Unit *u = d->el->unit;
+    diag_note(u->diag, report_place(u, d->c->use, d->c->span), "when this derivative is built");
+}
+
 // ---- the two modes
 
 static void ad_failed(Deriv *d, AdError error) {
     Elab *el = d->el;
     Span at = error.at && error.at->span.src ? error.at->span : d->c->span;
     elab_error(el, d->c, at, "%s", error.text);
-    diag_note(el->unit->diag, report_place(el->unit, d->c->use, d->c->span), "when this derivative is built");
+    note_derivative(d);
 }
 
 // Tangents of y in the direction dx of x; entries of dx may be NULL. Zeros after an error.
@@ -96,8 +101,8 @@ static Node *over_elements(Deriv *d, int n, Var **v, Node *e) {
     return over(d, e->rank, i, element);
 }
 
-// ---- Jacobians: leaf (i, j) is that of the i-th leaf of y by the j-th of x, its shape the one followed by the other, its elements of
-// the kind of those of x in either mode
+// ---- Jacobians: leaf (i, j) is that of the i-th leaf of y by the j-th of x, its shape the one followed by the other,
+// its elements of the kind of those of x in either mode
 
 static Node **jacobian_forward(Deriv *d, int ny, Node **y) {
     Node **out = ARENA_ARRAY(d->el->arena, Node *, (size_t)ny * (size_t)d->nx + 1);
@@ -270,7 +275,7 @@ void elab_warn_cut(Elab *el, const Core *c, Node *a, const char *name) {
                 diag_warning(el->unit->diag, WARN_CUT_DERIVATIVE, report_place(el->unit, c->use, c->span),
                              "`%s` is constant between its steps: the derivative is zero here", name);
                 report_uses(el->unit, c->use);
-                diag_note(el->unit->diag, report_place(el->unit, d->c->use, d->c->span), "when this derivative is built");
+                note_derivative(d);
                 return;
             }
 }
@@ -293,7 +298,10 @@ static void mark_items(const Core *c, bool stopped) {
 // Uses come before what they are uses of: a block's body before its bindings, and these backwards.
 static void mark_block(const Core *c, bool stopped) {
     mark(c->args[0], stopped);
-    for (int i = c->nbinds; i-- > 0;) mark(c->binds[i].value, stopped || (c->binds[i].var && !c->binds[i].var->carries));
+    for (int i = c->nbinds; i-- > 0;) {
+        const CoreVar *v = c->binds[i].var; // NULL: an assertion
+        mark(c->binds[i].value, stopped || (v && !v->carries));
+    }
 }
 
 static void mark(Core *c, bool stopped) {
@@ -334,14 +342,15 @@ static bool too_deep(Elab *el, const Core *c) {
     return false;
 }
 
-// The passes of a mode give what they are passes over, a type is one of the source.
+// What the modes compute must be what inference has said to the rest of the program.
 static void check_kinds(Elab *el, const Core *c, Value v) {
     int n = type_leaves(c->type), *ranks = ARENA_ARRAY(el->arena, int, n + 1);
     Kind *kinds = ARENA_ARRAY(el->arena, Kind, n + 1);
     type_leaf_list(c->type, kinds, ranks);
     if (n != v.n) fatal_bug("a derivative has %d leaves, its type has %d", v.n, n);
     for (int i = 0; i < n; i++)
-        if (v.leaf[i]->kind != kinds[i] || v.leaf[i]->rank != ranks[i]) fatal_bug("leaf %d of a derivative is not of its type", i);
+        if (v.leaf[i]->kind != kinds[i] || v.leaf[i]->rank != ranks[i])
+            fatal_bug("leaf %d of a derivative is not of its type", i);
 }
 
 // What a loop chooses is differentiated where it was found, not in every iteration.

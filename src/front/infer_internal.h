@@ -103,8 +103,8 @@ Core *core_proj(Infer *in, Core *tuple, int k, Type *type);
 Core *core_extent(Infer *in, Core *value, int leaf, int dim);
 // The body under the bindings, whose list is emptied.
 Core *core_block(Infer *in, BindList *binds, Core *body, Span span);
-// A value that the prelude computes, for who uses it: what is wrong with it is wrong with the user's expression, at the place `at`.
-// What is wrong inside has its own place.
+// A value that the prelude computes, for who uses it: what is wrong with it is wrong with the user's expression, at the
+// place `at`. What is wrong inside has its own place.
 Core *core_placed(Infer *in, Core *c, Span at);
 // Requires the expression to have the type; `what` names it in the message ("the condition"), or is NULL.
 bool infer_expect(Infer *in, Core *c, Type *want, const char *what);

@@ -231,7 +231,8 @@ bool bind_function(Infer *in, const Pattern *p, Fun *f) {
     }
     if (p->type && p->type->kind != TX_FUN) {
         Span at = f->def ? p->span : f->span; // not where it is defined
-        infer_error(in, at, "expected %s for `%s`, found a function", infer_type_text(in, written_type(in, p->type)), p->name);
+        const char *wanted = infer_type_text(in, written_type(in, p->type));
+        infer_error(in, at, "expected %s for `%s`, found a function", wanted, p->name);
         return false;
     }
     Fun *named = arena_copy(in->arena, f, sizeof *f);

@@ -1,5 +1,5 @@
-"""Objects of a module that outlive its globals, as they do where other modules keep threads or states until the interpreter ends, are
-freed without them."""
+"""Objects of a module that outlive its globals, as they do where other modules keep threads or states until the
+interpreter ends, are freed without them."""
 import ast
 import sys
 
@@ -22,7 +22,8 @@ def globals_of_finalizers():
         tree = ast.parse(f.read())
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef) and function.name == "__del__":
-            yield [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and n.id not in [a.arg for a in function.args.args]]
+            own = [a.arg for a in function.args.args]
+            yield [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and n.id not in own]
 
 
 print("names used:", *globals_of_finalizers())
@@ -40,7 +41,7 @@ del names, model
 del context
 print("freed without globals:", freed)
 
-# As the interpreter ends, in sys: what is there is freed when other modules are cleared, and names with _ before stderr.
+# As the interpreter ends, in sys: what is there is freed when other modules are cleared, names with _ before stderr.
 sys.unraisablehook = sys.__unraisablehook__
 sys.modules.pop("model")
 import model
