@@ -60,6 +60,19 @@ static bool varies(const Pairing *x, const Node *e) {
     return any;
 }
 
+static bool alike(Pairing *x, Node *e, Node *f);
+
+// What e binds, an index or the variables of a loop inside, is what f binds, if their extents may be one.
+static bool bind(Pairing *x, const Node *e, const Node *f) {
+    const Loop *p = ir_is_loop(e) ? ir_loop(e) : NULL, *q = p ? ir_loop(f) : NULL;
+    Var *i = p ? p->index : ir_is_binder(e) ? e->u.var : NULL, *j = q ? q->index : i ? f->u.var : NULL;
+    if (p && (p->n != q->n || p->nout != q->nout)) return false;
+    if (i && !alike(x, i->extent, j->extent)) return false;
+    if (i) map_put(&x->same, ir_var(i), ir_var(j));
+    for (int k = 0; p && k < p->n; k++) map_put(&x->same, ir_var(p->state[k]), ir_var(q->state[k]));
+    return true;
+}
+
 // May e, a term of the loop, be f, one of u? Then what their variables have to be is noted.
 static bool alike(Pairing *x, Node *e, Node *f) {
     if (map_get(&x->same, e) == f) return true;
@@ -67,7 +80,7 @@ static bool alike(Pairing *x, Node *e, Node *f) {
     if (e->op == OP_var) return pair_variables(x, e, f);
     if (e == f && !varies(x, e)) return true;
     if (e->nargs == 0 || ((e->op == OP_final || e->op == OP_trace) && e->u.num != f->u.num)) return false;
-    if (ir_is_binder(e)) map_put(&x->same, ir_var(e->u.var), ir_var(f->u.var));
+    if (!bind(x, e, f)) return false;
     bool swapped = e->op == OP_mul && e->args[0]->op != f->args[0]->op; // their order is that of their making
     for (int i = 0; i < e->nargs; i++)
         if (!alike(x, e->args[i], f->args[swapped ? 1 - i : i])) return false;

@@ -158,13 +158,32 @@ static bool is_small(const Iteration *x, const Node *e, int nw) {
     return nw + e->rank <= rank + (e->op == OP_trace);
 }
 
+// Does e, in terms of a loop's variables, read in an iteration the trace of another loop, which that loop does not read? Then the
+// two could not be one loop any more, nor the trace run again in blocks with what reads it backwards.
+static bool reads_other(Node *loop, Node *e, Map *seen) {
+    if (!loop_varies(ir_loop(loop), e) || map_get(seen, e)) return false;
+    map_put(seen, e, e);
+    if (e->op == OP_trace) return false;
+    if (e->op == OP_at && e->args[0]->op == OP_trace && !ir_reaches(loop, e->args[0])) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (reads_other(loop, e->args[i], seen)) return true;
+    return false;
+}
+
+static bool reads_others(Node *loop, Node *e) {
+    Map seen = {0};
+    bool yes = reads_other(loop, e, &seen);
+    map_free(&seen);
+    return yes;
+}
+
 // e, where it is read, needs to be known only where all of this holds.
 static Node *needed(Ir *m, Iteration *x, const Facts *f, int nw, Var *const *w) {
     Node *cond = ir_bool(m, true);
     for (int i = 0; i < f->n; i++) {
         Var *more[PART_RANK];
         Node *c = iteration_in_loop(m, x, f->p[i]);
-        int n = c->partial ? -1 : iteration_inner(x, c, more);
+        int n = c->partial || reads_others(x->loop, c) ? -1 : iteration_inner(x, c, more);
         for (int j = 0; j < n; j++) {
             bool known = false;
             for (int q = 0; q < nw; q++) known |= w[q] == more[j];
@@ -216,6 +235,7 @@ static bool plan(Keeper *k, Iteration *x, Node *e, const Kept *like, Kept *kept)
     *kept = (Kept){.x = x, .e = e, .state = -1};
     kept->nw = iteration_inner(x, own, kept->w);
     if (kept->nw < 0 || kept->nw + e->rank >= PART_RANK || !is_small(x, own, kept->nw)) return false;
+    if (reads_others(x->loop, own)) return false;
     if (like) order_like(like, kept->nw, kept->w);
     Node *array = array_of(k, own, kept->nw, kept->w);
     kept->computed = computes(k, own, kept->nw, array);
