@@ -107,8 +107,10 @@ static void unknown_name(Names *c, const Expr *e) {
     if (!g.best) name_map_each(&c->module->defs, guess_each, &g);
     for (int i = 0; i < c->module->nopened; i++)
         if (!g.best) name_map_each(&c->module->opened[i]->defs, guess_each, &g);
-    if (!g.best) name_map_each(&c->u->prelude, guess_each, &g);
-    if (!g.best) builtin_each(guess_each, &g);
+    if (!g.best) {
+        name_map_each(&c->u->prelude, guess_each, &g);
+        builtin_each(guess_each, &g);
+    }
     if (g.best) diag_error(c->u->diag, e->span, "unknown name `%s`; did you mean `%s`?", e->name, g.best);
     else diag_error(c->u->diag, e->span, "unknown name `%s`", e->name);
     if (c->in_type) diag_note(c->u->diag, e->span, "a size name is known if it stands alone as an extent of a parameter");
