@@ -295,9 +295,29 @@ static Node *smooth(Ir *m, Node *e, void *data) {
     }
 }
 
-Node *ad_smooth(Ir *m, Node *e) { return ir_change(m, e, smooth, &(bool){false}); }
+static void find_parts(Node *e, void *data) {
+    bool *any = data;
+    switch (e->op) {
+    case OP_exp:
+    case OP_log:
+    case OP_log1p:
+    case OP_abs:
+    case OP_sqrt:
+    case OP_cbrt:
+    case OP_hypot: *any = true; return;
+    default: return;
+    }
+}
 
-Node *ad_stable(Ir *m, Node *e) { return ir_expand(m, ir_change(m, e, smooth, &(bool){true})); }
+static Node *changed(Ir *m, Node *e, bool value) {
+    bool any = false;
+    ir_walk(1, &e, find_parts, &any);
+    return any ? ir_change(m, e, smooth, &value) : e;
+}
+
+Node *ad_smooth(Ir *m, Node *e) { return changed(m, e, false); }
+
+Node *ad_stable(Ir *m, Node *e) { return ir_expand(m, changed(m, e, true)); }
 
 Node **ad_smooth_all(Ir *m, int n, Node *const *y) {
     Node **out = ARENA_ARRAY(m->arena, Node *, n + 1);

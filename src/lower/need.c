@@ -63,7 +63,7 @@ static bool is_known_in(Lower *l, const Scope *home, const Node *e) {
 
 // ---- is a value no dearer than loops that may need it?
 
-enum { MOST_LOOPS = 16, MOST_VALUES = 400, MOST_WORK = 256, MOST_UNROLLED = 64 };
+enum { MOST_LOOPS = 16, MOST_VALUES = 800, MOST_WORK = 512, MOST_UNROLLED = 64 };
 
 typedef struct Beside {
     Lower *l;

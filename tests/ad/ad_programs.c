@@ -8,6 +8,7 @@
 #include <string.h>
 
 static bool interpreted, costs, written, stop, without, whole; // the options
+static const char *cpu; // -C
 static bool rules_off[RULE_COUNT];
 
 typedef struct Job {
@@ -40,6 +41,7 @@ static int check(void *data) {
     o.print_costs = costs;
     o.written = written;
     o.thorough = whole;
+    o.cpu = cpu;
     if (without) o.rules_off = rules_off;
     ok = ok && oracle_check(src, &o, on_report, j);
     diag_delete(diag);
@@ -72,9 +74,10 @@ static int is_program(const struct dirent *e) {
     return n > 4 && !strcmp(e->d_name + n - 4, ".fsm");
 }
 
-// usage: ad_programs [-a] [-i] [-c] [-w] [-x] [-r RULE] [-k RULE] [WORD|FILE...]. Without them all programs of the folder; -i: by
+// usage: ad_programs [-a] [-i] [-c] [-w] [-x] [-C CPU] [-r RULE] [-k RULE] [WORD|FILE...]. Without them all programs of the folder; -i: by
 // interpreters only; -c: prints what each derivative costs in terms of its primal; -w: only as written, without passes; -x: until
-// one fails; -a: with all passes of LLVM at every level, which takes five times as long; -r RULE: without this rule, `all`: without any; -k RULE: with it all the same.
+// one fails; -a: with all passes of LLVM at every level, which takes five times as long; -C CPU: compiled for
+// this one, as --target-cpu says it; -r RULE: without this rule, `all`: without any; -k RULE: with it all the same.
 int main(int argc, char **argv) {
     for (; argc > 1 && argv[1][0] == '-'; argc--, argv++) {
         interpreted |= !strcmp(argv[1], "-i");
@@ -82,6 +85,7 @@ int main(int argc, char **argv) {
         written |= !strcmp(argv[1], "-w");
         whole |= !strcmp(argv[1], "-a");
         stop |= !strcmp(argv[1], "-x");
+        if (!strcmp(argv[1], "-C") && argc > 2) cpu = argv[2], argc--, argv++;
         bool off = !strcmp(argv[1], "-r");
         if ((!off && strcmp(argv[1], "-k")) || argc < 3) continue;
         without = true, argc--, argv++;

@@ -6,7 +6,7 @@ mkdir out
 fsmc scalars.fsm && ls && rm scalars.[oh]
 fsmc "$root/scalars.fsm" && ls scalars.? && rm scalars.[oh]
 fsmc scalars.fsm -o out/a.b.o && ls out && grep '_H$' out/a.b.h && rm out/*
-fsmc scalars.fsm -oout/plain && ls out && rm out/*
+fsmc scalars.fsm -oout/plain.o && ls out && rm out/*
 fsmc scalars.fsm -o /dev/null && ls /dev/null*
 fsmc scalars.fsm --entry branch -o one.o && grep -c 'int .*fsm_context' one.h
 fsmc -o stdin.o - <scalars.fsm && ls stdin.*

@@ -485,7 +485,7 @@ static const char *other_cpu(int level) {
 static CpuJit *compile_at(Oracle *x, const Batch *p, Tree *const *trees, int level, bool quick) {
     x->opt.level = level, x->opt.lanes = level == 2 ? 2 : 4; // so few that the small arrays of tests have them
     CpuOptions opt = {.level = level, .fp = x->opt.fp, .name = "oracle", .callable = true, .quick = quick};
-    opt.cpu = other_cpu(level);
+    opt.cpu = x->o->cpu ? x->o->cpu : other_cpu(level);
     opt.lanes = x->opt.lanes, opt.threads = x->opt.threads, opt.cache = (int64_t)x->c->machine.cache;
     CpuModule *m = cpu_emit(x->arena, x->c->diag, p->funcs.n, trees, &opt);
     CpuJit *jit = m ? cpu_jit(m, x->c->diag) : NULL;

@@ -34,6 +34,7 @@ typedef struct OracleOptions {
     // All passes of LLVM at every level, for all forms; all trials after every pass; all ways to second derivatives through these,
     // and both first derivatives of each entry as CUDA code.
     bool thorough;
+    const char *cpu;               // compiled for this one; NULL: this processor's own, and at -O0 one without AVX-512
     unsigned second;               // those of them at which second derivatives are compiled too
     int groups;                    // check the first so many of OracleGroup
     bool says_groups;              // this is how many the program says
