@@ -158,6 +158,15 @@ static Node *of_log1p(Ir *m, Node *e) {
     return a->op == OP_neg && exponent(a->args[0]) ? ir_log1mexp(m, exponent(a->args[0])) : e;
 }
 
+// if x = y then 0 else x - y
+static Node *of_choice(Ir *m, Node *e) {
+    bool select = e->op == OP_select;
+    const Node *c = e->args[0], *d = e->args[select ? 2 : 1];
+    if (c->op != (select ? OP_eq : OP_ne) || (select && !ir_is_zero(e->args[1])) || d->op != OP_sub) return e;
+    bool same = c->args[0] == d->args[0] && c->args[1] == d->args[1], turned = c->args[0] == d->args[1] && c->args[1] == d->args[0];
+    return same || turned ? ir_difference(m, d->args[0], d->args[1]) : e;
+}
+
 // ---- sums
 
 // Does c say that x is positive, or that it is negative? What it says of 0 is all the same.
@@ -282,6 +291,8 @@ static Node *smooth(Ir *m, Node *e, void *data) {
     }
     if (*value) return e;
     switch (e->op) {
+    case OP_select:
+    case OP_bracket: return of_choice(m, e);
     case OP_add:
     case OP_sub: return of_sum(m, e);
     case OP_mul: return of_product(m, e);
@@ -305,6 +316,8 @@ static void find_parts(Node *e, void *data) {
     case OP_sqrt:
     case OP_cbrt:
     case OP_hypot: *any = true; return;
+    case OP_eq:
+    case OP_ne: *any |= kind_is_float(e->args[0]->kind); return;
     default: return;
     }
 }

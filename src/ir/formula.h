@@ -43,8 +43,7 @@
 #define LOG1P(a) ir_log1p(m, a)
 // a where x is known to be at most 0, else b
 #define BELOW0(x, a, b) (ir_range(x).high <= 0 ? (a) : (b))
-// e, but 1/2 where a - b is no number
-#define APART(a, b, e) SEL(OR(LE(SUB(a, b), LIT(0.0)), LT(LIT(0.0), SUB(a, b))), e, LIT(0.5))
+#define DIFFERENCE(a, b) ir_difference(m, a, b)
 #define SIGMOID(a) ir_sigmoid(m, a)
 
 #endif
