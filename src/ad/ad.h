@@ -21,7 +21,7 @@ bool ad_reverse(Ir *m, int ny, Node *const *y, Node *const *y_adj, int nx, Node 
 
 // e with forms that are smooth where they are smooth (smooth.c), of HELD operations.
 Node *ad_smooth(Ir *m, Node *e);
-// e, of which no derivative is wanted, with forms for logarithms and quotients of exponentials that do not overflow.
+// e with forms, of HELD operations, for logarithms and quotients of exponentials that do not overflow: for its value.
 Node *ad_stable(Ir *m, Node *e);
 
 // Can a derivative flow through e? Floating values, loops and customs, unless stopped.

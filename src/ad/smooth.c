@@ -52,10 +52,17 @@ static bool add_factors(Node *e, Parts *p) {
     return true;
 }
 
+// Is e a sum of squares, or known not to be negative otherwise?
+static bool is_positive(const Node *e, int fuel) {
+    if (e->op == OP_sum) return is_positive(e->args[0], fuel);
+    if (e->op == OP_add) return fuel > 0 && is_positive(e->args[0], fuel / 2) && is_positive(e->args[1], fuel / 2);
+    return (e->op == OP_mul && e->args[0] == e->args[1]) || ir_range(e).low >= 0;
+}
+
 // The square of a root, a size, or the length of a vector in the plane; NULL for what has no kink.
 static Node *square_of(Ir *m, const Node *e) {
     Node *x = e->nargs ? e->args[0] : NULL;
-    if (e->op == OP_sqrt) return x;
+    if (e->op == OP_sqrt) return is_positive(x, MOST) ? x : ir_squaredroot(m, x);
     if (e->op == OP_abs) return ir_mul(m, x, x);
     return e->op == OP_hypot ? ir_add(m, ir_mul(m, x, x), ir_mul(m, e->args[1], e->args[1])) : NULL;
 }
@@ -301,7 +308,7 @@ static Node *smooth(Ir *m, Node *e, void *data) {
     case OP_sqrt: return of_root(m, e);
     case OP_cos:
     case OP_cosh: return e->args[0]->op == OP_abs ? ir_op(m, e->op, e->args[0]->args[0], NULL) : e;
-    case OP_abs: return ir_range(e->args[0]).low >= 0 ? e->args[0] : e;
+    case OP_abs: return is_positive(e->args[0], MOST) ? e->args[0] : e;
     default: return e;
     }
 }
@@ -330,7 +337,7 @@ static Node *changed(Ir *m, Node *e, bool value) {
 
 Node *ad_smooth(Ir *m, Node *e) { return changed(m, e, false); }
 
-Node *ad_stable(Ir *m, Node *e) { return ir_expand(m, changed(m, e, true)); }
+Node *ad_stable(Ir *m, Node *e) { return changed(m, e, true); }
 
 Node **ad_smooth_all(Ir *m, int n, Node *const *y) {
     Node **out = ARENA_ARRAY(m->arena, Node *, n + 1);

@@ -380,7 +380,7 @@ Value elab_ad(Elab *el, const Core *c) {
     el->deriv = d.outer;
     el->active = active.outer;
     for (int i = 0; i < d.y.n && !el->m->raw; i++) d.y.leaf[i] = ir_change(el->m, d.y.leaf[i], chosen, &d);
-    for (int i = 0; i < d.y.n && !el->m->strict && !el->m->raw; i++) d.y.leaf[i] = ad_smooth(el->m, d.y.leaf[i]);
+    for (int i = 0; i < d.y.n && !el->m->strict && !el->m->raw; i++) d.y.leaf[i] = ad_stable(el->m, d.y.leaf[i]);
     d.y_float = elab_float_leaves(el, d.y, &d.ny);
     elab_at(el, c);
     bool by_result = c->ad == AD_VJP || c->ad == AD_VJP2;

@@ -219,7 +219,7 @@ static Func *elab_entry(Elab *el, const CoreEntry *e) {
     Value out = value_new(el, v.n); // v may be that of a parameter
     bool stable = !el->m->raw && !el->m->strict && !el->m->keep_customs && !el->failed;
     for (int i = 0; i < v.n; i++) {
-        out.leaf[i] = stable ? ad_stable(el->m, v.leaf[i]) : v.leaf[i];
+        out.leaf[i] = stable ? ir_expand(el->m, ad_stable(el->m, v.leaf[i])) : v.leaf[i];
         if (e->stored && !el->failed) out.leaf[i] = ir_conv(el->m, e->stored[i], out.leaf[i]);
     }
     v = out;
