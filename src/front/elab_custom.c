@@ -122,7 +122,6 @@ static Node *make_custom(Custom *k, Node *const *y, Value rule) {
     }
     for (int i = 0; i < k->ny; i++) bodies[i] = y[i];
     for (int i = 0; i < rule.n; i++) bodies[k->ny + i] = rule.leaf[i];
-    el->customs = true;
     return ir_custom(el->m, &loop, inits, bodies);
 }
 

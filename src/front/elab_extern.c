@@ -139,7 +139,6 @@ static void make_rule(Elab *el, CoreExtern *x) {
     Value rule = elab(&inner, x->rule);
     if (!inner.failed) check_rule(&inner, x, rule, results);
     el->failed |= inner.failed;
-    el->customs |= inner.customs;
     e->nrule = rule.n;
     e->rule = rule.leaf;
     e->state = inner.failed ? RULE_NONE : RULE_READY;

@@ -33,7 +33,6 @@ typedef struct Elab {
     Active *active;      // the innermost
     NameUse *uses;       // kept where keep_uses is set
     int keep_uses;
-    bool customs; // a custom was made and is to be expanded
 } Elab;
 
 enum { MAX_RANK = 12 }; // dimensions of an array
