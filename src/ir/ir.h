@@ -43,8 +43,7 @@ typedef enum Op {
 #include "ir/kinds.def"
 #define OP(name, ...) OP_##name,
 #include "ir/ops.def"
-    OP_COUNT,
-    OP_LAST = OP_COUNT - 1,
+    OP_COUNT, // no operation: programs have those before it
 #define OP(...)
 #define HELD(name, ...) OP_##name, // there while derivatives are built
 #include "ir/ops.def"

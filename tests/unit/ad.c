@@ -501,6 +501,7 @@ static void one_op(Prog *p) {
 }
 
 static void check_ops(void) {
+    report("no operation has the number that stands for none", "", !op_info[OP_COUNT].name);
     for (Op op = 0; op < OP_ALL; op++) {
         OpType type = op_info[op].type;
         if (!op_is_elementwise(op) || type == T_INT || type == T_CMP || type == T_LOGIC) continue;
