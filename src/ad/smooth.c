@@ -4,8 +4,10 @@
 //     sqrt x * sqrt x                  is x, of slope 1
 //     cos (abs x)                      is cos x, whose second derivative is -1
 // What is computed is said by HELD rows of ir/ops.def. All engines do this, also with terms as they are written, in which nothing is
-// simplified; so forms are looked for up to the order of terms and factors, and up to signs.
+// simplified; so forms are looked for up to the order of terms and factors, and up to signs. Each is a rule (ir/rules.def): those of
+// derivatives always apply, since a derivative at a kink would be another without them; those of values alone may be left out.
 #include "ad/graph.h"
+#include "ir/rule.h"
 
 enum { MOST = 16 }; // terms of a sum, or factors of a product, that are looked at
 
@@ -53,16 +55,16 @@ static bool add_factors(Node *e, Parts *p) {
 }
 
 // Is e a sum of squares, or known not to be negative otherwise?
-static bool is_positive(const Node *e, int fuel) {
-    if (e->op == OP_sum) return is_positive(e->args[0], fuel);
-    if (e->op == OP_add) return fuel > 0 && is_positive(e->args[0], fuel / 2) && is_positive(e->args[1], fuel / 2);
+static bool not_negative(const Node *e, int fuel) {
+    if (e->op == OP_sum) return not_negative(e->args[0], fuel);
+    if (e->op == OP_add) return fuel > 0 && not_negative(e->args[0], fuel / 2) && not_negative(e->args[1], fuel / 2);
     return (e->op == OP_mul && e->args[0] == e->args[1]) || ir_range(e).low >= 0;
 }
 
 // The square of a root, a size, or the length of a vector in the plane; NULL for what has no kink.
 static Node *square_of(Ir *m, const Node *e) {
     Node *x = e->nargs ? e->args[0] : NULL;
-    if (e->op == OP_sqrt) return is_positive(x, MOST) ? x : ir_squaredroot(m, x);
+    if (e->op == OP_sqrt) return not_negative(x, MOST) ? x : ir_squaredroot(m, x);
     if (e->op == OP_abs) return ir_mul(m, x, x);
     return e->op == OP_hypot ? ir_add(m, ir_mul(m, x, x), ir_mul(m, e->args[1], e->args[1])) : NULL;
 }
@@ -106,6 +108,8 @@ static Node *of_root(Ir *m, Node *e) {
     if (x->op != OP_powi || !ir_is_int_lit(x->args[1], &k) || k < 2 || k % 2 || k > 64) return e;
     return k % 4 == 0 ? power(m, x->args[0], k / 2) : power(m, ir_abs(m, x->args[0]), k / 2);
 }
+
+static Node *of_even(Ir *m, Node *e) { return e->args[0]->op == OP_abs ? ir_op(m, e->op, e->args[0]->args[0], NULL) : e; }
 
 // ---- exponentials
 
@@ -287,30 +291,46 @@ static Node *of_sum(Ir *m, Node *e) {
 
 // ---- all of them
 
+// What stands for e, and the rule that says so; e itself where there is nothing.
+typedef struct Form {
+    Node *e;
+    Rule rule;
+} Form;
+
+static Form form_of_value(Ir *m, Node *e) {
+    switch (e->op) {
+    case OP_div: return (Form){of_quotient(m, e, true), RULE_stable_quotient};
+    case OP_log: return (Form){of_log(m, e), RULE_stable_log};
+    case OP_log1p: return (Form){of_log1p(m, e), RULE_stable_log};
+    default: return (Form){.e = e};
+    }
+}
+
+static Form form_of(Ir *m, Node *e) {
+    switch (e->op) {
+    case OP_div: return (Form){of_quotient(m, e, false), RULE_smooth_quotient};
+    case OP_log: return (Form){of_log(m, e), RULE_smooth_log};
+    case OP_log1p: return (Form){of_log1p(m, e), RULE_smooth_log};
+    case OP_select:
+    case OP_bracket: return (Form){of_choice(m, e), RULE_smooth_difference};
+    case OP_add:
+    case OP_sub: return (Form){of_sum(m, e), RULE_smooth_sum};
+    case OP_mul: return (Form){of_product(m, e), RULE_smooth_product};
+    case OP_pow:
+    case OP_powi: return (Form){of_power(m, e), RULE_smooth_power};
+    case OP_sqrt: return (Form){of_root(m, e), RULE_smooth_size};
+    case OP_cos:
+    case OP_cosh: return (Form){of_even(m, e), RULE_smooth_size};
+    case OP_abs: return (Form){not_negative(e->args[0], MOST) ? e->args[0] : e, RULE_smooth_size};
+    default: return (Form){.e = e};
+    }
+}
+
 static Node *smooth(Ir *m, Node *e, void *data) {
     const bool *value = data;
     if (!kind_is_float(e->kind) || e->rank) return e;
-    switch (e->op) {
-    case OP_div: return of_quotient(m, e, *value);
-    case OP_log: return of_log(m, e);
-    case OP_log1p: return of_log1p(m, e);
-    default: break;
-    }
-    if (*value) return e;
-    switch (e->op) {
-    case OP_select:
-    case OP_bracket: return of_choice(m, e);
-    case OP_add:
-    case OP_sub: return of_sum(m, e);
-    case OP_mul: return of_product(m, e);
-    case OP_pow:
-    case OP_powi: return of_power(m, e);
-    case OP_sqrt: return of_root(m, e);
-    case OP_cos:
-    case OP_cosh: return e->args[0]->op == OP_abs ? ir_op(m, e->op, e->args[0]->args[0], NULL) : e;
-    case OP_abs: return is_positive(e->args[0], MOST) ? e->args[0] : e;
-    default: return e;
-    }
+    Form f = *value ? form_of_value(m, e) : form_of(m, e);
+    return f.e != e && rule(m, f.rule) ? f.e : e;
 }
 
 static void find_parts(Node *e, void *data) {

@@ -112,7 +112,7 @@ static const char *differ(Arena *a, const Func *want, const Func *got, const Fun
 
 typedef struct Example {
     Rule rule;
-    bool fires, precise, fast, grad;
+    bool fires, precise, fast, grad, stable;
     char passes[64], text[1024];
 } Example;
 
@@ -137,7 +137,7 @@ static bool is_passes(const char *word) {
     return next_pass(&rest) != NULL;
 }
 
-// RULE +|- [precise|fast] [grad] [PASS,...] TYPE BODY
+// RULE +|- [precise|fast] [grad|stable] [PASS,...] TYPE BODY
 static bool read_example(const char *line, Example *x) {
     char name[64], word[64];
     const char *p = line;
@@ -152,6 +152,7 @@ static bool read_example(const char *line, Example *x) {
         if (!strcmp(word, "precise")) x->precise = true;
         else if (!strcmp(word, "fast")) x->fast = true;
         else if (!strcmp(word, "grad")) x->grad = true;
+        else if (!strcmp(word, "stable")) x->stable = true;
         else if (is_passes(word)) snprintf(x->passes, sizeof x->passes, "%s", word);
         else break;
         type = p;
@@ -188,6 +189,7 @@ static Func *build(Arena *a, Ir *m, const Example *x, Rules *r) {
     }
     diag_delete(diag);
     if (f && x->grad) differentiate(m, f[0]);
+    if (f && x->stable && r) f[0]->outputs[0] = ad_stable(m, f[0]->outputs[0]);
     const char *list = x->passes;
     while (f && r && *list) next_pass(&list)->run(f[0]);
     if (f) ir_verify(f[0]);
