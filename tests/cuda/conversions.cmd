@@ -10,7 +10,6 @@ for kind in Double Float Int Bool; do
     done
 done >conversions.fsm
 fsmc --emit=cuda conversions.fsm -o conversions.cu || exit
-grep -c static_cast conversions.cu
 ${FSMC_CXX:-g++} -std=c++17 -O0 -Wall -Wextra -Wno-parentheses-equality -Wno-unused-function -I "$FSMC_ROOT/include" -x c++ -c conversions.cu -o conversions.o && echo "a C++ compiler takes it"
 nvcc=${FSM_NVCC:-nvcc}
 command -v "$nvcc" >/dev/null || exit 0
