@@ -94,7 +94,7 @@ static LLVMOrcObjectLayerRef observed_layer(void *data, LLVMOrcExecutionSessionR
 
 static void report(Diag *diag, LLVMErrorRef error) {
     char *text = LLVMGetErrorMessage(error);
-    diag_error(diag, (Span){NULL, 0, 0}, "cannot load the compiled code: %s", text);
+    diag_error(diag, nowhere, "cannot load the compiled code: %s", text);
     LLVMDisposeErrorMessage(text);
 }
 

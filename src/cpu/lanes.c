@@ -302,7 +302,7 @@ static LLVMValueRef pointers(Body *p, const Buf *b, const Places *at) {
 }
 
 // A place of which lanes that are not at work read zero, or where they may store.
-static LLVMValueRef nowhere(Body *p, LLVMValueRef *slot) {
+static LLVMValueRef idle_place(Body *p, LLVMValueRef *slot) {
     LLVMBuilderRef b = p->e->builder;
     if (!*slot) {
         *slot = body_slot(p, p->e->type_i64, "nowhere");
@@ -317,7 +317,7 @@ static LLVMValueRef nowhere(Body *p, LLVMValueRef *slot) {
 // The lanes' addresses where they have a mask: one by one this is faster than gathers of some processors, and scatters of many.
 static LLVMValueRef at_work(Body *p, const Buf *b, const Places *at, LLVMValueRef *slot) {
     if (!p->mask) return NULL;
-    return LLVMBuildSelect(p->e->builder, p->mask, pointers(p, b, at), lanes_splat(p, nowhere(p, slot)), "");
+    return LLVMBuildSelect(p->e->builder, p->mask, pointers(p, b, at), lanes_splat(p, idle_place(p, slot)), "");
 }
 
 static LLVMValueRef gather(Body *p, const Buf *b, const Temp *index) {

@@ -242,7 +242,7 @@ const char **cpu_entry_names(Arena *a, Diag *diag, int n, Tree *const *trees) {
 
 CpuModule *cpu_emit(Arena *a, Diag *diag, int ntrees, Tree *const *trees, const CpuOptions *opt) {
     if (opt->cpu && !cpu_known(opt->cpu)) {
-        diag_error(diag, (Span){NULL, 0, 0}, "unknown processor '%s'", opt->cpu);
+        diag_error(diag, nowhere, "unknown processor '%s'", opt->cpu);
         return NULL;
     }
     const char **names = cpu_entry_names(a, diag, ntrees, trees);
@@ -334,17 +334,18 @@ static bool is_lone_load(LLVMValueRef v) {
     return use && !LLVMGetNextUse(use);
 }
 
-// Would LLVM load 16 bytes for a number of 8? With AVX and without AVX-512 it blends whole registers to choose between two
-// numbers, and where it selects instructions quickly (at -O0, and in functions that are not optimised) it folds the load of one
-// into the blend, also where the array ends behind it.
+// Would LLVM load 16 bytes for a number of 8? With AVX and without AVX-512 it blends whole registers to choose between
+// two numbers, and where it selects instructions quickly (at -O0, and in functions that are not optimised) it folds the
+// load of one into the blend, also where the array ends behind it.
 static bool loads_too_much(LLVMTargetMachineRef machine) {
-    static const char choice[] = "define double @f(double %w, ptr %p, double %y) noinline optnone {\n%x = load double, ptr %p\n"
-                                 "%c = fcmp olt double %w, %y\n%z = select i1 %c, double %x, double %y\nret double %z\n}";
+    static const char choice[] =
+        "define double @f(double %w, ptr %p, double %y) noinline optnone {\n%x = load double, ptr %p\n"
+        "%c = fcmp olt double %w, %y\n%z = select i1 %c, double %x, double %y\nret double %z\n}";
     return makes(machine, choice, "vblendvpd", "(");
 }
 
-// Keeps the loads of numbers that are chosen from apart from the choice: `select c, y, load p` is `select c, y, fence (load p)`.
-// The fence makes no code, and only this late does it keep nothing from being optimised.
+// Keeps the loads of numbers that are chosen from apart from the choice: `select c, y, load p` is `select c, y, fence
+// (load p)`. The fence makes no code, and only this late does it keep nothing from being optimised.
 static void fence_load(LLVMModuleRef module, LLVMBuilderRef builder, LLVMValueRef choice, unsigned k) {
     static const char name[] = "llvm.arithmetic.fence";
     LLVMTypeRef type = LLVMTypeOf(choice);
@@ -436,7 +437,7 @@ bool cpu_write_object(CpuModule *m, Diag *diag, const char *path) {
     }
     LLVMDisposeMemoryBuffer(object);
     if (ok) return true;
-    diag_error(diag, (Span){NULL, 0, 0}, "cannot write '%s': %s", path, strerror(cause));
+    diag_error(diag, nowhere, "cannot write '%s': %s", path, strerror(cause));
     struct stat st;
     if (file && !stat(path, &st) && S_ISREG(st.st_mode)) remove(path);
     return false;

@@ -26,8 +26,6 @@ typedef struct Args {
 
 static bool is_integer(Kind k) { return k == KIND_INT || k == KIND_INT32; }
 
-static const Span nowhere = {NULL, 0, 0};
-
 static const char *param_name(const Args *a, int k) {
     const char *name = a->func->params[k].name;
     return name ? name : arena_printf(a->arena, "#%d", k + 1);
@@ -100,8 +98,8 @@ static bool take_array(Args *a, const Source *text, const json_t *list) {
     size_t all, missing, count = json_array_size(list), i = 0;
     count_arguments(a, &all, &missing);
     if (count != all && count != missing) {
-        diag_error(a->diag, a->at, "%s`%s` has %zu parameter%s, but the array has %zu element%s", told_by(a, text), a->func->name,
-                   all, all == 1 ? "" : "s", count, count == 1 ? "" : "s");
+        diag_error(a->diag, a->at, "%s`%s` has %zu parameter%s, but the array has %zu element%s", told_by(a, text),
+                   a->func->name, all, all == 1 ? "" : "s", count, count == 1 ? "" : "s");
         if (all == 1) diag_note(a->diag, a->at, "the outer array is the list of arguments: [[1, 2]] is one array");
         return false;
     }
@@ -261,8 +259,8 @@ static const char *shape_text(const Args *a, const JsonShape *s, bool expected) 
 // Says which arguments tell the sizes in e.
 static void note_sizes(const Args *a, const Node *e) {
     if (e->op == OP_input && e->u.num < a->func->nsizes && a->from[e->u.num])
-        diag_note(a->diag, a->at, "%s is %lld because of `%s`", e->name, (long long)tensor_get_int(&a->input[e->u.num], 0),
-                  a->from[e->u.num]);
+        diag_note(a->diag, a->at, "%s is %lld because of `%s`", e->name,
+                  (long long)tensor_get_int(&a->input[e->u.num], 0), a->from[e->u.num]);
     for (int i = 0; i < e->nargs; i++) note_sizes(a, e->args[i]);
 }
 
@@ -329,7 +327,8 @@ static bool fill_leaf(Args *a, const ArgsFill *how, int input, int64_t smallest,
             return false;
         }
         if (shape[d] && count > most / shape[d]) {
-            diag_error(a->diag, a->at, "a random argument `%s` would have more than %lld elements", e->name, (long long)most);
+            diag_error(a->diag, a->at, "a random argument `%s` would have more than %lld elements", e->name,
+                       (long long)most);
             return false;
         }
         count *= shape[d];

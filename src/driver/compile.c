@@ -207,7 +207,7 @@ static FuncList read_funcs(Compilation *c, Ir *m) {
     c->read = read;
     for (int k = 0; k < count; k++)
         if (!found[k])
-            diag_error(c->diag, (Span){NULL, 0, 0}, "there is no function `%s` in `%s`", c->opt->entries.data[k], c->src->name);
+            diag_error(c->diag, nowhere, "there is no function `%s` in `%s`", c->opt->entries.data[k], c->src->name);
     return wanted;
 }
 
@@ -293,13 +293,13 @@ bool compile_externs(Compilation *c, FuncList funcs) {
     const char *why = NULL;
     for (int i = 0; i < c->opt->load.len; i++)
         if (!extern_load(c->opt->load.data[i], &why)) {
-            diag_error(c->diag, (Span){NULL, 0, 0}, "cannot load the library `%s`: %s", c->opt->load.data[i], why);
+            diag_error(c->diag, nowhere, "cannot load the library `%s`: %s", c->opt->load.data[i], why);
             return false;
         }
     const char *missing = extern_missing(funcs.n, funcs.f);
     for (int i = 0; c->read && i < funcs.n && !missing; i++) missing = missing_in(c->read[i]->body);
     if (missing)
-        diag_error(c->diag, (Span){NULL, 0, 0},
+        diag_error(c->diag, nowhere,
                    "there is no C function `%s` in libm or a library given by --load; an `extern` declares it", missing);
     return !missing;
 }

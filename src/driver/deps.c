@@ -5,7 +5,7 @@
 // A file's name with the characters escaped that mean something in a rule.
 static bool print_name(Compilation *c, const char *name, Str *out) {
     if (strpbrk(name, "\n\r")) {
-        diag_error(c->diag, (Span){NULL, 0, 0}, "a rule cannot hold the file name `%s`: it has a line break", name);
+        diag_error(c->diag, nowhere, "a rule cannot hold the file name `%s`: it has a line break", name);
         return false;
     }
     for (const char *p = name; *p; p++) {

@@ -23,7 +23,7 @@
 static bool replaces(Compilation *c, const char *path, const char *needed, const char *what) {
     if (!strcmp(path, "-") || !emit_is_regular(path)) return false;
     if (strcmp(path, needed) && !file_same(path, needed)) return false;
-    diag_error(c->diag, (Span){NULL, 0, 0}, "the output `%s` would replace %s", path, what);
+    diag_error(c->diag, nowhere, "the output `%s` would replace %s", path, what);
     return true;
 }
 
@@ -81,7 +81,7 @@ void command_compile(Compilation *c) {
     }
     if (!load(c) || !compile_funcs(c, false, &funcs)) return;
     if (!funcs.n) {
-        diag_error(c->diag, (Span){NULL, 0, 0}, "`%s` has no entry: nothing to compile", c->src->name);
+        diag_error(c->diag, nowhere, "`%s` has no entry: nothing to compile", c->src->name);
         return;
     }
     const char *outputs[EMIT_FILES];
@@ -166,13 +166,11 @@ static void print_messages(Compilation *c) {
 }
 
 void driver_write_reproducer(const Compilation *c) {
-    const char *folder = getenv("TMPDIR"), *suffix = ".fsm";
+    const char *suffix = ".fsm";
     if (c->src && compile_is_ir(c->src)) suffix = ".ir";
     if (c->src && compile_is_tree(c->src)) suffix = ".tree";
-    char path[1024];
-    snprintf(path, sizeof path, "%s/fsmc-bug-XXXXXX", folder && *folder ? folder : "/tmp");
-    int fd = c->src ? mkstemp(path) : -1;
-    FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+    char *path;
+    FILE *f = c->src && file_temporary(c->arena, "fsmc-bug-", "", &path) ? fopen(path, "w") : NULL;
     if (!f) return;
     fprintf(f, "// fsmc failed in '%s'. Save as a file whose name ends in %s; the command line was\n//", diag_current_pass, suffix);
     for (int i = 0; i < c->opt->argv.len; i++) fprintf(f, " %s", c->opt->argv.data[i]);

@@ -54,7 +54,7 @@ static void write_text(Emission *e, const char *path, Str *text) {
 // Reports that there are no values, of a source that is loop trees.
 static bool has_values(Emission *e) {
     if (compile_is_tree(e->c->src))
-        diag_error(e->c->diag, (Span){NULL, 0, 0}, "`%s` has loops, but no values: they cannot be written", e->c->src->name);
+        diag_error(e->c->diag, nowhere, "`%s` has loops, but no values: they cannot be written", e->c->src->name);
     return !compile_is_tree(e->c->src);
 }
 

@@ -1,15 +1,15 @@
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE // mkstemps
 #include "driver/file.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { BLOCK = 1 << 16 };
 static const size_t MAX_SIZE = (size_t)1 << 31; // spans count bytes in 32 bits
-
-static const Span nowhere = {NULL, 0, 0};
 
 static Source *read_stream(Arena *a, Diag *diag, FILE *f, const char *name) {
     Str text = {0};
@@ -52,6 +52,13 @@ bool file_write(Diag *diag, const char *path, const Str *text) {
     struct stat st;
     if (f && !console && !stat(path, &st) && S_ISREG(st.st_mode)) remove(path);
     return false;
+}
+
+bool file_temporary(Arena *a, const char *prefix, const char *suffix, char **path) {
+    const char *folder = getenv("TMPDIR");
+    *path = arena_printf(a, "%s/%sXXXXXX%s", folder && *folder ? folder : "/tmp", prefix, suffix);
+    int fd = mkstemps(*path, (int)strlen(suffix));
+    return fd >= 0 && !close(fd);
 }
 
 bool file_same(const char *a, const char *b) {

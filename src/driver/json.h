@@ -18,8 +18,8 @@ typedef struct JsonShape {
 // Parses a text; NULL after reporting to diag (unless that is NULL). To be released by json_decref.
 json_t *json_parse(Diag *diag, const Source *text);
 json_t *json_parse_piece(Diag *diag, Span at); // of a text
-// Checks the value of argument `name` against a type and measures it; NULL after reporting what does not fit and where in the
-// value. at: the place of the call, or nowhere.
+// Checks the value of argument `name` against a type and measures it; NULL after reporting what does not fit and where
+// in the value. at: the place of the call, or nowhere.
 JsonShape *json_measure(Arena *a, Diag *diag, Span at, const char *name, const SigType *type, const json_t *value);
 // Makes the leaves of a value that was measured; lengths that were -1 have been set.
 void json_leaves(Arena *a, const JsonShape *shape, const json_t *value, Tensor *leaves);

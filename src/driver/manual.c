@@ -170,6 +170,6 @@ void manual_print(Str *out) {
     str_puts(out, ".SH ENVIRONMENT\n");
     put_entry(out, "COLUMNS", "the width of --help, where standard output is no terminal");
     put_entry(out, "NO_COLOR", "if not empty, messages have no colors unless --color=always says so");
-    put_entry(out, "TMPDIR", "where the file for reporting an internal error goes; /tmp otherwise");
+    put_entry(out, "TMPDIR", "where files go that are needed for a while, and the one for reporting an internal error; /tmp otherwise");
     put_examples(out);
 }

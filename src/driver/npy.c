@@ -27,7 +27,7 @@ typedef struct Npy {
 } Npy;
 
 static bool bad(Diag *diag, const Source *file, const char *why) {
-    diag_error(diag, (Span){NULL, 0, 0}, "`%s` is not an array in NumPy's format: %s", file->name, why);
+    diag_error(diag, nowhere, "`%s` is not an array in NumPy's format: %s", file->name, why);
     return false;
 }
 

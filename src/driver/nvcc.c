@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static const Span nowhere = {NULL, 0, 0};
-
 // The folder of fsmc/cuda.h: in the sources and where fsmc is installed, it is beside that of fsmc.
 static const char *find_headers(Compilation *c) {
     char exe[4096];
@@ -55,14 +53,11 @@ static bool run_nvcc(Compilation *c, const char *source, const char *object) {
 }
 
 bool nvcc_compile(Compilation *c, Str *text, const char *object) {
-    const char *folder = getenv("TMPDIR");
-    char *source = arena_printf(c->arena, "%s/fsmc-XXXXXX.cu", folder && *folder ? folder : "/tmp");
-    int fd = mkstemps(source, 3);
-    if (fd < 0) {
+    char *source;
+    if (!file_temporary(c->arena, "fsmc-", ".cu", &source)) {
         diag_error(c->diag, nowhere, "cannot write `%s`: %s", source, strerror(errno));
         return false;
     }
-    close(fd);
     bool ok = file_write(c->diag, source, text) && run_nvcc(c, source, object);
     remove(source);
     return ok;

@@ -545,8 +545,8 @@ static const char *last_suffix(const char *path) {
     return dot ? dot : "";
 }
 
-// Without --emit, the name of the output says what it is: what is no object is not written into a file as one. A device,
-// a pipe and standard output have no such name.
+// Without --emit, the name of the output says what it is: what is no object is not written into a file as one. A
+// device, a pipe and standard output have no such name.
 static bool choose_kind(OptionReader *r) {
     Options *o = r->o;
     if (!o->output || r->given_kinds || !strcmp(o->output, "-") || !emit_is_regular(o->output)) return true;

@@ -13,8 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const Span nowhere = {NULL, 0, 0};
-
 const char *python_library_path(const Compilation *c, const char *module) {
     if (c->opt->library) return NULL;
     const char *base = file_base(module);
@@ -72,16 +70,13 @@ static bool make_library(Emission *e, const char *library) {
     CpuModule *m = emission_module(e);
     if (!m) return false;
     compile_stage(c, "object");
-    const char *folder = getenv("TMPDIR");
-    char *object = arena_printf(c->arena, "%s/fsmc-XXXXXX.o", folder && *folder ? folder : "/tmp");
-    int fd = mkstemps(object, 2);
-    bool ok = fd >= 0;
-    if (!ok) diag_error(c->diag, nowhere, "cannot write `%s`: %s", object, strerror(errno));
-    if (ok) close(fd);
-    ok = ok && cpu_write_object(m, c->diag, object);
+    char *object;
+    bool made = file_temporary(c->arena, "fsmc-", ".o", &object);
+    if (!made) diag_error(c->diag, nowhere, "cannot write `%s`: %s", object, strerror(errno));
+    bool ok = made && cpu_write_object(m, c->diag, object);
     compile_stage(c, "link");
     ok = ok && link_library(c, object, library);
-    if (fd >= 0) remove(object);
+    if (made) remove(object);
     return ok;
 }
 

@@ -498,9 +498,9 @@ static void no_entry(const Unit *u, const char *name) {
     NameGuess guess = {.wanted = name};
     for (int i = 0; i < m->ndefs; i++)
         if (m->list[i]->decl->kind == DECL_ENTRY) name_guess(&guess, m->list[i]->name);
-    diag_error(u->diag, (Span){0}, "%s has no entry named `%s`", m->src->name, name);
+    diag_error(u->diag, nowhere, "%s has no entry named `%s`", m->src->name, name);
     if (d) diag_note(u->diag, d->decl->name_span, "`%s` is no entry: it is defined with `let`", name);
-    else if (guess.best) diag_note(u->diag, (Span){0}, "did you mean `%s`?", guess.best);
+    else if (guess.best) diag_note(u->diag, nowhere, "did you mean `%s`?", guess.best);
 }
 
 static bool is_wanted(const char *name, int n, const char *const *only) {

@@ -32,6 +32,8 @@ const char *diag_current_pass = "start";
 
 static _Thread_local jmp_buf *boundary;
 
+const Span nowhere = {NULL, 0, 0};
+
 Span span_join(Span a, Span b) {
     if (!a.src) return b;
     if (!b.src || a.src != b.src) return a;

@@ -16,11 +16,12 @@ typedef struct Source {
     size_t len;
 } Source;
 
-// A piece of source text: bytes [begin, end) of `src`. {NULL,0,0} is "nowhere".
+// A piece of source text: bytes [begin, end) of `src`.
 typedef struct Span {
     const Source *src;
     uint32_t begin, end;
 } Span;
+extern const Span nowhere; // without a source: of what is about the command line, or a file as a whole
 
 // From the start of a to the end of b.
 Span span_join(Span a, Span b);

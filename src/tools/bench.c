@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const Span nowhere = {NULL, 0, 0};
-
 enum { DEFAULT_SIZE = 100 };
 
 typedef struct Subject {

@@ -86,14 +86,14 @@ static double cpu_seconds(void) {
 }
 
 static double object_bytes(Compilation *c, FuncList funcs, Tree *const *trees) {
-    char path[] = "/tmp/fsmc-bisect-XXXXXX";
+    char *path;
     struct stat st = {0};
-    int fd = mkstemp(path);
-    if (fd >= 0) close(fd);
-    CpuModule *m = compile_module(c, funcs, trees, false);
+    bool made = file_temporary(c->arena, "fsmc-", ".o", &path);
+    if (!made) diag_error(c->diag, nowhere, "cannot write `%s`: %s", path, strerror(errno));
+    CpuModule *m = made ? compile_module(c, funcs, trees, false) : NULL;
     if (m && cpu_write_object(m, c->diag, path) && stat(path, &st)) st.st_size = 0;
     cpu_delete(m);
-    unlink(path);
+    if (made) unlink(path);
     return (double)st.st_size;
 }
 

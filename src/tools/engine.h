@@ -11,8 +11,8 @@ typedef struct Caller {
     CpuJit *jit;  // compiled code
 } Caller;
 
-// The functions (of compile_funcs, raw for the interpreter) run through the pipeline, and C functions that they call are found.
-// False after an error.
+// The functions (of compile_funcs, raw for the interpreter) run through the pipeline, and C functions that they call
+// are found. False after an error.
 bool caller_open(Caller *x, Compilation *c, FuncList funcs);
 void caller_close(Caller *x);
 // Calls function i. Returns 0, or an error code with *error set; the outputs are in the arena.

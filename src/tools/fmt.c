@@ -11,8 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const Span nowhere = {NULL, 0, 0};
-
 // Writes beside the file and renames, so that the program is never lost.
 static bool replace(Compilation *c, const char *path, const Str *text) {
     char *real = realpath(path, NULL);

@@ -13,8 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-static const Span nowhere = {NULL, 0, 0};
-
 enum { MAX_ELEMENTS = 100 }; // of each argument, checked in a trial
 
 typedef struct Sample {
@@ -466,7 +464,7 @@ void command_gradcheck(Compilation *c) {
     c->keep_customs = true;
     if (!src || !compile_load(c, src)) return;
     if (compile_is_tree(src)) {
-        diag_error(c->diag, (Span){NULL, 0, 0}, "`%s` has loops, but no values: they cannot be differentiated", src->name);
+        diag_error(c->diag, nowhere, "`%s` has loops, but no values: they cannot be differentiated", src->name);
         return;
     }
     if (!compile_funcs(c, c->opt->engine == ENGINE_INTERP, &funcs)) return;

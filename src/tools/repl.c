@@ -141,7 +141,7 @@ static void evaluate(Job *j, FuncList funcs, Str *out) {
     Tensor *results = ARENA_ARRAY(c->arena, Tensor, f->noutputs + 1);
     const char *error = NULL;
     if (caller_call(&x, c->arena, 0, NULL, results, &error)) {
-        diag_error(c->diag, (Span){NULL, 0, 0}, "%s", error);
+        diag_error(c->diag, nowhere, "%s", error);
     } else {
         double ready = now_ms() - start;
         show_value(out, f->result, results);

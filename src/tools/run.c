@@ -10,8 +10,6 @@
 #include <ctype.h>
 #include <string.h>
 
-static const Span nowhere = {NULL, 0, 0};
-
 // The entry that is asked for. False after an error.
 static bool load(Compilation *c, bool raw, FuncList *funcs) {
     const Source *src = file_read(c->arena, c->diag, c->opt->file);
@@ -27,7 +25,9 @@ static bool load(Compilation *c, bool raw, FuncList *funcs) {
 
 // Calls it. The outputs are in the arena; NULL after an error, which is reported to have happened at a place.
 static Tensor *call(const Caller *x, Arena *a, const Tensor *inputs, Span at) {
-    static const char *const stages[] = {[ENGINE_JIT] = "call", [ENGINE_INTERP] = "interpret", [ENGINE_EXEC] = "execute"};
+    static const char *const stages[] = {[ENGINE_JIT] = "call",
+                                         [ENGINE_INTERP] = "interpret",
+                                         [ENGINE_EXEC] = "execute"};
     Tensor *outputs = ARENA_ARRAY(a, Tensor, x->funcs.f[0]->noutputs + 1);
     const char *error = NULL;
     compile_stage(x->c, stages[x->c->opt->engine]);
@@ -113,8 +113,10 @@ static bool check_calls(Compilation *c, const char *path) {
     const char *calls = c->opt->calls;
     if (!strcmp(calls, "-") && !strcmp(c->opt->file, "-"))
         return diag_error(c->diag, nowhere, "standard input is the program, and cannot have the calls, too"), false;
-    if (npy_is(path)) return diag_error(c->diag, nowhere, "`%s` would hold one result, not those of `--calls`", path), false;
-    if (file_same(path, calls)) return diag_error(c->diag, nowhere, "the output `%s` would replace the calls", path), false;
+    if (npy_is(path))
+        return diag_error(c->diag, nowhere, "`%s` would hold one result, not those of `--calls`", path), false;
+    if (file_same(path, calls))
+        return diag_error(c->diag, nowhere, "the output `%s` would replace the calls", path), false;
     return may_write(c, path);
 }
 
@@ -148,8 +150,8 @@ static void print_counts(Str *out, const Counts *n) {
     };
     str_puts(out, "{");
     for (int i = 0; i < COUNT_CLASSES; i++) str_printf(out, "\"%s\": %lld, ", names[i], (long long)n->ops[i]);
-    str_printf(out, "\"iterations\": %lld, \"loads\": %lld, \"stores\": %lld, \"bytes\": %lld}\n", (long long)n->iterations,
-               (long long)n->loads, (long long)n->stores, (long long)n->bytes);
+    str_printf(out, "\"iterations\": %lld, \"loads\": %lld, \"stores\": %lld, \"bytes\": %lld}\n",
+               (long long)n->iterations, (long long)n->loads, (long long)n->stores, (long long)n->bytes);
 }
 
 void command_cost(Compilation *c) {
