@@ -1,11 +1,13 @@
 // Every program of tests/ad by every engine, its derivatives against each other and against differences.
 #define _POSIX_C_SOURCE 200809L
 #include "driver/file.h"
+#include "oracle/guard.h"
 #include "oracle/oracle.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool interpreted, costs, written, stop, without, whole; // the options
 static const char *cpu; // -C
@@ -74,11 +76,13 @@ static int is_program(const struct dirent *e) {
     return n > 4 && !strcmp(e->d_name + n - 4, ".fsm");
 }
 
-// usage: ad_programs [-a] [-i] [-c] [-w] [-x] [-C CPU] [-r RULE] [-k RULE] [WORD|FILE...]. Without them all programs of the folder; -i: by
-// interpreters only; -c: prints what each derivative costs in terms of its primal; -w: only as written, without passes; -x: until
-// one fails; -a: with all passes of LLVM at every level, which takes five times as long; -C CPU: compiled for
-// this one, as --target-cpu says it; -r RULE: without this rule, `all`: without any; -k RULE: with it all the same.
+// usage: ad_programs [-a] [-i] [-c] [-w] [-x] [-C CPU] [-r RULE] [-k RULE] [WORD|FILE...]. Without them all programs of
+// the folder; -i: by interpreters only; -c: prints what each derivative costs in terms of its primal; -w: only as
+// written, without passes; -x: until one fails; -a: with all passes of LLVM at every level, which takes five times as
+// long; -C CPU: compiled for this one, as --target-cpu says it; -r RULE: without this rule, `all`: without any;
+// -k RULE: with it all the same.
 int main(int argc, char **argv) {
+    guard_tell_crashes(STDERR_FILENO);
     for (; argc > 1 && argv[1][0] == '-'; argc--, argv++) {
         interpreted |= !strcmp(argv[1], "-i");
         costs |= !strcmp(argv[1], "-c");

@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "driver/file.h"
 #include "driver/spawn.h"
+#include "oracle/guard.h"
 #include "oracle/oracle.h"
 
 #include <ctype.h>
@@ -109,7 +110,8 @@ static bool print_group(Arena *a, int group, int n, char *const *files) {
 // every four, two have a warp for each iteration, and several of these in a block.
 static pid_t start_compiler(Arena *a, int group) {
     const char *compiler = getenv("FSMC_CXX"), *nvcc = getenv("FSM_NVCC"), *arch = getenv("FSM_ARCH");
-    // What the shim does not need is not compiled: types and tables for exceptions, names that other libraries could replace.
+    // What the shim does not need is not compiled: types and tables for exceptions, names that other libraries could
+    // replace.
     const char *less = "-fno-rtti -fno-exceptions -fno-asynchronous-unwind-tables -fvisibility-inlines-hidden";
     const char *shim = arena_printf(a, "%s -w -fPIC %s -x c++", compiler ? compiler : "c++", less);
     const char *gpu = arena_printf(a, "%s -w -Xcompiler -fPIC -arch=%s", nvcc ? nvcc : "nvcc", arch ? arch : "native");
@@ -137,11 +139,13 @@ static int call_group(Arena *a, int group, int n, char *const *files) {
     return failures;
 }
 
-// Two compilers run at once; nvcc, which takes half a minute for a megabyte, has each program for itself, on all processors.
+// Two compilers run at once; nvcc, which takes half a minute for a megabyte, has each program for itself, on all
+// processors.
 static int run_all(Arena *a, int n, char *const *files) {
     int size = device ? 1 : GROUP, groups = (n + size - 1) / size, failures = 0;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    int ahead = device && processors > 2 ? (int)processors : 2; // a group is called so many steps after its compiler's start
+    // A group is called so many steps after its compiler's start.
+    int ahead = device && processors > 2 ? (int)processors : 2;
     pid_t pid[MOST];
     for (int g = 0; g < groups + ahead; g++) {
         int of = n - g * size < size ? n - g * size : size, done = g - ahead;
@@ -157,11 +161,12 @@ static int run_all(Arena *a, int n, char *const *files) {
     return failures;
 }
 
-// usage: cuda_programs [-a] [-2] [-g] [-k] [-p FOLDER] [WORD|FILE...]. Without words all programs; -a: tangents and adjoints
-// of all entries, not one of them in turn; -2: second derivatives, too, which takes ten times as long; -g: on a GPU, with nvcc
-// (FSM_NVCC, FSM_ARCH); -p: only prints FOLDER/0.cu and so on, each of several; -k: calls what the last run with the same words
-// has compiled.
+// usage: cuda_programs [-a] [-2] [-g] [-k] [-p FOLDER] [WORD|FILE...]. Without words all programs; -a: tangents and
+// adjoints of all entries, not one of them in turn; -2: second derivatives, too, which takes ten times as long; -g: on
+// a GPU, with nvcc (FSM_NVCC, FSM_ARCH); -p: only prints FOLDER/0.cu and so on, each of several; -k: calls what the
+// last run with the same words has compiled.
 int main(int argc, char **argv) {
+    guard_tell_crashes(STDERR_FILENO);
     Arena *a = arena_new();
     struct dirent **list;
     char *files[MOST];

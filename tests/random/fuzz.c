@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "random/fuzz.h"
 
+#include "oracle/guard.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -105,6 +107,7 @@ static void child(const char *text, const OracleOptions *opt, int out, bool quie
     if (o.tape_limit || strstr(text, "#[")) o.tight = true, o.cost_bound = 1000;
     if (strstr(text, "(float ")) o.differences = false, o.tolerance = 1e-3, o.identity = 1e-3;
     watch(out);
+    guard_tell_crashes(out);
     if (quiet && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))) _exit(9);
     if (compile_guarded(run_job, &job, &result)) {
         char why[600];
