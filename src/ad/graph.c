@@ -96,7 +96,8 @@ int ad_extern_floats(const Extern *x, int k) {
 AdNode *ad_graph_call(const AdGraph *g, const AdNode *a) { return map_get(&g->calls, ir_extern_result(g->m, a->e, 0)); }
 
 static void append(AdGraph *g, AdNode *a) {
-    if (a->e->op == OP_extern && !a->is_x && !ad_graph_call(g, a)) map_put(&g->calls, ir_extern_result(g->m, a->e, 0), a);
+    if (a->e->op == OP_extern && !a->is_x && !ad_graph_call(g, a))
+        map_put(&g->calls, ir_extern_result(g->m, a->e, 0), a);
     g->order = grow(g->m->arena, g->order, g->n, &g->cap, sizeof *g->order);
     a->order = g->n;
     g->order[g->n++] = a;

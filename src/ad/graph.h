@@ -132,9 +132,9 @@ typedef struct AdFactor {
     Node *guard; // Bool, or NULL for true
     Node *value; // NULL for zero
 } AdFactor;
-// What the derivative of a, a custom or a result of an extern, makes of the tangents of its floating arguments or of the adjoints
-// of its results, by its rule or by transposing that. Entries of `in` may be NULL for zero, not those of `out`. False if there is
-// no rule, or it cannot be transposed.
+// What the derivative of a, a custom or a result of an extern, makes of the tangents of its floating arguments or of
+// the adjoints of its results, by its rule or by transposing that. Entries of `in` may be NULL for zero, not those of
+// `out`. False if there is no rule, or it cannot be transposed.
 bool ad_custom_tangents(Ir *m, const AdNode *a, Node *const *in, Node **out, AdError *error);
 bool ad_custom_adjoints(Ir *m, const AdNode *a, Node *const *in, Node **out, AdError *error);
 

@@ -21,7 +21,7 @@ typedef struct Reverse {
     Ir *m;
     Guards guards;
     Slot *slot;      // by AdNode.order
-    Share **results; // of a custom, a loop or the call of an extern, by AdNode.order: the adjoints of its results; see keep_result
+    Share **results; // of a custom, a loop or an extern's call, by AdNode.order: adjoints of its results (keep_result)
     AdError *error;
     bool failed;
 } Reverse;
@@ -205,8 +205,8 @@ static Node *any_element(Reverse *r, const AdNode *p, Node *cover, bool exact) {
     return guard_any(&r->guards, p->e->rank, k, at_vars(r->m, cover, p->e->rank, k), exact);
 }
 
-// The adjoint of p, result k of n, waits for those of the others. That of an array has both: a guard, whether any element is
-// needed, and a cover, which ones.
+// The adjoint of p, result k of n, waits for those of the others. That of an array has both: a guard, whether any
+// element is needed, and a cover, which ones.
 static void keep(Reverse *r, const AdNode *of, int n, int k, const AdNode *p, bool exact, Share adj) {
     Share **results = &r->results[of->order];
     if (!*results) *results = ARENA_ARRAY(r->m->arena, Share, n);
@@ -214,8 +214,8 @@ static void keep(Reverse *r, const AdNode *of, int n, int k, const AdNode *p, bo
     (*results)[k] = adj;
 }
 
-// A result of a custom or loop. A fold evaluates nothing for elements that are not needed, so the guard of its result need not
-// be exact.
+// A result of a custom or loop. A fold evaluates nothing for elements that are not needed, so the guard of its result
+// need not be exact.
 static void keep_result(Reverse *r, const AdNode *p, Share adj) {
     const AdNode *of = ad_graph_find(&r->g, p->args[0]);
     const Loop *l = of->loop;
@@ -276,8 +276,8 @@ static Node **taken_results(Reverse *r, const AdNode *p, int n, Guard **guard, N
     return in;
 }
 
-// The rule of a custom, or of the call of an extern, gives adjoints of the arguments, operands `first` to before `end`; it is
-// evaluated only where the ny results are needed.
+// The rule of a custom, or of the call of an extern, gives adjoints of the arguments, operands `first` to before `end`;
+// it is evaluated only where the ny results are needed.
 static void apply_rule(Reverse *r, const AdNode *p, int ny, int first, int end) {
     Guard *guard;
     Node **needed = ARENA_ARRAY(r->m->arena, Node *, ny + 1);

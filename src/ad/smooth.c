@@ -1,11 +1,13 @@
-// What is smooth, though it is written by parts that have kinks or overflow, has a form without them before it is differentiated:
-// the rules' derivatives would be wrong at the kink, and no number where a part is infinite. So at x = 0
+// What is smooth, though it is written by parts that have kinks or overflow, has a form without them before it is
+// differentiated: the rules' derivatives would be wrong at the kink, and no number where a part is infinite.
+// So at x = 0
 //     max x 0 + log1p (exp (-abs x))   is softplus x, whose slope is 1/2 and whose second derivative is 1/4
 //     sqrt x * sqrt x                  is x, of slope 1
 //     cos (abs x)                      is cos x, whose second derivative is -1
-// What is computed is said by HELD rows of ir/ops.def. All engines do this, also with terms as they are written, in which nothing is
-// simplified; so forms are looked for up to the order of terms and factors, and up to signs. Each is a rule (ir/rules.def): those of
-// derivatives always apply, since a derivative at a kink would be another without them; those of values alone may be left out.
+// What is computed is said by HELD rows of ir/ops.def. All engines do this, also with terms as they are written, in
+// which nothing is simplified; so forms are looked for up to the order of terms and factors, and up to signs. Each is a
+// rule (ir/rules.def): those of derivatives always apply, since a derivative at a kink would be another without them;
+// those of values alone may be left out.
 #include "ad/graph.h"
 #include "ir/rule.h"
 
@@ -40,7 +42,8 @@ static Node *coefficient(Node *e, double *c) {
         if (e->op == OP_neg) *c = -*c, e = e->args[0];
         else if (e->op == OP_mul && e->args[0]->op == OP_lit) *c *= e->args[0]->u.real, e = e->args[1];
         else if (e->op == OP_mul && e->args[1]->op == OP_lit) *c *= e->args[1]->u.real, e = e->args[0];
-        else if (e->op == OP_div && e->args[1]->op == OP_lit && e->args[1]->u.real != 0) *c /= e->args[1]->u.real, e = e->args[0];
+        else if (e->op == OP_div && e->args[1]->op == OP_lit && e->args[1]->u.real != 0)
+            *c /= e->args[1]->u.real, e = e->args[0];
         else return e;
     }
 }
@@ -109,7 +112,9 @@ static Node *of_root(Ir *m, Node *e) {
     return k % 4 == 0 ? power(m, x->args[0], k / 2) : power(m, ir_abs(m, x->args[0]), k / 2);
 }
 
-static Node *of_even(Ir *m, Node *e) { return e->args[0]->op == OP_abs ? ir_op(m, e->op, e->args[0]->args[0], NULL) : e; }
+static Node *of_even(Ir *m, Node *e) {
+    return e->args[0]->op == OP_abs ? ir_op(m, e->op, e->args[0]->args[0], NULL) : e;
+}
 
 // ---- exponentials
 
@@ -157,7 +162,8 @@ static Node *of_log(Ir *m, Node *e) {
     if (x) return ir_softplus(m, x);
     Node *s = sigmoid_of(m, a);
     if (s) return ir_neg(m, ir_softplus(m, ir_neg(m, s)));
-    if (a->op == OP_sub && ir_is_lit(a->args[0], 1) && exponent(a->args[1])) return ir_log1mexp(m, exponent(a->args[1]));
+    if (a->op == OP_sub && ir_is_lit(a->args[0], 1) && exponent(a->args[1]))
+        return ir_log1mexp(m, exponent(a->args[1]));
     if (c <= 0 || !two_exponentials(core, OP_add, &x, &y)) return e;
     Node *sum = ir_logaddexp(m, x, y);
     return c == 1 ? sum : ir_add(m, ir_log(m, ir_real(m, e->kind, c)), sum);
@@ -174,7 +180,8 @@ static Node *of_choice(Ir *m, Node *e) {
     bool select = e->op == OP_select;
     const Node *c = e->args[0], *d = e->args[select ? 2 : 1];
     if (c->op != (select ? OP_eq : OP_ne) || (select && !ir_is_zero(e->args[1])) || d->op != OP_sub) return e;
-    bool same = c->args[0] == d->args[0] && c->args[1] == d->args[1], turned = c->args[0] == d->args[1] && c->args[1] == d->args[0];
+    bool same = c->args[0] == d->args[0] && c->args[1] == d->args[1];
+    bool turned = c->args[0] == d->args[1] && c->args[1] == d->args[0];
     return same || turned ? ir_difference(m, d->args[0], d->args[1]) : e;
 }
 
@@ -197,7 +204,8 @@ static Node *ramp(Ir *m, Node *e, double *c) {
     }
     if (e->op == OP_add) { // x + abs x is twice that
         for (int k = 0; k < 2; k++)
-            if (e->args[k]->op == OP_abs && same_size(e->args[k]->args[0], e->args[1 - k])) return *c *= 2, e->args[1 - k];
+            if (e->args[k]->op == OP_abs && same_size(e->args[k]->args[0], e->args[1 - k]))
+                return *c *= 2, e->args[1 - k];
         return NULL;
     }
     if (e->op == OP_bracket) return is_sign(e->args[0], e->args[1], true) ? e->args[1] : NULL;
@@ -209,7 +217,8 @@ static Node *ramp(Ir *m, Node *e, double *c) {
 static bool add_terms(Ir *m, Node *e, double c, Parts *p) {
     e = coefficient(e, &c);
     bool sum = e->op == OP_add || e->op == OP_sub;
-    if (sum && !ramp(m, e, &(double){0})) return add_terms(m, e->args[0], c, p) && add_terms(m, e->args[1], e->op == OP_sub ? -c : c, p);
+    if (sum && !ramp(m, e, &(double){0}))
+        return add_terms(m, e->args[0], c, p) && add_terms(m, e->args[1], e->op == OP_sub ? -c : c, p);
     if (p->n == MOST) return false;
     p->part[p->n++] = (Part){c, e};
     return true;
@@ -244,7 +253,8 @@ static void join_halves(Ir *m, Parts *p, const Node *z) {
     for (int i = 0; i < p->n; i++)
         for (int k = 0; k < p->n; k++) {
             const Node *a = p->part[k].e;
-            if (i == k || p->part[i].c != p->part[k].c || a->op != OP_abs || !same_size(a->args[0], p->part[i].e)) continue;
+            if (i == k || p->part[i].c != p->part[k].c || a->op != OP_abs || !same_size(a->args[0], p->part[i].e))
+                continue;
             if (!same_size(p->part[i].e, z)) continue;
             p->part[i] = (Part){2 * p->part[i].c, ir_evenmax(m, p->part[i].e, ir_zero(m, a->kind))};
             p->part[k] = p->part[--p->n];

@@ -98,7 +98,8 @@ const char *expr_conv(Arena *a, Kind to, Kind from, const char *x) {
     if (to == from) return x;
     if (to == KIND_BOOL) return expr_text(a, "%s != 0", x);
     if (kind_is_float(from) && !kind_is_float(to)) return expr_text(a, "fsm::to_int(%s)", x);
-    return expr_text(a, "static_cast<%s>(%s)", cuda_type(to), x); // (double(float(t))) - x would be a cast of -x to a function
+    // (double(float(t))) - x would be a cast of -x to a function
+    return expr_text(a, "static_cast<%s>(%s)", cuda_type(to), x);
 }
 
 const char *expr_value(Unit *u, const Stmt *s) {

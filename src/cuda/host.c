@@ -78,8 +78,9 @@ static void all_elements(Code *c, const Stmt *s) {
         return;
     }
     value = expr_temp(u, s->args[0]);
+    value = expr_text(u->arena, "static_cast<%s>(%s)", type, value);
     host_launch(c, expr_text(u->arena, "fsm::fill_array<%s>", type), shape,
-                expr_text(u->arena, "%s, %s, %s, static_cast<%s>(%s)", kernel_errors(u), expr_buf(u, b), n, type, value));
+                expr_text(u->arena, "%s, %s, %s, %s", kernel_errors(u), expr_buf(u, b), n, value));
 }
 
 // A loop or branch with grids inside.

@@ -10,7 +10,8 @@
 static void note_made(Region *r, const Stmt *s) {
     Unit *u = r->u;
     if (s->dst >= 0 && s->kind != ST_SET) u->made[s->dst] = u->stamp;
-    if (s->kind == ST_NEW && !map_get(&r->inside, s->buf)) map_put(&r->inside, s->buf, s->buf), vec_push(&r->made, s->buf);
+    if (s->kind == ST_NEW && !map_get(&r->inside, s->buf))
+        map_put(&r->inside, s->buf, s->buf), vec_push(&r->made, s->buf);
     const Block *in[] = {s->body, s->other};
     for (int k = 0; k < 2; k++)
         for (int i = 0; in[k] && i < in[k]->stmts.len; i++) note_made(r, in[k]->stmts.data[i]);

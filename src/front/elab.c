@@ -69,8 +69,8 @@ static Node *elab_powi(Elab *el, const Core *c) {
     return a;
 }
 
-// Int ** Int with an exponent that is not known: squares, in as many steps as the exponent has bits. Two to the twelfth:
-// 1100 in bits from the last one on, so squares 2, 4, 16, 256, and the last two of them are factors.
+// Int ** Int with an exponent that is not known: squares, in as many steps as the exponent has bits. Two to the
+// twelfth: 1100 in bits from the last one on, so squares 2, 4, 16, 256, and the last two of them are factors.
 static Node *int_power(Elab *el, Node *a, Node *b) {
     Ir *m = el->m;
     Node *zero = ir_int(m, 0), *one = ir_int(m, 1), *two = ir_int(m, 2);
@@ -153,8 +153,9 @@ static bool is_so_far(const Node *e) {
     return is_so_far(e->args[0]) || is_so_far(e->args[1]);
 }
 
-// Which operation is it while a derivative is built? At a tie of two numbers each has half of the derivative of `max`; but of the
-// greatest so far, as in a reduction, and a further one it is the former's: so that the lowest index has all of it.
+// Which operation is it while a derivative is built? At a tie of two numbers each has half of the derivative of `max`;
+// but of the greatest so far, as in a reduction, and a further one it is the former's: so that the lowest index has all
+// of it.
 static Op shared_tie(const Elab *el, Op op, const Node *a, const Node *b) {
     if (!el->active || (op != OP_max && op != OP_min) || !kind_is_float(a->kind) || is_so_far(a)) return op;
     if (is_so_far(b)) return op == OP_max ? OP_latermax : OP_latermin;

@@ -29,7 +29,8 @@ static int count_results(Type *t) {
 
 static void add_results(Elab *el, Extern *e, Type *t, const SizeSpec *s) {
     t = type_prune(t);
-    for (int i = 0; t->form == TYPE_TUPLE && i < t->nparts; i++) add_results(el, e, t->parts[i], s ? s->parts[i] : NULL);
+    for (int i = 0; t->form == TYPE_TUPLE && i < t->nparts; i++)
+        add_results(el, e, t->parts[i], s ? s->parts[i] : NULL);
     if (t->form == TYPE_TUPLE) return;
     ExternResult *r = &e->results[e->nresults++];
     r->kind = element_kind(t);
@@ -173,7 +174,8 @@ static Node **operands_with_sizes(Elab *el, const Core *c, Node *const *args, in
         }
     *n = 1 + e->n;
     for (int k = 0; k < e->nresults; k++)
-        for (int d = 0; d < e->results[k].rank; d++) out[(*n)++] = ir_subst(el->m, e->results[k].shape[d], e->n, e->x, actual);
+        for (int d = 0; d < e->results[k].rank; d++)
+            out[(*n)++] = ir_subst(el->m, e->results[k].shape[d], e->n, e->x, actual);
     return out;
 }
 

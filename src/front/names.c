@@ -359,10 +359,11 @@ static void check_extern(Names *c, const Decl *d) {
     int results = count_results(a, d->result);
     if (!results)
         diag_error(c->u->diag, d->result ? d->result->span : d->name_span,
-                   "the result of an `extern` is a number, a truth value, an array of these with all its sizes, or a tuple of such "
-                   "results: `extern f (x: Double[n]) : Double[n + 1] * Int`");
+                   "the result of an `extern` is a number, a truth value, an array of these with all its sizes, or a "
+                   "tuple of such results: `extern f (x: Double[n]) : Double[n + 1] * Int`");
     if (results > EXTERN_RESULTS)
-        diag_error(c->u->diag, d->result->span, "an `extern` has at most %d results; this one has %d", EXTERN_RESULTS, results);
+        diag_error(c->u->diag, d->result->span, "an `extern` has at most %d results; this one has %d", EXTERN_RESULTS,
+                   results);
     if (strchr(d->name, '\'')) diag_error(c->u->diag, d->name_span, "`%s` is not the name of a C function", d->name);
     bind_params(c, d->params, d->nparams, WARNING_COUNT);
     if (results) walk_type(c, d->result);

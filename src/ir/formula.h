@@ -1,5 +1,5 @@
-// The words of the formulas in ir/ops.def: what stands there for derivatives and forms, as calls of builders. Where they are used,
-// m is the Ir, r the operation, x and y its operands.
+// The words of the formulas in ir/ops.def: what stands there for derivatives and forms, as calls of builders. Where
+// they are used, m is the Ir, r the operation, x and y its operands.
 #ifndef IR_FORMULA_H
 #define IR_FORMULA_H
 

@@ -115,7 +115,8 @@ static Region *common(Region *a, Region *b) {
 // ---- places
 
 bool plan_is_multiple(const Node *e) {
-    return ((e->op == OP_fold || e->op == OP_while) && ir_loop(e)->n > 1) || (e->op == OP_extern && e->u.ext->nresults > 1);
+    return ((e->op == OP_fold || e->op == OP_while) && ir_loop(e)->n > 1) ||
+           (e->op == OP_extern && e->u.ext->nresults > 1);
 }
 
 static bool is_leaf(const Node *e) { return e->op == OP_lit || e->op == OP_input || e->op == OP_param || e->op == OP_var; }

@@ -30,7 +30,7 @@ struct Place {
     bool named;         // has to have a name, as indexing needs it
     bool let;           // is bound by a `let` in `at`
     const char *name;   // of a `let`, given when it is printed
-    const char **names; // of the states of a loop, or of a C function's results, bound by a `let`; NULL for those not needed
+    const char **names; // of a loop's states, or a C function's results, bound by a `let`; NULL for those not needed
     bool *needed;       // which of the states are needed
     Region *sub[2];     // its bodies: a lambda's; `then` and `else`; condition and step of a while loop
     Place *next;        // another place of the same value

@@ -1,4 +1,5 @@
-// What is there only while derivatives are built, and what takes its place at the end: customs, and the HELD rows of ir/ops.def.
+// What is there only while derivatives are built, and what takes its place at the end: customs, and the HELD rows of
+// ir/ops.def.
 #include "ir/formula.h"
 #include "ir/internal.h"
 
@@ -7,7 +8,7 @@ static Node *form_of(Ir *m, Node *r) {
     (void)y;
     switch (r->op) {
 #define OP(...)
-#define HELD(name, arity, dx, dy, eval_f, form)                                                                                    \
+#define HELD(name, arity, dx, dy, eval_f, form) \
     case OP_##name: return form;
 #include "ir/ops.def"
     default: return r;

@@ -83,7 +83,8 @@ static Status pass_operand(Interp *m, Node *o, ExternArg *out, bool *nan) {
     return READY;
 }
 
-// Memory for result k of the call of which e is one, whose extents are there; value: the number of elements. It is to be freed.
+// Memory for result k of the call of which e is one, whose extents are there; value: the number of elements. It is to
+// be freed.
 static Status pass_result(Interp *m, const Node *e, int k, ExternArg *out) {
     const ExternResult *r = &e->u.ext->results[k];
     int at = ir_extern_extents(e, k);
@@ -96,7 +97,8 @@ static Status pass_result(Interp *m, const Node *e, int k, ExternArg *out) {
     }
     void *data = count <= INT64_MAX / 64 ? malloc((size_t)count * kind_size(r->kind) + 1) : NULL;
     *out = (ExternArg){.kind = r->kind, .array = true, .data = data, .value.i = count};
-    return data ? READY : interp_fail(m, FSM_ERROR_MEMORY, "an array of %lld elements does not fit in memory", (long long)count);
+    if (data) return READY;
+    return interp_fail(m, FSM_ERROR_MEMORY, "an array of %lld elements does not fit in memory", (long long)count);
 }
 
 static Status call_extern(Interp *m, Node *e, Slot *s, int n, ExternArg *args, Scalar *out) {
@@ -112,7 +114,8 @@ static Status call_extern(Interp *m, Node *e, Slot *s, int n, ExternArg *args, S
     if (text) return interp_fail_at(m, e->span, FSM_ERROR_EXTERN, text);
     Tensor t = {.kind = e->kind, .data = args[n + e->result].data};
     if (e->rank == 0) *out = interp_with_terms(m, e, tensor_scalar(&t, 0));
-    for (int64_t i = 0; e->rank && i < s->array->count; i++) s->array->data[i] = interp_with_terms(m, e, tensor_scalar(&t, i));
+    for (int64_t i = 0; e->rank && i < s->array->count; i++)
+        s->array->data[i] = interp_with_terms(m, e, tensor_scalar(&t, i));
     m->counts.stores += e->rank ? s->array->count : 1;
     return READY;
 }

@@ -156,13 +156,13 @@ typedef struct ExternResult {
 
 enum { EXTERN_RESULTS = 255 }; // at most
 
-// A C function, declared by the program: pure. Equal functions have one name and decl. A node is one of its results; nodes that
-// differ in Node.result alone are results of one call.
+// A C function, declared by the program: pure. Equal functions have one name and decl. A node is one of its results;
+// nodes that differ in Node.result alone are results of one call.
 //
-// If it takes or gives arrays, or has several results, it has a signature, and the operands of the node are a Bool, which is true
-// unless evaluating it fails because sizes do not agree; what C gets, first `nsizes` sizes and then the arguments; and the
-// extents of all results. Else they are the arguments. Several results, and one that is an array, are written to memory, and the
-// function says whether they could be made.
+// If it takes or gives arrays, or has several results, it has a signature, and the operands of the node are a Bool,
+// which is true unless evaluating it fails because sizes do not agree; what C gets, first `nsizes` sizes and then the
+// arguments; and the extents of all results. Else they are the arguments. Several results, and one that is an array,
+// are written to memory, and the function says whether they could be made.
 typedef struct Extern {
     const char *name;
     const void *decl;      // what declares it, NULL in textual IR
@@ -305,7 +305,9 @@ Node *ir_stop(Ir *m, Node *a);     // also of an array
 // Result number `result` of a C function.
 Node *ir_extern(Ir *m, Extern *ext, int result, int n, Node **args);
 // Another result of the call of which e is one.
-static inline Node *ir_extern_result(Ir *m, Node *e, int result) { return ir_extern(m, e->u.ext, result, e->nargs, e->args); }
+static inline Node *ir_extern_result(Ir *m, Node *e, int result) {
+    return ir_extern(m, e->u.ext, result, e->nargs, e->args);
+}
 // The operands that C gets are those from the first to before the end; the extents of result k begin at its place.
 static inline int ir_extern_first(const Node *e) { return e->u.ext->signature != NULL; }
 static inline int ir_extern_end(const Node *e) { return e->nargs - e->u.ext->nextents; }
@@ -371,8 +373,8 @@ Node *ir_custom(Ir *m, const Loop *loop, Node **inits, Node **bodies);
 Node *ir_result(Ir *m, Node *custom, int k);
 // The number of results of the rule.
 static inline int ir_custom_rule(const Loop *l) { return l->adjoint ? l->nx : l->ny; }
-// e without what is there only while derivatives are built: every result of a custom is replaced by its value, and every HELD
-// operation by its form. (held.c)
+// e without what is there only while derivatives are built: every result of a custom is replaced by its value, and
+// every HELD operation by its form. (held.c)
 Node *ir_expand(Ir *m, Node *e);
 
 // ---- working with terms

@@ -186,7 +186,7 @@ static void print_results(Str *out, Scope *s, const Node *e) {
     }
 }
 
-// A C function and its operands: with a signature, the condition and the sizes, the arguments, the extents of one result.
+// A C function and its operands: with a signature, the condition and the sizes, the arguments, one result's extents.
 static void print_extern(Str *out, Scope *s, const Node *e) {
     int end = ir_extern_end(e), n = e->u.ext->signature ? 1 + e->u.ext->nsizes : 0;
     print_results(out, s, e);

@@ -204,7 +204,8 @@ static Node *extern_value(Reader *r) {
     for (const char *c = ext.name; *c; c++) word &= isalnum((unsigned char)*c) || *c == '_';
     if (!word) read_error(r, at, "'%s' is not the name of a C function", ext.name);
     int n = 0;
-    if (ext.nresults > 1 && r->tok != T_STRING) read_error(r, r->at, "a C function with several results has a declaration");
+    if (ext.nresults > 1 && r->tok != T_STRING)
+        read_error(r, r->at, "a C function with several results has a declaration");
     if (r->tok == T_STRING) {
         ext.signature = read_string(r);
         n = extern_operands(r, ext.signature, 0, args);

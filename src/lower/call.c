@@ -21,7 +21,9 @@ static Temp has_nan(Lower *l, const Node *e, Buf *buf) {
     return lower_get(l, found);
 }
 
-static Temp is_nan(Lower *l, const Node *e, Temp t, Buf *buf) { return e->rank ? has_nan(l, e, buf) : lower_op2(l, OP_ne, t, t); }
+static Temp is_nan(Lower *l, const Node *e, Temp t, Buf *buf) {
+    return e->rank ? has_nan(l, e, buf) : lower_op2(l, OP_ne, t, t);
+}
 
 // --debug-nan: fails if a result has a NaN and no argument has one. t: the results that are scalars.
 static void check_nan(Lower *l, Node *e, const Stmt *s, const Temp *t) {
@@ -33,7 +35,8 @@ static void check_nan(Lower *l, Node *e, const Stmt *s, const Temp *t) {
         lower_stmt(l, ST_OP, ok, 1, &bad)->op = OP_not;
         for (int k = 0, scalars = 0; k < nin; k++) {
             Temp arg = s->in[k] ? -1 : s->args[scalars++];
-            if (kind_is_float(e->args[first + k]->kind)) ok = lower_op2(l, OP_or, ok, is_nan(l, e->args[first + k], arg, s->in[k]));
+            if (kind_is_float(e->args[first + k]->kind))
+                ok = lower_op2(l, OP_or, ok, is_nan(l, e->args[first + k], arg, s->in[k]));
         }
         lower_check(l, ok, FSM_ERROR_NAN, ir_nan_text(l->ir, e, &nvalues), l->span, 0, NULL);
     }
@@ -63,7 +66,8 @@ static void take_results(Lower *l, Node *e, const Stmt *s, Temp *t) {
 
 Temp lower_extern(Lower *l, Node *e) {
     const Extern *x = e->u.ext;
-    int first = ir_extern_first(e), n = ir_extern_end(e) - first, scalars = 0, nout = ir_extern_fills(x) ? x->nresults : 0;
+    int first = ir_extern_first(e), n = ir_extern_end(e) - first, scalars = 0;
+    int nout = ir_extern_fills(x) ? x->nresults : 0;
     Temp *args = ARENA_ARRAY(l->arena, Temp, n + 1), *t = ARENA_ARRAY(l->arena, Temp, x->nresults);
     Buf **in = ARENA_ARRAY(l->arena, Buf *, n + nout + 1);
     if (first) lower_value(l, e->args[0]); // sizes agree before anything is called
@@ -78,8 +82,8 @@ Temp lower_extern(Lower *l, Node *e) {
     s->u.name = x->name;
     s->nin = n + nout, s->in = in, s->nout = nout;
     if (nout)
-        lower_check(l, lower_op2(l, OP_eq, gives, lower_int(l, 0)), FSM_ERROR_EXTERN, extern_failure(l->arena, x->name), e->span, 1,
-                    &gives);
+        lower_check(l, lower_op2(l, OP_eq, gives, lower_int(l, 0)), FSM_ERROR_EXTERN, extern_failure(l->arena, x->name),
+                    e->span, 1, &gives);
     t[0] = gives; // of one that is returned
     take_results(l, e, s, t);
     if (l->ir->debug_nan) check_nan(l, e, s, t);

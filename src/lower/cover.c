@@ -52,7 +52,8 @@ static bool is_zero_at(const Coverer *z, Node *place) { return ir_is_zero(ir_sub
 
 static Task store_at(const Task *t, const Coverer *z, Var *over, Node *place, Node *value) {
     Task u = *t;
-    u.kind = TASK_SCATTER, u.e = ir_binder_plain(z->l->ir, OP_sum, over, value), u.place = place, u.over = over, u.once = true;
+    u.kind = TASK_SCATTER, u.e = ir_binder_plain(z->l->ir, OP_sum, over, value), u.place = place, u.over = over,
+    u.once = true;
     return u;
 }
 

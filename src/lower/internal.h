@@ -30,9 +30,9 @@ typedef struct Task {
     int after;             // a task of the scope that comes before it, which fills the array; 0: none, else its number + 1
     bool first, stored;    // such a task; it has been done
     Node *place;           // TASK_SCATTER: e is a sum, each term of which is stored here (cover.c); or NULL
-    const Var *over;       // what stands for the sum's variable in that; the sum may have another, as equal sums are one node
+    const Var *over;       // what stands for the sum's variable in that; equal sums are one node, with one of theirs
     bool once;             // nothing else writes to these elements
-    const Var *sum[2];     // TASK_SCATTER, TASK_ADD: of the sums that loops have been opened for, the last; their number
+    const Var *sum[2];     // TASK_SCATTER, TASK_ADD: of the sums that have loops by now, the last; their number
     int nsums;
     bool apart; // each of their terms is added to an element of its own
 } Task;
@@ -197,7 +197,8 @@ void lower_end_if(Lower *l, Temp cond);
 // is e without that. (loops.c)
 Node *lower_split_guard(Lower *l, Node *e, Var *const *v, int n, Node **inner);
 
-// The call of a C function, after which all its results are known in the scope: a scalar, or what has an array. (call.c)
+// The call of a C function, after which all its results are known in the scope: a scalar, or what has an array.
+// (call.c)
 Temp lower_extern(Lower *l, Node *e);
 Buf *lower_extern_array(Lower *l, Node *e);
 

@@ -309,7 +309,8 @@ static bool is_read(Lower *l, const Func *f, int i) {
     bool is = false;
     for (int k = 0; k < i; k++)
         if (f->outputs[k] == e) return false;
-    for (int k = 0; k < f->noutputs && e->op == OP_gen && !is; k++) is = f->outputs[k] != e && reach(l->reach, f->outputs[k], e);
+    for (int k = 0; k < f->noutputs && e->op == OP_gen && !is; k++)
+        is = f->outputs[k] != e && reach(l->reach, f->outputs[k], e);
     return is;
 }
 

@@ -92,7 +92,9 @@ static bool any_writes(const Block *block, const Buf *b) {
     return false;
 }
 
-static bool writes(const Stmt *s, const Buf *b) { return stmt_writes(s, b) || any_writes(s->body, b) || any_writes(s->other, b); }
+static bool writes(const Stmt *s, const Buf *b) {
+    return stmt_writes(s, b) || any_writes(s->body, b) || any_writes(s->other, b);
+}
 
 // Is it as long as the matrix has rows or columns, and not changed where these are added to?
 static bool is_row(const Postponer *z, const Sum *s, const Buf *b) {

@@ -155,7 +155,8 @@ void block_rename(Block *block, Temp from, Temp to); // what needs one temp need
 int block_size(const Block *block);                  // how many statements there are in it, at any depth; NULL: none
 int block_uses(const Block *block, Temp t);          // how many arguments of what is in it, at any depth, are t
 // How often the statement, or what is in the block, at any depth, names the array, but for its coming into being.
-bool stmt_writes(const Stmt *s, const Buf *b); // does s itself, not what is inside of it, or does b come into being by it?
+// Does s itself, not what is inside of it, or does b come into being by it?
+bool stmt_writes(const Stmt *s, const Buf *b);
 int stmt_accesses(const Stmt *s, const Buf *b);
 int block_accesses(const Block *block, const Buf *b);
 // The ST_NEW of the array in the block, at any depth, or NULL; the second takes it out.

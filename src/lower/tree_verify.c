@@ -168,7 +168,8 @@ static void verify_stmt(Verifier *v, const Stmt *s) {
     case ST_EXTERN:
         for (int k = 0; k < s->nin; k++)
             if (s->in[k]) use_buf(v, s, s->in[k]);
-        for (int k = s->nin - s->nout; k < s->nin; k++) REQUIRE(s->in[k] && s->in[k]->where != BUF_INPUT, "an input is written to");
+        for (int k = s->nin - s->nout; k < s->nin; k++)
+            REQUIRE(s->in[k] && s->in[k]->where != BUF_INPUT, "an input is written to");
         break;
     case ST_LOAD: use_element(v, s, 0, false); break;
     case ST_STORE:

@@ -158,8 +158,8 @@ static bool is_small(const Iteration *x, const Node *e, int nw) {
     return nw + e->rank <= rank + (e->op == OP_trace);
 }
 
-// Does e, in terms of a loop's variables, read in an iteration the trace of another loop, which that loop does not read? Then the
-// two could not be one loop any more, nor the trace run again in blocks with what reads it backwards.
+// Does e, in terms of a loop's variables, read in an iteration the trace of another loop, which that loop does not
+// read? Then the two could not be one loop any more, nor the trace run again in blocks with what reads it backwards.
 static bool reads_other(Node *loop, Node *e, Map *seen) {
     if (!loop_varies(ir_loop(loop), e) || map_get(seen, e)) return false;
     map_put(seen, e, e);

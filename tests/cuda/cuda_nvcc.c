@@ -1,7 +1,7 @@
-// Programs of tests/ad, and their first derivatives, as nvcc takes them: without a warning. In the suite nvcc's front end and code
-// generator get those entries that together use all that any of them uses; ptxas and the host's compiler, which take ten times as
-// long, those that have most of it, for two kinds of GPUs. With -a all get all programs. Skipped where there is no nvcc (on the PATH,
-// or what FSM_NVCC names).
+// Programs of tests/ad, and their first derivatives, as nvcc takes them: without a warning. In the suite nvcc's front
+// end and code generator get those entries that together use all that any of them uses; ptxas and the host's compiler,
+// which take ten times as long, those that have most of it, for two kinds of GPUs. With -a all get all programs.
+// Skipped where there is no nvcc (on the PATH, or what FSM_NVCC names).
 #define _POSIX_C_SOURCE 200809L
 #include "driver/file.h"
 #include "support/arena.h"
@@ -59,7 +59,8 @@ static bool is_letter(char c) { return isalpha((unsigned char)c) || c == '_'; }
 
 // The end of a name with its scopes.
 static const char *name_end(const char *p) {
-    while (is_letter(*p) || isdigit((unsigned char)*p) || (p[0] == ':' && p[1] == ':' && is_letter(p[2]))) p += *p == ':' ? 2 : 1;
+    while (is_letter(*p) || isdigit((unsigned char)*p) || (p[0] == ':' && p[1] == ':' && is_letter(p[2])))
+        p += *p == ':' ? 2 : 1;
     return p;
 }
 
@@ -72,8 +73,8 @@ static void add_arguments(Str *word, const char *p, const char *end) {
     }
 }
 
-// What the entry uses: names of our headers, with the arguments of templates, and of CUDA; functions that it calls; words that its lines
-// begin with. Its own names are numbered, or begin with those of the program.
+// What the entry uses: names of our headers, with the arguments of templates, and of CUDA; functions that it calls;
+// words that its lines begin with. Its own names are numbered, or begin with those of the program.
 static void find_uses(Entry *e) {
     Str word = {0};
     bool line = true; // nothing but spaces so far
@@ -132,8 +133,9 @@ static bool read_entries(Arena *a, const char *folder, Entries *entries) {
     return ok;
 }
 
-// Writes FOLDER/uses.cu: the entry that has most for its length of what those before it have not, and so on; FOLDER/most.cu ends
-// where three quarters are there. The numbers of entries and of what they use go to *taken and *uses.
+// Writes FOLDER/uses.cu: the entry that has most for its length of what those before it have not, and so on;
+// FOLDER/most.cu ends where three quarters are there. The numbers of entries and of what they use go to *taken and
+// *uses.
 static bool write_cover(Arena *a, const char *folder, int *taken, int *uses) {
     Entries entries = {0};
     Words all = {0};
@@ -145,7 +147,8 @@ static bool write_cover(Arena *a, const char *folder, int *taken, int *uses) {
     for (int i = 0; i < entries.len; i++)
         for (int k = 0; k < entries.data[i].uses.len; k++) {
             uint64_t *word = &entries.data[i].uses.data[k];
-            *word = (uint64_t)((uint64_t *)bsearch(word, all.data, (size_t)all.len, sizeof *word, compare_words) - all.data);
+            *word = (uint64_t)((uint64_t *)bsearch(word, all.data, (size_t)all.len, sizeof *word, compare_words) -
+                               all.data);
         }
     Str text = {0};
     Diag *diag = diag_new(a);
@@ -192,7 +195,8 @@ int main(int argc, char **argv) {
         list = "ls uses.cu", objects = "ls most.cu";
     }
     int failed = compile(a, folder, list, "", "-ptx -arch=compute_80");
-    failed |= compile(a, folder, objects, ", as object", "-c -gencode arch=compute_80,code=sm_80 -gencode arch=compute_80,code=sm_90");
+    failed |= compile(a, folder, objects, ", as object",
+                      "-c -gencode arch=compute_80,code=sm_80 -gencode arch=compute_80,code=sm_90");
     arena_free(a);
     return failed != 0;
 }

@@ -450,7 +450,8 @@ static bool is_quick(const Oracle *x, Form form, int level) {
     return !x->o->thorough && (level == 2 || (level == 3 && form != FORM_VALUE));
 }
 
-// Is the form of the entry compiled at the level? Of first derivatives, each is compiled at one of -O1, -O2 and -O3, in turn.
+// Is the form of the entry compiled at the level? Of first derivatives, each is compiled at one of -O1, -O2 and -O3, in
+// turn.
 static bool is_compiled(const Oracle *x, const Entry *e, Form form, int level) {
     const OracleGroup group = form_group(form);
     unsigned levels = group == ORACLE_SECOND ? x->o->levels & x->o->second : x->o->levels;
@@ -524,8 +525,8 @@ static void run_compiled(Oracle *x, Batch *p, Tree *const *trees, int level) {
 }
 
 // Does the form of entry number i go through passes and back ends? As written, all ways to a second derivative are compared; of
-// what comes later they are two thirds of the work, and one is taken, another for the next entry. CUDA code, which takes long to
-// compile, has the tangents of one entry in three, and the adjoints of the others.
+// what comes later they are two thirds of the work, and one is taken, another for the next entry. CUDA code, which
+// takes long to compile, has the tangents of one entry in three, and the adjoints of the others.
 static bool goes_on(const Oracle *x, int i, Form form) {
     const int third = (i + (int)(x->o->seed % 3)) % 3;
     if (x->o->thorough) return true;

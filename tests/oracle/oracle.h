@@ -31,8 +31,8 @@ typedef struct OracleOptions {
     int64_t int_low, int_high;     // range of Int arguments; if empty: 0 to about the largest size
     int64_t count_low, count_high; // the same where costs are compared (oracle_worth), if not 0
     unsigned levels;               // bit k: compile at -Ok
-    // All passes of LLVM at every level, for all forms; all trials after every pass; all ways to second derivatives through these,
-    // and both first derivatives of each entry as CUDA code.
+    // All passes of LLVM at every level, for all forms; all trials after every pass; all ways to second derivatives
+    // through these, and both first derivatives of each entry as CUDA code.
     bool thorough;
     const char *cpu;               // compiled for this one; NULL: this processor's own, and at -O0 one without AVX-512
     unsigned second;               // those of them at which second derivatives are compiled too

@@ -482,7 +482,8 @@ static void one_op(Prog *p) {
     const double ys[] = {0.83, 0.43, 1.7};
     const int64_t powers[] = {3, -2, 0};
     Node *n = size(p, "n", 3), *x = vector(p, "x", n, 3);
-    for (int k = 0; k < 3; k++) xs[k] += (current_op == OP_acosh) - (current_op == OP_log1mexp); // their domains begin at 1 and end at 0
+    // Their domains begin at 1 and end at 0.
+    for (int k = 0; k < 3; k++) xs[k] += (current_op == OP_acosh) - (current_op == OP_log1mexp);
     set(p, x, xs);
     INDEX(i, n);
     OpType type = op_info[current_op].type;

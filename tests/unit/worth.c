@@ -15,7 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { RANDOM = 100, DEARER = 15, SLACK = 25 }; // random programs, and how many of them are dearer than without rules at most
+// Random programs, and how many of them are dearer than without rules at most.
+enum { RANDOM = 100, DEARER = 15, SLACK = 25 };
 
 static bool list, all, each_pass, each_rule, fast; // the options
 static const char *known = "";                     // worth.txt

@@ -34,7 +34,8 @@ struct KeptGraph {
     KeptGraph *next;
 };
 
-// What starts kernels, copies and fills. It has one type, so that a program of many such bodies has one way of recording them.
+// What starts kernels, copies and fills. It has one type, so that a program of many such bodies has one way of
+// recording them.
 struct Body {
     void (*start)(void *body);
     void *data;

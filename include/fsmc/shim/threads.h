@@ -585,13 +585,13 @@ template <class T> void check_argument(const T &x) {
         if (x) memory().require(x, 0, true, "a kernel", "argument");
 }
 
-// A kernel and its arguments, as bytes of which one function knows the type: a program has thousands of kinds of kernels, so that
-// little is made for each.
+// A kernel and its arguments, as bytes of which one function knows the type: a program has thousands of kinds of
+// kernels, so that little is made for each.
 using CallKernel = void (*)(const void *kernel);
 template <class F> void call_kernel(const void *kernel) { (*static_cast<const F *>(kernel))(); }
 
-inline void start(bool cooperative, dim3 grid, dim3 block, size_t shared, cudaStream_t stream, CallKernel call, const void *kernel,
-                  size_t size) {
+inline void start(bool cooperative, dim3 grid, dim3 block, size_t shared, cudaStream_t stream, CallKernel call,
+                  const void *kernel, size_t size) {
     cudaError_t e = cudaSuccess;
     if (fails("launch", &e) || note(check_shape(grid, block, shared))) return;
     counts().launches++;
@@ -609,7 +609,8 @@ void launch(bool cooperative, void (*kernel)(P...), dim3 grid, dim3 block, size_
     (check_argument(x), ...);
     const auto call = [=] { kernel(x...); };
     using F = std::remove_const_t<decltype(call)>;
-    static_assert(std::is_trivially_copyable_v<F> && alignof(F) <= alignof(std::max_align_t), "arguments of kernels are plain bytes");
+    static_assert(std::is_trivially_copyable_v<F> && alignof(F) <= alignof(std::max_align_t),
+                  "arguments of kernels are plain bytes");
     start(cooperative, grid, block, shared, stream, call_kernel<F>, &call, sizeof call);
 }
 
