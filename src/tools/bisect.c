@@ -47,6 +47,7 @@ typedef struct Bisect {
     Tensor *inputs;   // NULL for a measure that needs none
     Tensor *expected; // of the interpreter
     int code;         // its error, or 0
+    char *object;     // where tries write objects; NULL where none does
 } Bisect;
 
 // ---- a try, in its own process
@@ -85,15 +86,11 @@ static double cpu_seconds(void) {
     return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
-static double object_bytes(Compilation *c, FuncList funcs, Tree *const *trees) {
-    char *path;
+static double object_bytes(const Bisect *z, Compilation *c, FuncList funcs, Tree *const *trees) {
     struct stat st = {0};
-    bool made = file_temporary(c->arena, "fsmc-", ".o", &path);
-    if (!made) diag_error(c->diag, nowhere, "cannot write `%s`: %s", path, strerror(errno));
-    CpuModule *m = made ? compile_module(c, funcs, trees, false) : NULL;
-    if (m && cpu_write_object(m, c->diag, path) && stat(path, &st)) st.st_size = 0;
+    CpuModule *m = compile_module(c, funcs, trees, false);
+    if (m && cpu_write_object(m, c->diag, z->object) && stat(z->object, &st)) st.st_size = 0;
     cpu_delete(m);
-    if (made) unlink(path);
     return (double)st.st_size;
 }
 
@@ -121,8 +118,8 @@ static void measure(const Bisect *z, Compilation *c, FuncList funcs, Tree *const
     Tensor *out = ARENA_ARRAY(c->arena, Tensor, funcs.f[0]->noutputs + 1);
     switch (c->opt->by) {
     case BY_RESULT: run_result(z, c, funcs, trees, r); break;
-    case BY_SIZE: r->measure = object_bytes(c, funcs, trees); break;
-    case BY_TIME: (void)object_bytes(c, funcs, trees), r->measure = cpu_seconds() - before; break;
+    case BY_SIZE: r->measure = object_bytes(z, c, funcs, trees); break;
+    case BY_TIME: (void)object_bytes(z, c, funcs, trees), r->measure = cpu_seconds() - before; break;
     case BY_OPERATIONS:
         tree_exec(c->arena, trees[0], z->inputs, out, &counts, &error);
         r->measure = (double)(counts.work + counts.loads + counts.stores + counts.iterations);
@@ -271,5 +268,11 @@ void command_bisect(Compilation *c) {
     compile_stage(c, "interpret");
     z.code = interp_run(c->arena, raw.f[0], z.inputs, z.expected, NULL, &error);
     compile_stage(c, "bisect");
+    bool objects = c->opt->by == BY_SIZE || c->opt->by == BY_TIME;
+    if (objects && !file_temporary(c->arena, "fsmc-", ".o", &z.object)) {
+        diag_error(c->diag, nowhere, "cannot write `%s`: %s", z.object, strerror(errno));
+        return;
+    }
     bisect(&z);
+    if (objects) unlink(z.object);
 }
