@@ -6,14 +6,9 @@
 # A WORD leaves only programs of the tests, examples and benchmarks whose path contains it; a FILE is another program.
 # FSMC_OUTPUTS_JOBS: how many at a time (the number of processors). FSMC_OUTPUTS_SECONDS: the limit of each command (20); what takes
 # longer is no fault, but is named. FSMC_OUTPUTS_LEVELS: of optimisation (0 2).
-set -u
-root=$(cd "$(dirname "$0")/.." && pwd -P) || exit 2
+. "$(dirname "$0")/each_program.sh"
 
 if [ "${1:-}" = --program ]; then
-    fsmc=$2 program=$3
-    cd "$root" || exit 2
-    tmp=$(mktemp -d) || exit 2
-    trap 'rm -rf "$tmp"' EXIT
     export TMPDIR="$tmp" # reproducers of internal errors
     ulimit -c 0
     # What it says goes to $tmp/out. 0: it succeeded. 1: the program is wrong. More: a fault, or it took too long.
@@ -60,14 +55,11 @@ if [ "${1:-}" = --program ]; then
     exit 0
 fi
 
-[ $# -gt 0 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-fsmc=$(realpath "$1") || exit 2
+[ $# -gt 0 ] || usage
+fsmc=$(realpath "$1") && [ -x "$fsmc" ] || usage
 shift
-[ $# -gt 0 ] || set -- .fsm
 out=$(mktemp) || exit 2
 trap 'rm -f "$out"' EXIT
-for word; do
-    if [ -f "$word" ]; then realpath "$word"; else (cd "$root" && find tests examples bench -name '*.fsm') | grep -F -- "$word"; fi
-done | sort -u | xargs -P "${FSMC_OUTPUTS_JOBS:-$(nproc)}" -n 1 sh "$0" --program "$fsmc" | tee "$out" | awk '$0 != "done" { print; fflush() }'
+each_program "${FSMC_OUTPUTS_JOBS:-}" "$fsmc" "$@" | tee "$out" | awk '$0 != "done" { print; fflush() }'
 echo "$(grep -c '^done$' "$out") programs, $(grep -c '^fault' "$out") faults, $(grep -c '^slow' "$out") too slow"
 [ "$(grep -c '^fault' "$out")" = 0 ] && grep -q '^done$' "$out"

@@ -5,16 +5,11 @@
 # usage: tests/same.sh save FSMC FILE [WORD...]       FILE gets a line for each program and set of options, with checksums
 #        tests/same.sh compare FSMC FILE [WORD...]    prints the lines that differ; the last line counts them
 # A WORD leaves only programs whose path contains it. FSMC_SAME_JOBS: how many at a time (the number of processors).
-set -u
-root=$(cd "$(dirname "$0")/.." && pwd -P) || exit 2
+. "$(dirname "$0")/each_program.sh"
 
 # One program by all sets of options: a line for each, with the checksum of what is printed, errors included. CPU code is for a
 # processor that is named, so that two machines compare; one set has threads, and wide vectors with masks.
 if [ "${1:-}" = --program ]; then
-    fsmc=$2 program=$3
-    cd "$root" || exit 2
-    tmp=$(mktemp -d) || exit 2
-    trap 'rm -rf "$tmp"' EXIT
     sum_of() { # NAME KINDS OPTION...
         name=$1 kinds=$2
         shift 2
@@ -36,15 +31,13 @@ if [ "${1:-}" = --program ]; then
     exit 0
 fi
 
-case "${1:-}" in save | compare) ;; *) sed -n "2,8s/^# \{0,1\}//p" "$0" >&2; exit 2 ;; esac
+case "${1:-}" in save | compare) ;; *) usage ;; esac
 mode=$1 file=$3
-fsmc=$(realpath "$2") || exit 2
+fsmc=$(realpath "$2") && [ -x "$fsmc" ] || usage
 shift 3
-[ $# -gt 0 ] || set -- .fsm
 new=$(mktemp) || exit 2
 trap 'rm -f "$new"' EXIT
-for word; do (cd "$root" && find tests examples bench -name '*.fsm') | grep -F -- "$word"; done | sort -u |
-    xargs -P "${FSMC_SAME_JOBS:-$(nproc)}" -n 1 sh "$0" --program "$fsmc" | sort >"$new"
+each_program "${FSMC_SAME_JOBS:-}" "$fsmc" "$@" | sort >"$new"
 if [ "$mode" = save ]; then
     cp "$new" "$file"
     echo "$(wc -l <"$new") lines saved"
