@@ -77,6 +77,18 @@ static Node **rule_at(const Rule *r, Node **d) {
     return y;
 }
 
+typedef struct Directions {
+    const Rule *r;
+    Node **d;
+} Directions;
+
+// What the rule checks about its direction: a transpose has none, and whether a linear function fails cannot depend on
+// it.
+static Node *checked_at_zero(Ir *m, Node *e, void *data) {
+    const Directions *z = data;
+    return e->op == OP_evaluated ? ir_subst(m, e, z->r->nd, z->d, z->r->zero) : e;
+}
+
 static bool transpose(const Rule *r, Node *const *in, Node **out, AdError *error) {
     Node **d = ARENA_ARRAY(r->m->arena, Node *, r->nd + 1), **y = rule_at(r, d);
     if (r->ext && r->ext->transposed) { // the rule applies the function to its direction
@@ -89,6 +101,7 @@ static bool transpose(const Rule *r, Node *const *in, Node **out, AdError *error
     bool ok = ad_reverse(r->m, r->nrule, y, in, r->nd, d, out, error);
     if (r->ext) r->ext->transposed = false;
     if (!ok) return false;
+    for (int i = 0; i < r->nd; i++) out[i] = ir_change(r->m, out[i], checked_at_zero, &(Directions){r, d});
     for (int i = 0; i < r->nd * r->nd; i++) {
         if (node_has_var(out[i / r->nd], d[i % r->nd]->u.var)) {
             const char *text = r->adjoint ? "no forward-mode derivative here: %s is not linear in its second argument"

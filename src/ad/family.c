@@ -82,6 +82,9 @@ static Func *make(Derive *d, Form form, int n, Node *const *outputs) {
     g->noutputs = n, g->output_names = NULL;
     g->outputs = ARENA_ARRAY(d->m->arena, Node *, n + 1);
     for (int i = 0; i < n; i++) g->outputs[i] = ir_expand(d->m, outputs[i]);
+    Node *raises = ir_expand(d->m, ir_evaluated(d->m, func_roots(d->f), d->f->outputs));
+    g->ndemands = raises->partial;
+    if (raises->partial) g->outputs[n] = raises;
     sign(d, g);
     return g;
 }
@@ -117,8 +120,8 @@ static void second_order(Derive *d, Family *out, Node **tan, Node **adj) {
 // The entry itself, without what was kept for derivatives.
 static Func *expanded(Func *f) {
     Func *g = arena_copy(f->ir->arena, f, sizeof *f);
-    g->outputs = ARENA_ARRAY(f->ir->arena, Node *, f->noutputs + 1);
-    for (int i = 0; i < f->noutputs; i++) g->outputs[i] = ir_expand(f->ir, f->outputs[i]);
+    g->outputs = ARENA_ARRAY(f->ir->arena, Node *, func_roots(f) + 1);
+    for (int i = 0; i < func_roots(f); i++) g->outputs[i] = ir_expand(f->ir, f->outputs[i]);
     return g;
 }
 

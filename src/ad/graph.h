@@ -54,7 +54,9 @@ void ad_graph_risks(AdGraph *g, const AdGiven *given, int nx, Node *const *x, co
 void ad_risks_given(const AdGraph *g, const AdGiven *given, int n, Node *const *e, AdRisk *risk);
 // The k-th operand of a from *k on that carries derivatives, or a state of a loop; NULL after the last.
 Node *ad_next_operand(const AdNode *a, int *k);
-// The y's in forms without kinks. (smooth.c)
+// e without the demands of derivatives in it: a derivative of e demands e as a whole, these among it. (smooth.c)
+Node *ad_undemanded(Ir *m, Node *e);
+// The y's without demands and in forms without kinks: what is differentiated. (smooth.c)
 Node **ad_smooth_all(Ir *m, int n, Node *const *y);
 // The y's with closed forms instead of loops. (elevate.c)
 Node **ad_elevate(Ir *m, int n, Node *const *y);

@@ -369,8 +369,15 @@ Node *ad_smooth(Ir *m, Node *e) { return changed(m, e, false); }
 
 Node *ad_stable(Ir *m, Node *e) { return changed(m, e, true); }
 
+static Node *undemanded(Ir *m, Node *e, void *data) {
+    (void)m, (void)data;
+    return e->op == OP_assert && e->args[0]->op == OP_evaluated ? e->args[1] : e;
+}
+
+Node *ad_undemanded(Ir *m, Node *e) { return e->partial ? ir_change(m, e, undemanded, NULL) : e; }
+
 Node **ad_smooth_all(Ir *m, int n, Node *const *y) {
     Node **out = ARENA_ARRAY(m->arena, Node *, n + 1);
-    for (int i = 0; i < n; i++) out[i] = ad_smooth(m, y[i]);
+    for (int i = 0; i < n; i++) out[i] = ad_smooth(m, ad_undemanded(m, y[i]));
     return out;
 }

@@ -354,7 +354,7 @@ bool ad_sparse(Ir *m, Kind kind, int ny, Node *const *y, int nx, Node *const *x,
     m->raw = false; // the pattern is that of the program after the rules, all of them
     if (some) m->rules = NULL;
     Node **z = ARENA_ARRAY(arena, Node *, ny + 1);
-    for (int i = 0; i < ny; i++) z[i] = some ? ir_copy(m, y[i]) : y[i];
+    for (int i = 0; i < ny; i++) z[i] = ad_undemanded(m, some ? ir_copy(m, y[i]) : y[i]);
     s.still = ARENA_ARRAY(arena, Node *, nx + 1);
     for (int j = 0; j < nx; j++) s.still[j] = ir_param(m, x[j]->kind, x[j]->rank, x[j]->shape);
     bool ok = build(&s, z, out);

@@ -352,7 +352,7 @@ static void note_extern(Node *e, void *data) {
 
 static void print_externs(Str *out, int nfuncs, Func *const *funcs) {
     Names names = {0};
-    for (int i = 0; i < nfuncs; i++) ir_walk(funcs[i]->noutputs, funcs[i]->outputs, note_extern, &names);
+    for (int i = 0; i < nfuncs; i++) ir_walk(func_roots(funcs[i]), funcs[i]->outputs, note_extern, &names);
     for (int i = 0; i < names.len; i++)
         str_printf(out, "%s%s%s", i ? ", " : "// Link also what defines ", names.data[i], i + 1 == names.len ? ".\n" : "");
     vec_free(&names);

@@ -267,7 +267,9 @@ static void find_raises(Node *n, void *data) {
     r->bounds |= n->op == OP_at || n->op == OP_argmin || n->op == OP_argmax;
     r->divides |= n->op == OP_idiv || n->op == OP_irem;
     r->range |= n->op == OP_conv && n->kind == KIND_INT32;
-    if (n->op != OP_assert) return;
+    if (n->op != OP_assert || n->args[0]->op == OP_evaluated) return;
+    if (ir_assert_code(n) == FSM_ERROR_BOUNDS) r->bounds = true;
+    if (ir_assert_code(n) != FSM_ERROR_ASSERT) return;
     const char *text = ir_assert_text(r->arena, n);
     for (int i = 0; i < r->asserts.len; i++)
         if (!strcmp(r->asserts.data[i], text)) return;
@@ -277,7 +279,7 @@ static void find_raises(Node *n, void *data) {
 static void print_raises(Printer *p) {
     const Func *f = p->f;
     Raises r = {.arena = p->arena};
-    ir_walk(f->noutputs, f->outputs, find_raises, &r);
+    ir_walk(func_roots(f), f->outputs, find_raises, &r);
     Str s = {0};
     if (f->ninputs > f->nsizes) str_puts(&s, "FsmTypeError: an argument has the wrong type\n");
     bool shaped = f->nchecks;

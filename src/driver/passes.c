@@ -24,7 +24,7 @@ const char *pass_establishing(unsigned property) {
 }
 
 bool pass_run(const Pass *p, Func *f) {
-    size_t bytes = sizeof *f->outputs * (size_t)f->noutputs;
+    size_t bytes = sizeof *f->outputs * (size_t)func_roots(f);
     Node **before = malloc(bytes + 1);
     if (!before) diag_out_of_memory();
     if (bytes) memcpy(before, f->outputs, bytes);

@@ -67,6 +67,7 @@ typedef enum CoreKind {
     CORE_ASSERT,  // args[1], an error with `text` unless args[0]
     CORE_SAME,    // args[0], an error unless the sizes args[1] and args[2] are equal
     CORE_STOP,    // args[0] without derivative
+    CORE_EVALUATED, // true, once args[0] has been evaluated
     CORE_ARGMIN,  // of the array args[0]
     CORE_ARGMAX,
     CORE_SIZED,  // args[0], whose extents are checked against `spec`

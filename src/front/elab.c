@@ -360,6 +360,10 @@ static Value elab_kind(Elab *el, const Core *c) {
         for (int i = 0; i < a.n; i++) v.leaf[i] = ir_stop(m, a.leaf[i]);
         return v;
     }
+    case CORE_EVALUATED: {
+        Value a = elab_stopped(el, c->args[0]);
+        return single(el, ir_evaluated(m, a.n, a.leaf));
+    }
     case CORE_ARGMIN:
     case CORE_ARGMAX: return elab_arg_extreme(el, c);
     case CORE_SIZED: return elab_sized(el, c);

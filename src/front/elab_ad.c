@@ -307,7 +307,7 @@ static void mark_block(const Core *c, bool stopped) {
 static void mark(Core *c, bool stopped) {
     for (; c; c = c->nargs ? c->args[0] : NULL) { // chains of operators lean to the left
         if (c->kind == CORE_VAR) c->vars[0]->carries |= !stopped;
-        stopped |= c->kind == CORE_STOP || c->kind == CORE_EXTENT;
+        stopped |= c->kind == CORE_STOP || c->kind == CORE_EXTENT || c->kind == CORE_EVALUATED;
         // A derivative goes through its function, whatever is done with the derivative.
         for (int i = c->nargs; i-- > 1;) mark(c->args[i], stopped && c->kind != CORE_AD);
         mark_items(c, stopped);
@@ -379,6 +379,7 @@ Value elab_ad(Elab *el, const Core *c) {
     d.y = elab(el, c->args[1]);
     el->deriv = d.outer;
     el->active = active.outer;
+    Node *raises = ir_evaluated(el->m, d.y.n, d.y.leaf); // where the function has an error, so has the derivative
     for (int i = 0; i < d.y.n && !el->m->raw; i++) d.y.leaf[i] = ir_change(el->m, d.y.leaf[i], chosen, &d);
     for (int i = 0; i < d.y.n && !el->m->strict && !el->m->raw; i++) d.y.leaf[i] = ad_stable(el->m, d.y.leaf[i]);
     d.y_float = elab_float_leaves(el, d.y, &d.ny);
@@ -388,6 +389,7 @@ Value elab_ad(Elab *el, const Core *c) {
     if (el->failed || too_deep(el, c)) return value_dummy(el, c->type);
     Value v = build(&d, direction);
     for (int i = 0; i < v.n; i++) {
+        v.leaf[i] = ir_demand(el->m, raises, v.leaf[i]);
         v.leaf[i] = ir_subst(el->m, v.leaf[i], d.nx, d.x, d.actual);
         if (!el->active) v.leaf[i] = ir_expand(el->m, v.leaf[i]);
     }

@@ -4,6 +4,7 @@
 #include "ad/ad.h"
 
 #include "fsmc/runtime.h"
+#include "support/map.h"
 #include "support/vec.h"
 
 #include <string.h>
@@ -198,6 +199,42 @@ static void check_result(FuncBuilder *b, const SizeSpec *s, Type *t, Value v, in
     }
 }
 
+typedef VEC(Node *) Demands;
+
+// The demands that all of e stands under, even where it has no elements.
+static void find_demands(Node *e, Demands *demands) {
+    VEC(Node *) rest = {0};
+    Map seen = {0};
+    vec_push(&rest, e);
+    while (rest.len) {
+        e = vec_pop(&rest);
+        if (!e->partial || map_get(&seen, e)) continue;
+        map_put(&seen, e, e);
+        bool strict = op_is_elementwise(e->op) && e->op != OP_and && e->op != OP_or;
+        if (e->op == OP_evaluated && !e->fv->n) vec_push(demands, e);
+        if (e->op == OP_gen || e->op == OP_at || e->op == OP_conv || e->op == OP_stop) vec_push(&rest, e->args[0]);
+        for (int i = 0; i < e->nargs && (strict || (e->op == OP_assert && i < 2)); i++) vec_push(&rest, e->args[i]);
+    }
+    vec_free(&rest);
+    map_free(&seen);
+}
+
+// Demands are met before the results are made, which need not ask again.
+static void set_results(Func *f, Value v) {
+    Demands demands = {0};
+    f->noutputs = v.n;
+    f->outputs = ARENA_ARRAY(f->ir->arena, Node *, v.n + 1);
+    for (int i = 0; i < v.n; i++) find_demands(v.leaf[i], &demands);
+    for (int i = 0; i < v.n; i++) {
+        f->outputs[i] = v.leaf[i];
+        for (int k = 0; k < demands.len; k++)
+            f->outputs[i] = ir_replace(f->ir, f->outputs[i], demands.data[k], ir_bool(f->ir, true));
+    }
+    Node *all = ir_evaluated(f->ir, demands.len, demands.data);
+    if (all->partial) f->outputs[v.n] = all, f->ndemands = 1;
+    vec_free(&demands);
+}
+
 static Func *elab_entry(Elab *el, const CoreEntry *e) {
     Func *f = ARENA_NEW(el->arena, Func);
     FuncBuilder b = {.el = el, .entry = e, .f = f};
@@ -229,8 +266,7 @@ static Func *elab_entry(Elab *el, const CoreEntry *e) {
         check_result(&b, e->result, e->body->type, v, 0, 0);
         f->result = result_sig(&b, e->body->type, v, &leaf, 0);
     }
-    f->noutputs = v.n;
-    f->outputs = v.leaf;
+    set_results(f, v);
     f->output_names = ARENA_ARRAY(el->arena, const char *, v.n + 1);
     f->nchecks = b.checks.len;
     f->checks = b.checks.len ? arena_copy(el->arena, b.checks.data, sizeof(Check) * (size_t)b.checks.len) : NULL;

@@ -398,6 +398,7 @@ static Core *apply_first_order(Infer *in, Builtin b, int n, Core **a, Span call)
     case BI_ASSERT: return assertion(in, n, a, call);
     case BI_SAMELENGTH: return same_length(in, a[0], a[1], a[2], call);
     case BI_STOP: return core_new(in, CORE_STOP, call, a[0]->type, 1, a);
+    case BI_EVALUATED: return core_new(in, CORE_EVALUATED, call, type_scalar(KIND_BOOL), 1, a);
     case BI_ARGMIN: return arg_extreme(in, CORE_ARGMIN, a[0], call);
     case BI_ARGMAX: return arg_extreme(in, CORE_ARGMAX, a[0], call);
     case BI_DERIV: infer_error(in, call, "`deriv` must be applied where it is named, to an expression and a variable");

@@ -179,6 +179,34 @@ static Node *int_arith(Ir *m, Op op, Node *a, Node *b) {
     return poly_node(m, p);
 }
 
+// ---- demands: assertions of what has been evaluated
+//
+// They stand around arrays as a whole, and, unless terms are raw, as far out as the value is needed: in operands,
+// elements and bodies they would hide brackets from the rules, and be met for each element.
+//
+//     build n (fun i -> p[i] - (assert (evaluated y) "" g)[i])
+//     assert (evaluated y) "" (build n (fun i -> p[i] - g[i]))
+
+static bool demands(const Ir *m, const Node *e) {
+    return !m->raw && e->op == OP_assert && e->args[0]->op == OP_evaluated;
+}
+
+// e under this demand and another.
+static Node *demand(Ir *m, Node *cond, const char *text, Node *e) {
+    if (cond->op == OP_lit) return e;
+    if (demands(m, e)) cond = ir_evaluated(m, 2, (Node *[]){cond, e->args[0]}), e = e->args[1];
+    Node proto = {.op = OP_assert, .kind = e->kind, .rank = e->rank, .shape = e->shape, .nonneg = e->nonneg};
+    proto.partial = true, proto.u.text = text;
+    return ir_intern(m, &proto, 2, (Node *[]){cond, e});
+}
+
+// What a body demands, where it has been evaluated for some value of v; NULL: it depends on v.
+static Node *demand_of_all(Ir *m, const Var *v, const Node *body) {
+    if (!demands(m, body) || node_has_var(body->args[0], v)) return NULL;
+    Node *some = ir_select(m, ir_lt(m, ir_int(m, 0), v->extent), body->args[0], ir_bool(m, true));
+    return ir_evaluated(m, 1, &some);
+}
+
 static Node *op_by_rules(Ir *m, Op op, Node *a, Node *b) {
     Kind kind = result_kind(op, a, b);
     if (kind == KIND_INT && (op == OP_add || op == OP_sub || op == OP_mul || op == OP_neg)) return int_arith(m, op, a, b);
@@ -190,6 +218,9 @@ static Node *op_by_rules(Ir *m, Op op, Node *a, Node *b) {
 }
 
 Node *ir_op(Ir *m, Op op, Node *a, Node *b) {
+    if (demands(m, a)) return demand(m, a->args[0], a->u.text, ir_op(m, op, a->args[1], b));
+    if (b && op != OP_and && op != OP_or && demands(m, b))
+        return demand(m, b->args[0], b->u.text, ir_op(m, op, a, b->args[1]));
     ArenaMark mark = arena_mark(m->polys);
     Node *e = op_by_rules(m, op, a, b);
     arena_release(m->polys, mark);
@@ -232,6 +263,7 @@ static Node *conv_scalar(Ir *m, void *data, Node *a, Node *b) {
     (void)b;
     const Kind to = *(const Kind *)data;
     if (a->kind == to) return a;
+    if (demands(m, a)) return demand(m, a->args[0], a->u.text, ir_conv(m, to, a->args[1]));
     bool back = to == KIND_INT32 && a->op == OP_conv && a->args[0]->kind == to;
     if (!m->raw && back && rule(m, RULE_convert_back)) return a->args[0];
     bool number = a->op == OP_lit && a->kind != KIND_BOOL && to != KIND_INT && to != KIND_INT32;
@@ -251,6 +283,7 @@ Node *ir_conv(Ir *m, Kind to, Node *a) { return elementwise(m, conv_scalar, &to,
 static Node *stop_scalar(Ir *m, void *data, Node *a, Node *b) {
     (void)data, (void)b;
     if (!kind_is_float(a->kind) || a->op == OP_lit || a->op == OP_stop) return a;
+    if (demands(m, a)) return demand(m, a->args[0], a->u.text, ir_stop(m, a->args[1]));
     return ir_intern(m, &(Node){.op = OP_stop, .kind = a->kind}, 1, &a);
 }
 
@@ -300,15 +333,24 @@ static Node *assert_scalar(Ir *m, void *data, Node *e, Node *b) {
 
 const char ir_tape_text[] = "the trace of this loop needs at least %d bytes, and its limit is %d";
 
-int ir_assert_code(const Node *e) { return strcmp(e->u.text, ir_tape_text) ? FSM_ERROR_ASSERT : FSM_ERROR_TAPE; }
+static const char no_smallest[] = "an empty array has no smallest element";
+static const char no_largest[] = "an empty array has no largest element";
+
+int ir_assert_code(const Node *e) {
+    if (!strcmp(e->u.text, no_smallest) || !strcmp(e->u.text, no_largest)) return FSM_ERROR_BOUNDS;
+    return strcmp(e->u.text, ir_tape_text) ? FSM_ERROR_ASSERT : FSM_ERROR_TAPE;
+}
 
 Node *ir_assert_values(Ir *m, Node *cond, const char *text, Node *value, int n, Node *const *values) {
     if (cond->op == OP_lit && cond->u.num && rule(m, RULE_assert_true)) return value;
+    if (cond->op == OP_evaluated) return demand(m, cond, arena_strdup(m->arena, text), value);
     Assertion as = {arena_strdup(m->arena, text), 2 + n, ARENA_ARRAY(m->arena, Node *, 2 + n)};
     as.args[0] = cond;
     for (int i = 0; i < n; i++) as.args[2 + i] = values[i];
     return elementwise(m, assert_scalar, &as, value, NULL);
 }
+
+Node *ir_demand(Ir *m, Node *check, Node *e) { return ir_assert(m, check, "not evaluated", e); }
 
 Node *ir_assert(Ir *m, Node *cond, const char *text, Node *value) { return ir_assert_values(m, cond, text, value, 0, NULL); }
 
@@ -352,8 +394,8 @@ Node *ir_zeros_like(Ir *m, Node *a) {
 
 const char *ir_bounds_text(const Node *index, int *nvalues) {
     *nvalues = 0;
-    if (index->op == OP_argmin) return "an empty array has no smallest element";
-    if (index->op == OP_argmax) return "an empty array has no largest element";
+    if (index->op == OP_argmin) return no_smallest;
+    if (index->op == OP_argmax) return no_largest;
     *nvalues = 2;
     return "index %d is out of range for an array of %d elements";
 }
@@ -367,6 +409,7 @@ Node *ir_at(Ir *m, Node *a, int n, Node **idx) {
         more[n] = ir_var(v);
         return ir_gen(m, v, ir_at(m, a, n + 1, more));
     }
+    if (demands(m, a)) return demand(m, a->args[0], a->u.text, ir_at(m, a->args[1], n, idx));
     if (!m->raw) {
         Node *e = rule_at(m, a, n, idx);
         if (e) return e;
@@ -418,12 +461,16 @@ Node *ir_binder_plain(Ir *m, Op op, Var *v, Node *body) {
 }
 
 Node *ir_gen(Ir *m, Var *v, Node *body) {
+    Node *all = demand_of_all(m, v, body);
+    if (all) return demand(m, all, body->u.text, ir_gen(m, v, body->args[1]));
     Node *e = m->raw ? NULL : rule_gen(m, v, body);
     return e ? e : ir_binder_plain(m, OP_gen, v, body);
 }
 
 static Node *sum_scalar(Ir *m, void *v, Node *body, Node *b) {
     (void)b;
+    Node *all = demand_of_all(m, v, body);
+    if (all) return demand(m, all, body->u.text, ir_sum(m, v, body->args[1]));
     Node *e = m->raw ? NULL : rule_sum(m, v, body);
     return e ? e : ir_binder_plain(m, OP_sum, v, body);
 }
@@ -526,9 +573,44 @@ Node *ir_loop_like(Ir *m, const Node *loop, const Loop *l, Node **args) {
     return ir_while_out(m, &like, args, args[l->n], steps, outputs);
 }
 
+// The states that e, a value in the loop's body, is computed from, and those that these are computed from.
+static void mark_needed(const Node *loop, const Node *e, bool *needed) {
+    const Loop *l = ir_loop(loop);
+    for (int j = 0; j < l->n; j++) {
+        if (needed[j] || !node_has_var(e, l->state[j])) continue;
+        needed[j] = true;
+        mark_needed(loop, loop_step(loop, j), needed);
+    }
+}
+
+// The loop without the demands that initial values stand under of which its result is computed: `step` is what gives
+// the result in its body. *cond and *text get these demands; NULL: there are none.
+static Node *without_demands(Ir *m, Node *loop, const Node *step, Node **cond, const char **text) {
+    const Loop *l = ir_loop(loop);
+    bool any = false;
+    for (int j = 0; j < l->n; j++) any |= demands(m, loop_init(loop, j));
+    if (!any) return NULL;
+    bool *needed = ARENA_ARRAY(m->arena, bool, l->n);
+    mark_needed(loop, step, needed);
+    if (loop->op == OP_while) mark_needed(loop, loop_cond(loop), needed);
+    Node **args = arena_copy(m->arena, loop->args, sizeof *args * (size_t)loop->nargs);
+    *cond = NULL;
+    for (int j = 0; j < l->n; j++) {
+        Node *init = loop_init(loop, j);
+        if (!needed[j] || !demands(m, init)) continue;
+        *cond = *cond ? ir_evaluated(m, 2, (Node *[]){*cond, init->args[0]}) : init->args[0];
+        *text = init->u.text;
+        args[j] = init->args[1];
+    }
+    return *cond ? ir_loop_like(m, loop, l, args) : NULL;
+}
+
 Node *ir_final(Ir *m, Node *loop, int k) {
-    Node *e = rule_final(m, loop, k);
+    Node *e = rule_final(m, loop, k), *cond;
     if (e) return e;
+    const char *text;
+    Node *plain = without_demands(m, loop, loop_step(loop, k), &cond, &text);
+    if (plain) return demand(m, cond, text, ir_final(m, plain, k));
     Node *init = loop_init(loop, k);
     Node proto = {.op = OP_final, .kind = init->kind, .rank = init->rank, .shape = init->shape, .u.num = k};
     return ir_intern(m, &proto, 1, &loop);
@@ -544,8 +626,11 @@ Node *ir_count(Ir *m, Node *loop) {
 }
 
 Node *ir_trace(Ir *m, Node *loop, int k) {
-    Node *e = rule_trace(m, loop, k);
+    Node *e = rule_trace(m, loop, k), *cond;
     if (e) return e;
+    const char *text;
+    Node *plain = without_demands(m, loop, loop_output(loop, k), &cond, &text);
+    if (plain) return demand(m, cond, text, ir_trace(m, plain, k));
     Node *out = loop_output(loop, k);
     Node proto = {.op = OP_trace, .kind = out->kind, .rank = (uint8_t)(out->rank + 1), .u.num = k};
     proto.shape = ARENA_ARRAY(m->arena, Node *, out->rank + 1);

@@ -19,7 +19,7 @@ static void find_missing(Node *e, void *data) {
 
 const char *extern_missing(int n, Func *const *f) {
     const char *missing = NULL;
-    for (int i = 0; i < n; i++) ir_walk(f[i]->noutputs, f[i]->outputs, find_missing, &missing);
+    for (int i = 0; i < n; i++) ir_walk(func_roots(f[i]), f[i]->outputs, find_missing, &missing);
     return missing;
 }
 

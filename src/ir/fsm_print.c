@@ -432,6 +432,13 @@ static Exp assertion(Printer *p, Node *e, Region *r) {
     return apply(p, "assert", 3, args);
 }
 
+static Exp evaluated(Printer *p, Node *e, Region *r) {
+    const Doc **parts = ARENA_ARRAY(p->arena, const Doc *, e->nargs);
+    for (int k = 0; k < e->nargs; k++) parts[k] = part(p, untyped(p, e->args[k], r));
+    const Doc *arg = e->nargs > 1 ? tuple(p, e->nargs, parts) : at_least(p, untyped(p, e->args[0], r), PREC_ATOM);
+    return apply(p, "evaluated", 1, &arg);
+}
+
 static Exp conversion_of(Printer *p, Node *e, Region *r) {
     if (is_storage(e)) return expr(p, e->args[0], r);
     const Doc *arg = at_least(p, untyped(p, e->args[0], r), PREC_ATOM);
@@ -461,6 +468,7 @@ static Exp inline_text(Printer *p, Node *e, Region *r, Place *pl) {
     case OP_at: return at(p, e, r);
     case OP_assert: return assertion(p, e, r);
     case OP_conv: return conversion_of(p, e, r);
+    case OP_evaluated: return evaluated(p, e, r);
     case OP_extern: {
         const Doc **args = ARENA_ARRAY(p->arena, const Doc *, e->nargs);
         int first = ir_extern_first(e) + e->u.ext->nsizes, n = ir_extern_end(e) - first;
@@ -629,7 +637,7 @@ static void reserve_names(Printer *p) {
     } structural[] = {{OP_gen, "build"},       {OP_pack, "build"},       {OP_argmin, "build"}, {OP_argmin, "argmin"},
                       {OP_argmax, "build"},    {OP_argmax, "argmax"},    {OP_sum, "sum"},      {OP_fold, "ifold"},
                       {OP_while, "whileLoop"}, {OP_conv, "int"},         {OP_conv, "float"},   {OP_conv, "double"},
-                      {OP_assert, "assert"},   {OP_stop, "stopGradient"}};
+                      {OP_assert, "assert"},   {OP_stop, "stopGradient"}, {OP_evaluated, "evaluated"}};
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) plan_take(&p->plan, reserved[i]);
     for (size_t i = 0; i < sizeof structural / sizeof *structural; i++)
         if (p->used[structural[i].op]) plan_take(&p->plan, structural[i].name);
@@ -817,15 +825,22 @@ static void print_extern(Node *e, void *data) {
 
 void fsm_print_externs(Str *out, int n, Func *const *f) {
     Externs x = {.out = out};
-    for (int i = 0; i < n; i++) ir_walk(f[i]->noutputs, f[i]->outputs, print_extern, &x);
+    for (int i = 0; i < n; i++) ir_walk(func_roots(f[i]), f[i]->outputs, print_extern, &x);
     vec_free(&x.seen);
+}
+
+// F̃ writes what the function demands before the first result.
+static Node *demanded(const Func *f, Node *e) {
+    for (int i = f->noutputs; i < func_roots(f); i++) e = ir_demand(f->ir, f->outputs[i], e);
+    return e;
 }
 
 void fsm_print(Str *out, const Func *func) {
     Printer printer = {.arena = arena_new()}, *p = &printer;
     Func *f = arena_copy(p->arena, func, sizeof *func);
     f->outputs = ARENA_ARRAY(p->arena, Node *, f->noutputs + 1);
-    for (int i = 0; i < f->noutputs; i++) f->outputs[i] = ir_stored(f->ir, func->outputs[i]);
+    for (int i = 0; i < f->noutputs; i++) f->outputs[i] = demanded(func, ir_stored(f->ir, func->outputs[i]));
+    f->ndemands = 0;
     const bool stored = f->ir->stored;
     f->ir->stored = true; // elements of results that are built here read these arrays, too
     p->func = f;

@@ -27,6 +27,10 @@ static Status eval_node(Interp *m, Frame *f) {
         else if (kind_is_float(e->kind)) out.terms = x.terms;
         else interp_note_doubt(m, x.d - round(x.d), x.terms);
         break;
+    case OP_evaluated:
+        TRY(eval_operands(m, f));
+        out.i = true;
+        break;
     case OP_stop: TRY(need_scalar(m, e->args[0], &out)); break;
     case OP_extern: TRY(eval_extern(m, f, s, &out)); break;
     case OP_select:
@@ -181,6 +185,10 @@ static void fill_output(Interp *m, Tensor *outputs, int k, int64_t i, Scalar x) 
 }
 
 static Status fill_outputs(Interp *m, Tensor *outputs) {
+    for (int k = m->func->noutputs; k < func_roots(m->func); k++) {
+        Scalar x;
+        DEMAND(m, need_scalar(m, m->func->outputs[k], &x));
+    }
     for (int k = 0; k < m->func->noutputs; k++) {
         Node *e = m->func->outputs[k];
         Scalar x;
@@ -228,7 +236,7 @@ static void interp_open(Interp *m, const Func *f, const Tensor *inputs, InterpMo
         for (int d = 0; d < a->rank; d++) a->shape[d] = inputs[k].shape[d];
         a->count = tensor_count(&inputs[k]);
     }
-    ir_walk(f->noutputs, f->outputs, find_final, m);
+    ir_walk(func_roots(f), f->outputs, find_final, m);
     for (int k = 0; k < f->nchecks; k++) {
         ir_walk(1, &f->checks[k].cond, find_final, m);
         ir_walk(f->checks[k].nvalues, f->checks[k].values, find_final, m);

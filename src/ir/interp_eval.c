@@ -45,8 +45,7 @@ Status eval_op(Interp *m, Node *e, Scalar *out) {
     return m->func->ir->debug_nan ? check_nan(m, e, *out, x, y) : READY;
 }
 
-// Evaluates all operands, arrays as a whole.
-static Status need_operands(Interp *m, Frame *f) {
+Status eval_operands(Interp *m, Frame *f) {
     Scalar x;
     for (; f->k < f->e->nargs; f->k++, f->i = 0) {
         Node *o = f->e->args[f->k];
@@ -134,7 +133,7 @@ static bool gives_nan(const Extern *x, const ExternArg *results, Scalar value) {
 Status eval_extern(Interp *m, Frame *f, Slot *s, Scalar *out) {
     Node *e = f->e;
     int first = ir_extern_first(e), end = ir_extern_end(e), n = end - first, values;
-    TRY(need_operands(m, f));
+    TRY(eval_operands(m, f));
     if (e->rank) {
         int64_t shape[UINT8_MAX + 1];
         Scalar x;

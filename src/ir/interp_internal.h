@@ -142,6 +142,7 @@ Status need_array(Interp *m, Node *e, Array **out);
 // ---- what nodes compute. A frame's slot is the one of its node. (interp_eval.c)
 
 Status eval_op(Interp *m, Node *e, Scalar *out);
+Status eval_operands(Interp *m, Frame *f); // all of them, arrays as a whole
 Status eval_extern(Interp *m, Frame *f, Slot *s, Scalar *out);
 Status eval_at(Interp *m, Node *e, Scalar *out);
 Status eval_failed_assert(Interp *m, Node *e);

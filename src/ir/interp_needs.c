@@ -211,6 +211,11 @@ Status need_array(Interp *m, Node *e, Array **out) {
     case OP_var: *out = state_of(m, e); break;
     case OP_final:
     case OP_trace: TRY(loop_result(m, e, out)); break;
+    case OP_assert: { // of what has been evaluated
+        Scalar x;
+        TRY(need_scalar(m, e->args[0], &x));
+        return need_array(m, e->args[1], out);
+    }
     case OP_gen:
     case OP_pack:
     case OP_sum:

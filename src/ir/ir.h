@@ -317,6 +317,11 @@ static inline bool ir_extern_fills(const Extern *x) { return x->nextents > 0 || 
 Node *ir_select(Ir *m, Node *c, Node *a, Node *b);                 // a, b of the same kind and rank
 Node *ir_bracket(Ir *m, Node *p, Node *e);                         // any numeric kind and rank
 Node *ir_assert(Ir *m, Node *cond, const char *text, Node *value); // any rank
+// Assertions of ir_evaluated stand around arrays as a whole. (demands in build.c)
+// True, once all of e, of any kind and rank, have been evaluated: an error where one of them is one. (evaluated.c)
+Node *ir_evaluated(Ir *m, int n, Node *const *e);
+// e, of any rank, once `check`, a value of ir_evaluated, has been evaluated.
+Node *ir_demand(Ir *m, Node *check, Node *e);
 int ir_assert_code(const Node *e);                                 // the FSM_ERROR_ of an assertion that does not hold
 extern const char ir_tape_text[]; // of the error that a trace needs more than its limit; values: its bytes, the limit
 // The same with n Int values, the operands after the second: each " = %d" of the text shows the next of them.
@@ -472,14 +477,16 @@ typedef struct Func {
     int nsizes;    // how many of them are sizes bound by parameters' types (Int scalars, not parameters of their own)
     int nparams;
     SigParam *params;
-    int noutputs;
-    Node **outputs;
+    int noutputs, ndemands;
+    Node **outputs; // and then the demands: Bools that are evaluated before the results for the errors that they raise
     const char **output_names; // or NULL entries
     SigType *result;
     int nchecks;
     Check *checks;
     Span span;
 } Func;
+// The outputs and the demands: what a pass goes over.
+static inline int func_roots(const Func *f) { return f->noutputs + f->ndemands; }
 
 // ---- text (print.c, read.c, verify.c)
 // A node in notes to the user: its source text in quotes, or "a value".

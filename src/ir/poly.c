@@ -660,7 +660,8 @@ static bool safe_rec(Ir *m, Node *e, int nfacts, const Poly *facts, int *fuel) {
             if (!index_safe(m, e->args[k], e->args[0]->shape[k - 1], nfacts, facts)) return false;
         break;
     case OP_bracket:
-    case OP_select: break;
+    case OP_select:
+    case OP_evaluated: break;
     case OP_sum:
     case OP_argmin:
     case OP_argmax:

@@ -281,6 +281,10 @@ static void print_node(Printer *p, Frame f) {
         print_operand(out, f.home, e->args[1]);
         if (e->nargs > 2) str_putc(out, ' '), print_list(out, f.home, "[]", e->nargs - 2, e->args + 2);
         break;
+    case OP_evaluated:
+        str_putc(out, ' ');
+        print_list(out, f.home, "()", e->nargs, e->args);
+        break;
     default:
         if (e->op == OP_conv) str_printf(out, " %s", kind_name(e->kind));
         if (e->op == OP_pack) {
@@ -539,8 +543,9 @@ void ir_print(Str *out, const Func *f) {
     str_puts(out, " {\n");
     print_types(out, f);
     for (int k = 0; k < f->nchecks; k++) print_check(&p, top, &f->checks[k]);
-    for (int k = 0; k < f->noutputs; k++) print_value(&p, top, f->outputs[k]);
+    for (int k = 0; k < func_roots(f); k++) print_value(&p, top, f->outputs[k]);
     str_puts(out, str_text(&top->text));
+    if (f->ndemands) print_operands(out, top, "  demand ", f->ndemands, f->outputs + f->noutputs), str_putc(out, '\n');
     print_operands(out, top, "  return ", f->noutputs, f->outputs);
     str_puts(out, f->noutputs ? "\n}\n" : "  return\n}\n");
     close_scope(top);

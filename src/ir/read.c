@@ -198,17 +198,33 @@ static void state_types(Reader *r, Span at, Func *f) {
     if (f->result) state_extents(r, at, f->result, &leaf, 0);
 }
 
+typedef struct Demands {
+    int n;
+    Node *of[MAX_LIST];
+} Demands;
+
+static void demands(Reader *r, Demands *d) {
+    do {
+        if (d->n == MAX_LIST) read_error(r, r->at, "too many demands");
+        d->of[d->n++] = read_typed_operand(r, KIND_BOOL, 0);
+    } while (read_accept(r, ','));
+}
+
 // The lines of a function, up to and with what it returns.
 static void func_body(Reader *r, Func *f, const Header *h) {
+    Demands d = {0};
     int leaf = f->nsizes, cap = 0, count = 0;
     Span at;
     for (;;) {
         read_lines(r);
         at = r->at;
         if (read_accept_word(r, "return")) break;
-        if (!fact(r, f, &leaf, &cap, &count)) read_error(r, r->at, "expected 'return' or a value's name");
+        if (read_accept_word(r, "demand")) demands(r, &d);
+        else if (!fact(r, f, &leaf, &cap, &count)) read_error(r, r->at, "expected 'return' or a value's name");
     }
     require_types(r, at, f, leaf, count);
+    f->ndemands = d.n;
+    for (int k = 0; k < d.n; k++) f->outputs[f->noutputs + k] = d.of[k];
     for (int k = 0; k < f->noutputs; k++) {
         if (k) read_expect(r, ',');
         Span here = r->at;
@@ -239,7 +255,7 @@ Func *read_signature(Reader *r, const char *word) {
     f->name = read_name(r, "the function's name");
     f->inputs = ARENA_ARRAY(a, Node *, MAX_LEAVES);
     f->params = ARENA_ARRAY(a, SigParam, MAX_LEAVES);
-    f->outputs = ARENA_ARRAY(a, Node *, MAX_LEAVES);
+    f->outputs = ARENA_ARRAY(a, Node *, MAX_LEAVES + MAX_LIST);
     f->output_names = ARENA_ARRAY(a, const char *, MAX_LEAVES);
     r->header = ARENA_ARRAY(a, Header, MAX_LEAVES);
     read_expect(r, '(');
@@ -323,7 +339,7 @@ static Func **read_all(Ir *m, Diag *diag, const Source *src, bool exact, int *co
 
 static bool all_known(Func *const *fs, int count, uint32_t last) {
     for (int i = 0; i < count; i++) {
-        for (int k = 0; k < fs[i]->noutputs; k++)
+        for (int k = 0; k < func_roots(fs[i]); k++)
             if (fs[i]->outputs[k]->id > last) return false;
         for (int k = 0; k < fs[i]->nchecks; k++)
             if (fs[i]->checks[k].cond->id > last) return false;

@@ -173,6 +173,12 @@ static int extern_operands(Reader *r, const char *signature, int n, Node **args)
     return n;
 }
 
+static Node *evaluated_value(Reader *r) {
+    Node *e[MAX_LIST];
+    int n = extern_operands(r, "", 0, e);
+    return ir_evaluated(r->m, n, e);
+}
+
 // The type of the result, whose extents come last; or the number of one of several, and all their types.
 static int extern_results(Reader *r, Extern *x, Node **extents) {
     ExternResult results[EXTERN_RESULTS];
@@ -428,6 +434,7 @@ static Node *value(Reader *r) {
         return ir_bracket(r->m, p, operand(r));
     }
     case OP_assert: return assert_value(r);
+    case OP_evaluated: return evaluated_value(r);
     case OP_extern: return extern_value(r);
     case OP_at: return at_value(r);
     case OP_gen:

@@ -25,6 +25,7 @@ static Node *rebuild(Ir *m, Node *e, Node **args) {
     case OP_select: return ir_select(m, args[0], args[1], args[2]);
     case OP_bracket: return ir_bracket(m, args[0], args[1]);
     case OP_assert: return ir_assert_values(m, args[0], e->u.text, args[1], e->nargs - 2, args + 2);
+    case OP_evaluated: return ir_evaluated(m, e->nargs, args);
     case OP_at: return ir_at(m, args[0], e->nargs - 1, args + 1);
     case OP_gen:
     case OP_sum:

@@ -221,11 +221,15 @@ static void check_node(const Verifier *v, const Node *e) {
         break;
     case OP_assert:
         REQUIRE(e->nargs >= 2 && e->args[0]->kind == KIND_BOOL && e->args[0]->rank == 0, "the condition is not a Bool");
-        REQUIRE(e->rank == 0 && e->args[1]->rank == 0 && e->args[1]->kind == e->kind,
+        REQUIRE(e->rank == e->args[1]->rank && e->args[1]->kind == e->kind,
                 "an operand has another type than the result");
+        REQUIRE(e->rank == 0 || e->args[0]->op == OP_evaluated, "an assertion of an array that is no demand");
         for (int k = 2; k < e->nargs; k++)
             REQUIRE(e->args[k]->kind == KIND_INT && e->args[k]->rank == 0, "a value of an assertion is not an Int");
         REQUIRE(e->u.text && e->partial, "an assertion has no text or is not partial");
+        break;
+    case OP_evaluated:
+        REQUIRE(e->kind == KIND_BOOL && e->rank == 0 && e->partial && e->nargs > 0, "a demand of nothing");
         break;
     case OP_at: check_at(v, e); break;
     case OP_gen:
@@ -339,6 +343,10 @@ static void check_func(const Verifier *v) {
         REQUIRE(!ir_is_loop(e), "a loop is used as a value");
         for (int d = 0; d < e->rank; d++) REQUIRE(e->shape[d]->fv->n == 0, "a result's extent has a free variable");
     }
+    for (int k = f->noutputs; k < func_roots(f); k++) {
+        e = f->outputs[k];
+        REQUIRE(e->kind == KIND_BOOL && e->rank == 0 && e->fv->n == 0, "a demand is not a closed Bool");
+    }
     for (int k = 0; k < f->nchecks; k++) {
         e = f->checks[k].cond;
         REQUIRE(e->kind == KIND_BOOL && e->rank == 0 && e->fv->n == 0, "a check is not a closed Bool");
@@ -365,7 +373,7 @@ static void visit(Node *e, void *data) {
 void ir_verify(const Func *f) {
     Verifier v = {.func = f, .m = f->ir};
     for (int k = 0; k < f->ninputs; k++) vec_push(&v.roots, f->inputs[k]);
-    for (int k = 0; k < f->noutputs; k++) {
+    for (int k = 0; k < func_roots(f); k++) {
         vec_push(&v.roots, f->outputs[k]);
         for (int d = 0; d < f->outputs[k]->rank; d++) vec_push(&v.roots, f->outputs[k]->shape[d]);
     }

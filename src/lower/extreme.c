@@ -87,7 +87,7 @@ static void search_free(Search *z) {
 void lower_find_extremes(Lower *l, const Func *f) {
     enum { MOST = 64 };
     Search all = {0};
-    search(&all, f->noutputs, f->outputs);
+    search(&all, func_roots(f), f->outputs);
     for (int i = 0; i < all.args.len && i < MOST; i++) {
         Node *arg = all.args.data[i], *e = ir_subst1(l->ir, arg->args[0], ir_var(arg->u.var), arg);
         if (e->partial || !map_get(&all.nodes, e) || (e->kind != KIND_INT && !kind_is_float(e->kind))) continue;

@@ -69,7 +69,7 @@ static int plan_order(Lower *l, Node *loop, Buf *const *buf, int *order, Update 
             if (waiting[j] && (k < 0 || copied_rather(l, loop, waiting, buf, j, k))) k = j;
         if (k < 0) return count;
         waiting[k] = false;
-        plan[k] = lower_plan_update(l, ir_var(p->state[k]), loop_step(loop, k), in_place);
+        plan[k] = lower_plan_update(l, ir_var(p->state[k]), lower_met(l, loop_step(loop, k)), in_place);
         order[count++] = k;
         plan[k]->turns = lower_may_turn(l, loop, plan[k]);
         explain_update(l, loop, k, plan[k]);
@@ -250,7 +250,7 @@ static void find_uses(Node *e, void *data) {
 }
 
 void lower_find_uses(Lower *l, const Func *f) {
-    ir_walk(f->noutputs, f->outputs, find_uses, l);
+    ir_walk(func_roots(f), f->outputs, find_uses, l);
     for (int i = 0; i < f->noutputs; i++)
         if (f->outputs[i]->op == OP_final) vec_push(&l->uses, ((ResultUse){f->outputs[i], NULL}));
 }
@@ -308,7 +308,7 @@ static Buf *state_buf(Lower *l, const JoinedLoop *u, int k) {
 }
 
 static void store_init(Lower *l, Buf *buf, Node *init) {
-    Node *e = init;
+    Node *e = init = lower_met(l, init);
     if (lower_known_array(l, init) == buf) return;
     while (e->op == OP_gen) e = e->args[0];
     if (e->op == OP_lit) {

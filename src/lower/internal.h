@@ -115,6 +115,7 @@ typedef struct Lower {
     VEC(Busy) busy; // loops, sums and arrays being emitted (busy.c)
     VEC(Covered) covered;
     int last_busy;           // -1: none
+    bool demands;            // something is evaluated for its errors alone
     uint32_t nbusy;          // how many there have been
     Reach *reach;            // what the function's values need
     VEC(int) temp_depth;     // of each temp: the depth of the scope that defines it
@@ -320,6 +321,9 @@ void lower_now(Lower *l, int n, Node *const *e);
 Node *lower_total(Lower *l, Node *e);
 // Checks that e, which has a total value, does not fail in the current scope.
 void lower_total_checks(Lower *l, Node *e);
+
+// e without the demands around it, which are met in the current scope. (lower.c)
+Node *lower_met(Lower *l, Node *e);
 // Has it been checked that cond holds?
 bool lower_is_checked(Lower *l, Node *cond);
 // The check of an assertion, a division, or index number dim of a read, whose operands are checked. (lower.c)

@@ -588,9 +588,11 @@ static bool prepare(Lower *l, Task *t) {
 static void add_task(Lower *l, const Task *task) {
     Scope *s = l->scope;
     Task one = *task, *part = &one;
+    one.e = lower_met(l, one.e);
     int n = one.kind == TASK_SCATTER || one.region ? 0 : lower_split_scatter(l, &one, &part), first = s->tasks.len + 1;
     for (int i = 0; i < (n ? n : 1); i++) {
         Task t = part[i];
+        t.e = lower_met(l, t.e);
         t.done = t.stored = false;
         t.after = n && i && !t.place && part[0].kind != TASK_SCATTER ? first : 0;
         t.first = n > 1 && !i && t.kind != TASK_SCATTER;

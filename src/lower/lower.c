@@ -37,7 +37,29 @@ static void check_divisor(Lower *l, Node *e, Node *by) {
     if (!lower_is_true(ok)) lower_check(l, lower_value(l, ok), FSM_ERROR_DIVIDE, "division by zero", e->span, 0, NULL);
 }
 
+// Evaluates e for the errors that it raises.
+static void demand_value(Lower *l, Node *e) {
+    Node *total = e->rank == 0 ? lower_total(l, e) : NULL;
+    if (e->rank) lower_array(l, e);
+    else if (total) lower_total_checks(l, e);
+    else lower_value(l, e);
+}
+
+static void demand_operands(Lower *l, const Node *e) {
+    for (int i = 0; i < e->nargs; i++) demand_value(l, e->args[i]);
+    l->demands = true;
+}
+
+Node *lower_met(Lower *l, Node *e) {
+    for (; e->op == OP_assert && e->args[0]->op == OP_evaluated; e = e->args[1]) lower_value(l, e->args[0]);
+    return e;
+}
+
 static void check_assert(Lower *l, Node *e, Node *cond) {
+    if (e->args[0]->op == OP_evaluated) {
+        lower_value(l, e->args[0]);
+        return;
+    }
     int n = e->nargs - 2;
     Temp *values = ARENA_ARRAY(l->arena, Temp, n + 1);
     lower_values(l, n, e->args + 2, values);
@@ -49,6 +71,7 @@ void lower_check_self(Lower *l, Node *e, int dim) {
     if (e->op == OP_at) check_index(l, e, lower_total(l, e->args[dim]), e->args[0]->shape[dim - 1]);
     if (e->op == OP_idiv || e->op == OP_irem) check_divisor(l, e, lower_total(l, e->args[1]));
     if (e->op == OP_assert) check_assert(l, e, lower_total(l, e->args[0]));
+    if (e->op == OP_evaluated) lower_value(l, e);
     l->span = before;
 }
 
@@ -186,6 +209,7 @@ static Temp emit_node(Lower *l, Node *e) {
     case OP_select: return emit_select(l, e->args[0], e->args[1], e->args[2]);
     case OP_bracket: return emit_select(l, e->args[0], e->args[1], ir_zero(l->ir, e->kind));
     case OP_assert: check_assert(l, e, e->args[0]); return lower_value(l, e->args[1]);
+    case OP_evaluated: demand_operands(l, e); return emit_lit(l, KIND_BOOL, 0, true);
     case OP_at: return emit_at(l, e);
     case OP_sum:
     case OP_argmin:
@@ -232,6 +256,7 @@ static Scope *array_keeper(Lower *l, Node *e, Scope *at, Scope *home) {
 }
 
 Buf *lower_array(Lower *l, Node *e) {
+    e = lower_met(l, e);
     Buf *b = lower_known_array(l, e);
     if (b) return b;
     Scope *here = l->scope, *home, *at = lower_place(l, e, &home);
@@ -320,6 +345,7 @@ static void lower_outputs(Lower *l, const Func *f) {
     int n = 0;
     l->func = f;
     l->read = ARENA_ARRAY(l->arena, bool, f->noutputs + 1);
+    for (int i = f->noutputs; i < func_roots(f); i++) lower_value(l, f->outputs[i]);
     for (int i = 0; i < f->noutputs; i++) l->read[i] = is_read(l, f, i);
     for (int i = 0; i < f->noutputs; i++)
         if (l->read[i]) lower_array(l, f->outputs[i]);
@@ -330,19 +356,20 @@ static void lower_outputs(Lower *l, const Func *f) {
 }
 
 static bool is_partial(const Func *f) {
-    for (int i = 0; i < f->noutputs; i++)
+    for (int i = 0; i < func_roots(f); i++)
         if (f->outputs[i]->partial) return true;
     return false;
 }
 
 static Tree *lower_version(Arena *arena, const Func *func) {
     Func *f = arena_copy(arena, func, sizeof *func);
-    f->outputs = ARENA_ARRAY(arena, Node *, f->noutputs + 1);
-    if (f->noutputs) memcpy(f->outputs, func->outputs, sizeof(Node *) * (size_t)f->noutputs);
+    const int roots = func_roots(f);
+    f->outputs = ARENA_ARRAY(arena, Node *, roots + 1);
+    if (roots) memcpy(f->outputs, func->outputs, sizeof(Node *) * (size_t)roots);
     pass_store(f);
     Lower *l = ARENA_NEW(arena, Lower);
     Tree *t = ARENA_NEW(arena, Tree);
-    *l = (Lower){.arena = arena, .ir = f->ir, .tree = t, .last_busy = -1, .reach = reach_new(f->noutputs, f->outputs)};
+    *l = (Lower){.arena = arena, .ir = f->ir, .tree = t, .last_busy = -1, .reach = reach_new(roots, f->outputs)};
     t->func = func;
     l->span = f->span;
     l->root = scope_open(l);
@@ -357,6 +384,7 @@ static Tree *lower_version(Arena *arena, const Func *func) {
     lower_find_extremes(l, f);
     lower_outputs(l, f);
     scope_close(l);
+    if (l->demands) lower_remove_dead(arena, t); // of what is evaluated for its errors only the checks are left
     vec_free(&l->bound), vec_free(&l->busy), vec_free(&l->covered);
     reach_free(l->reach);
     vec_free(&l->temp_depth);
@@ -378,7 +406,7 @@ Func *lower_size_query(Arena *arena, const Func *f) {
     g->result = NULL;
     g->outputs = ARENA_ARRAY(arena, Node *, n + 1);
     g->output_names = ARENA_ARRAY(arena, const char *, n + 1);
-    g->noutputs = 0;
+    g->noutputs = g->ndemands = 0;
     for (int i = 0; i < f->noutputs; i++) {
         const char *name = f->output_names ? f->output_names[i] : NULL;
         if (!name || !*name) name = arena_printf(arena, "out%d", i);

@@ -232,7 +232,8 @@ Temp lower_value(Lower *l, Node *e) {
     Temp t = lower_known_value(l, e);
     if (t >= 0) return t;
     Scope *here = l->scope, *home, *at = lower_place(l, e, &home);
-    Node *total = at != home && e->partial && lower_dear(l, e) ? lower_total(l, e) : NULL;
+    bool apart = at != home && e->partial && e->op != OP_evaluated; // of that nothing but its checks is needed
+    Node *total = apart && lower_dear(l, e) ? lower_total(l, e) : NULL;
     if (total && !(total->op == OP_select && total->args[1] == e) && leaves(l, total, at)) {
         lower_total_checks(l, e);
         t = lower_value(l, total);

@@ -146,25 +146,19 @@ void block_sweep(Block *block) {
 }
 
 typedef struct Needed {
-    int *uses;    // by temp
-    bool *loaded; // by buffer
-    bool changed;
+    bool *temp, *loaded; // by temp, cells among them, and by buffer
+    bool more;           // something was found
 } Needed;
 
-static void count(Needed *n, const Block *block) {
-    for (int i = 0; block && i < block->stmts.len; i++) {
-        const Stmt *s = block->stmts.data[i];
-        for (int k = 0; k < s->nargs; k++) n->uses[s->args[k]]++;
-        for (int k = 0; k < s->nin; k++)
-            if (s->in[k]) n->loaded[s->in[k]->id] = true;
-        if (s->kind == ST_LOAD) n->loaded[s->buf->id] = true;
-        if (s->src) n->loaded[s->src->id] = true;
-        count(n, s->body);
-        count(n, s->other);
-    }
+static void mark(Needed *n, bool *is) {
+    n->more |= !*is;
+    *is = true;
 }
 
-static bool is_needed(const Needed *n, const Stmt *s) {
+static bool has_statements(const Block *b) { return b && b->stmts.len; }
+
+// inside: is anything in it needed?
+static bool is_needed(const Needed *n, const Stmt *s, bool inside) {
     switch (s->kind) {
     case ST_NEW:
     case ST_FILL:
@@ -179,24 +173,41 @@ static bool is_needed(const Needed *n, const Stmt *s) {
     case ST_CONV:
     case ST_SELECT:
     case ST_LOAD:
-    case ST_GET: return n->uses[s->dst];
-    case ST_FOR: return s->body->stmts.len;
-    case ST_IF: return (s->body && s->body->stmts.len) || (s->other && s->other->stmts.len);
+    case ST_CELL: // what only becomes a part of its own next value is not needed
+    case ST_GET:
+    case ST_SET: return n->temp[s->dst];
+    case ST_FOR:
+    case ST_IF: return inside;
     default: return true;
     }
 }
 
+// Marks what the needed statements of the block need, those before number `begin` among them; is there any?
+static bool mark_needed(Needed *n, const Block *block, int begin) {
+    bool any = false;
+    for (int i = block ? block->stmts.len - 1 : -1; i >= 0; i--) {
+        const Stmt *s = block->stmts.data[i];
+        bool body = mark_needed(n, s->body, 0), other = mark_needed(n, s->other, 0);
+        if (i >= begin && !is_needed(n, s, body || other)) continue;
+        any = true;
+        for (int k = 0; k < s->nargs; k++) mark(n, &n->temp[s->args[k]]);
+        for (int k = 0; k < s->nin; k++)
+            if (s->in[k]) mark(n, &n->loaded[s->in[k]->id]);
+        if (s->kind == ST_LOAD) mark(n, &n->loaded[s->buf->id]);
+        if (s->src) mark(n, &n->loaded[s->src->id]);
+    }
+    return any;
+}
+
 // Of the block's statements from number `begin` on, and inside of them.
-static void remove_unneeded(Needed *n, Block *block, int begin) {
+static void remove_unneeded(const Needed *n, Block *block, int begin) {
     for (int i = block ? block->stmts.len - 1 : -1; i >= begin; i--) {
         Stmt *s = block->stmts.data[i];
         remove_unneeded(n, s->body, 0);
         remove_unneeded(n, s->other, 0);
-        if (is_needed(n, s)) continue;
-        for (int k = 0; k < s->nargs; k++) n->uses[s->args[k]]--;
+        if (is_needed(n, s, has_statements(s->body) || has_statements(s->other))) continue;
         block_free(s->body), block_free(s->other);
         stmt_drop(s);
-        n->changed = true;
     }
     block_sweep(block);
 }
@@ -213,13 +224,13 @@ static void forget_before(const Needed *n, const Block *block) {
 }
 
 void lower_remove_dead(Arena *arena, Tree *t) {
-    Needed n = {.changed = true};
-    while (n.changed) {
-        n = (Needed){ARENA_ARRAY(arena, int, t->temps.len + 1), ARENA_ARRAY(arena, bool, t->bufs.len + 1), false};
-        count(&n, t->body);
-        for (int i = 0; i < t->bufs.len; i++)
-            for (int k = 0; k < t->bufs.data[i]->rank; k++) n.uses[t->bufs.data[i]->extent[k]]++;
-        remove_unneeded(&n, t->body, t->prologue);
-        forget_before(&n, t->body);
+    Needed n = {ARENA_ARRAY(arena, bool, t->temps.len + 1), ARENA_ARRAY(arena, bool, t->bufs.len + 1), true};
+    for (int i = 0; i < t->bufs.len; i++)
+        for (int k = 0; k < t->bufs.data[i]->rank; k++) n.temp[t->bufs.data[i]->extent[k]] = true;
+    while (n.more) {
+        n.more = false;
+        mark_needed(&n, t->body, t->prologue);
     }
+    remove_unneeded(&n, t->body, t->prologue);
+    forget_before(&n, t->body);
 }

@@ -18,6 +18,7 @@ static Node *in_range(Lower *l, Node *e, Node **idx) {
 
 static Node *make_total(Lower *l, Node *e) {
     Ir *m = l->ir;
+    if (e->op == OP_evaluated) return ir_bool(m, true);
     if (e->op == OP_assert) return lower_total(l, e->args[0]) ? lower_total(l, e->args[1]) : NULL; // its check needs both
     bool takes_apart = op_is_elementwise(e->op) || e->op == OP_conv || e->op == OP_select || e->op == OP_bracket;
     if (e->op != OP_pack && (e->rank || (e->op != OP_at && !takes_apart))) return NULL;
@@ -94,7 +95,7 @@ static void add_own(Lower *l, CheckList *list, Node *e) {
             add_check(l, list, &c, NULL);
         }
     if (e->op == OP_idiv || e->op == OP_irem) c.cond = ir_ne(m, lower_total(l, e->args[1]), ir_int(m, 0));
-    if (e->op == OP_assert) c.cond = e; // its text counts, too
+    if (e->op == OP_assert && e->args[0]->op != OP_evaluated) c.cond = e; // its text counts, too
     if (c.cond && e->op != OP_at) add_check(l, list, &c, NULL);
 }
 
@@ -103,6 +104,11 @@ static CheckList *checks_of(Lower *l, Node *e) {
     Ir *m = l->ir;
     if (list) return list;
     list = ARENA_NEW(l->arena, CheckList);
+    if (e->op == OP_evaluated) { // as a whole
+        add_check(l, list, &(Check1){.cond = e, .when = ir_bool(m, true), .of = e}, NULL);
+        map_put(&l->checks, e, list);
+        return list;
+    }
     add_all(l, list, e->args[0], NULL);
     Node *c = e->op == OP_select || e->op == OP_bracket || e->op == OP_and || e->op == OP_or ? lower_total(l, e->args[0]) : NULL;
     for (int k = 1; k < e->nargs; k++) {

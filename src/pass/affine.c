@@ -85,11 +85,12 @@ static void find_loop(Node *e, void *data) {
 bool pass_affine_steps(Func *f, const Map *uses) {
     Loops loops = {0};
     bool changed = false;
-    ir_walk(f->noutputs, f->outputs, find_loop, &loops);
+    ir_walk(func_roots(f), f->outputs, find_loop, &loops);
     for (int i = loops.len; i-- > 0 && !changed;) { // outer ones first: those inside are parts of them
         Node *by = with_steps(f->ir, uses, loops.data[i]);
         changed = by != loops.data[i];
-        for (int k = 0; changed && k < f->noutputs; k++) f->outputs[k] = ir_replace(f->ir, f->outputs[k], loops.data[i], by);
+        for (int k = 0; changed && k < func_roots(f); k++)
+            f->outputs[k] = ir_replace(f->ir, f->outputs[k], loops.data[i], by);
     }
     vec_free(&loops);
     return changed;

@@ -402,7 +402,7 @@ static void replace(Ahead *a) {
     Node **to = ARENA_ARRAY(m->arena, Node *, a->loops.len);
     for (int i = 0; i < a->loops.len; i++) to[i] = in_strips(a, a->loops.data[i]);
     Rewriting *w = ir_replacing(m, a->loops.len, a->loops.data, to);
-    for (int i = 0; i < a->f->noutputs; i++) a->f->outputs[i] = ir_rewrite(w, a->f->outputs[i]);
+    for (int i = 0; i < func_roots(a->f); i++) a->f->outputs[i] = ir_rewrite(w, a->f->outputs[i]);
     ir_rewriting_end(w);
     for (int i = 0; i < a->products.len; i++)
         explain(m->explain, EXPLAIN_LOOPS, a->products.data[i].e->span,

@@ -61,6 +61,9 @@ static void visit(Certain *c, Node *e, bool whole) {
     case OP_pack:
         for (int i = 0; i < e->nargs && whole; i++) visit(c, e->args[i], true);
         return;
+    case OP_evaluated:
+        for (int i = 0; i < e->nargs; i++) visit(c, e->args[i], true);
+        return;
     default:
         for (int i = 0; i < e->nargs; i++) visit(c, e->args[i], false);
     }
@@ -68,7 +71,7 @@ static void visit(Certain *c, Node *e, bool whole) {
 
 void pass_certain(const Func *f, Map *found) {
     Certain c = {.m = f->ir, .found = found};
-    for (int i = 0; i < f->noutputs; i++) visit(&c, f->outputs[i], true);
+    for (int i = 0; i < func_roots(f); i++) visit(&c, f->outputs[i], true);
     map_free(&c.wholes), map_free(&c.partly);
     vec_free(&c.some);
 }

@@ -74,8 +74,8 @@ static void look_at(Node *e, void *data) {
 
 static void scan(Scan *s, const Func *f) {
     *s = (Scan){.m = f->ir};
-    ir_walk(f->noutputs, f->outputs, look_at, s);
-    for (int i = 0; i < f->noutputs; i++)
+    ir_walk(func_roots(f), f->outputs, look_at, s);
+    for (int i = 0; i < func_roots(f); i++)
         if (f->outputs[i]->op == OP_trace) trace_of(s, f->outputs[i])->whole = true;
     for (int i = 0; i < s->traces.len; i++) {
         Trace *t = &s->traces.data[i];
@@ -701,7 +701,7 @@ static Node *unwind(const Reverse *v, const Swept *swept, Node *const *in) {
 
 // ---- the pass
 
-static void replace(Func *f, Node *from, Node *to) { ir_replace_in(f->ir, f->noutputs, f->outputs, from, to); }
+static void replace(Func *f, Node *from, Node *to) { ir_replace_in(f->ir, func_roots(f), f->outputs, from, to); }
 
 // The results of loops that are members of u are those of one loop with its states, `to`.
 static void put_results(Func *f, const Scan *s, const JoinedLoop *u, Node *const *to) {

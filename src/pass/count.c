@@ -27,7 +27,7 @@ void pass_count(Func *f) {
     for (Node *e; (e = first_traced(f));) {
         Span before = ir_from(f->ir, e->args[0]);
         Node *trace = ir_trace(f->ir, counted(f->ir, e->args[0], e->shape[0]), (int)e->u.num);
-        ir_replace_in(f->ir, f->noutputs, f->outputs, e, trace);
+        ir_replace_in(f->ir, func_roots(f), f->outputs, e, trace);
         f->ir->span = before;
     }
 }

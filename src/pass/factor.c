@@ -54,9 +54,9 @@ static void count_uses(Node *e, void *data) {
 }
 
 static void find_uses(const Func *f, Uses *u) {
-    ir_walk(f->noutputs, f->outputs, number_variable, u);
-    ir_walk(f->noutputs, f->outputs, count_uses, u);
-    for (int i = 0; i < f->noutputs; i++) note_use(u, f->outputs[i]);
+    ir_walk(func_roots(f), f->outputs, number_variable, u);
+    ir_walk(func_roots(f), f->outputs, count_uses, u);
+    for (int i = 0; i < func_roots(f); i++) note_use(u, f->outputs[i]);
 }
 
 static void uses_free(Uses *u) { map_free(&u->likeness), map_free(&u->number), map_free(&u->count), map_free(&u->seen); }
@@ -183,8 +183,9 @@ static void count_plainly(Node *e, void *data) {
 static bool affine_steps(Func *f) {
     Map uses = {0};
     if (!f->ir->fast) return false;
-    ir_walk(f->noutputs, f->outputs, count_plainly, &uses);
-    for (int i = 0; i < f->noutputs; i++) map_put(&uses, f->outputs[i], (void *)((intptr_t)map_get(&uses, f->outputs[i]) + 1));
+    ir_walk(func_roots(f), f->outputs, count_plainly, &uses);
+    for (int i = 0; i < func_roots(f); i++)
+        map_put(&uses, f->outputs[i], (void *)((intptr_t)map_get(&uses, f->outputs[i]) + 1));
     bool changed = pass_affine_steps(f, &uses);
     map_free(&uses);
     return changed;
@@ -194,7 +195,7 @@ static bool factor(Func *f) {
     Uses uses = {0};
     bool changed = false;
     find_uses(f, &uses);
-    for (int i = 0; i < f->noutputs; i++) {
+    for (int i = 0; i < func_roots(f); i++) {
         Node *e = ir_change(f->ir, f->outputs[i], change, &uses);
         changed |= e != f->outputs[i];
         f->outputs[i] = e;

@@ -63,7 +63,8 @@ static void put(Former *f, Node *e) {
         put_bytes(f, &e->id, sizeof e->id);
     } else if (e->op == OP_var) {
         put_var(f, e->u.var);
-    } else if (ir_is_loop(e) || e->op == OP_extern || e->op == OP_assert || f->nbound == sizeof f->bound / sizeof *f->bound) {
+    } else if (ir_is_loop(e) || e->op == OP_extern || e->op == OP_assert || e->op == OP_evaluated ||
+               f->nbound == sizeof f->bound / sizeof *f->bound) {
         f->failed = true;
     } else {
         bool swap = e->op == OP_mul && is_later(f, e->args[0], e->args[1]);

@@ -12,7 +12,7 @@ enum { MAX_RANK = 16 };
 // The only indexing of array g, or NULL if there are none or several, or if it is used whole.
 static Node *single_read(const Users *u, Node *g, const Func *f) {
     Node *read = NULL;
-    for (int i = 0; i < f->noutputs; i++)
+    for (int i = 0; i < func_roots(f); i++)
         if (f->outputs[i] == g) return NULL;
     for (int i = 0; i < users_count(u, g); i++) {
         Node *e = users_of(u, g)[i];
@@ -121,7 +121,7 @@ static bool pass_on(Func *f, const Users *u, const Node *g, Node *read) {
         Var *w = ir_index_like(f->ir, v, v->extent);
         w->wishes = both;
         Node *body = ir_subst1(f->ir, loop[0]->args[0], ir_var(v), ir_var(w));
-        ir_replace_in(f->ir, f->noutputs, f->outputs, loop[0], ir_binder_plain(f->ir, loop[0]->op, w, body));
+        ir_replace_in(f->ir, func_roots(f), f->outputs, loop[0], ir_binder_plain(f->ir, loop[0]->op, w, body));
         return true;
     }
     return false;
@@ -132,7 +132,7 @@ static bool fuse_one(Func *f) {
     Users u;
     nodes_collect(f, &n);
     users_collect(&n, &u);
-    Reach *r = reach_new(f->noutputs, f->outputs);
+    Reach *r = reach_new(func_roots(f), f->outputs);
     bool changed = false;
     for (int i = n.all.len; i-- > 0 && !changed;) {
         Node *g = n.all.data[i];
@@ -142,7 +142,7 @@ static bool fuse_one(Func *f) {
         changed = pass_on(f, &u, g, read);
         Node *e = changed ? NULL : element(f->ir, g, read);
         if (!e) continue;
-        ir_replace_in(f->ir, f->noutputs, f->outputs, read, e);
+        ir_replace_in(f->ir, func_roots(f), f->outputs, read, e);
         explain(f->ir->explain, EXPLAIN_LOOPS, g->span, "fuse: %s is not stored: its elements are read in one place, once",
                 ir_quote(f->ir, g));
         changed = true;

@@ -419,8 +419,8 @@ void pass_interchange(Func *f) {
     Nodes nodes = {0};
     nodes_collect(f, &nodes);
     users_collect(&nodes, &x.users);
-    for (int i = 0; i < f->noutputs; i++) interchange(f->outputs[i], &x);
-    for (int i = 0; i < f->noutputs; i++) f->outputs[i] = interchange(reads_moved(&x, f->outputs[i], false), &x);
+    for (int i = 0; i < func_roots(f); i++) interchange(f->outputs[i], &x);
+    for (int i = 0; i < func_roots(f); i++) f->outputs[i] = interchange(reads_moved(&x, f->outputs[i], false), &x);
     map_free(&x.memo), map_free(&x.moved);
     map_free(&x.again[0]), map_free(&x.again[1]);
     users_free(&x.users), nodes_free(&nodes);

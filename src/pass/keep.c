@@ -325,9 +325,9 @@ static void replace(Keeper *k, Node *loop, int n, Kept *kept) {
     Node **from = ARENA_ARRAY(m->arena, Node *, n), **to = ARENA_ARRAY(m->arena, Node *, n);
     for (int i = 0; i < n; i++) from[i] = kept[i].e, to[i] = read_of(m, &kept[i], longer);
     Rewriting *w = ir_replacing(m, n, from, to);
-    for (int i = 0; i < f->noutputs; i++) f->outputs[i] = ir_rewrite(w, f->outputs[i]);
+    for (int i = 0; i < func_roots(f); i++) f->outputs[i] = ir_rewrite(w, f->outputs[i]);
     ir_rewriting_end(w);
-    ir_replace_in(m, f->noutputs, f->outputs, loop, longer);
+    ir_replace_in(m, func_roots(f), f->outputs, loop, longer);
     m->span = before;
 }
 
@@ -360,7 +360,7 @@ static int climb_all(Keeper *k, int n, Kept *all) {
 // Values of one loop are kept: of the first that any are of.
 static bool keep_some(Keeper *k, int n, Iteration *x) {
     VEC(Kept) all = {0};
-    for (int i = 0; i < k->f->noutputs; i++) map_put(&k->user, k->f->outputs[i], k->f->outputs[i]);
+    for (int i = 0; i < func_roots(k->f); i++) map_put(&k->user, k->f->outputs[i], k->f->outputs[i]);
     for (int i = k->nodes.all.len; i-- > 0;) { // users first: what only kept values need is not looked at
         Node *e = k->nodes.all.data[i];
         Kept kept = {0};

@@ -255,8 +255,8 @@ static void note_states(Node *e, void *data) {
 void pass_moments(Func *f) {
     if (!f->ir->fast && !f->ir->wishes) return;
     Moments x = {.m = f->ir};
-    ir_walk(f->noutputs, f->outputs, note_states, &x.loop_of);
-    for (int i = 0; i < f->noutputs; i++) f->outputs[i] = ir_change(f->ir, f->outputs[i], change, &x);
+    ir_walk(func_roots(f), f->outputs, note_states, &x.loop_of);
+    for (int i = 0; i < func_roots(f); i++) f->outputs[i] = ir_change(f->ir, f->outputs[i], change, &x);
     map_free(&x.loop_of);
     map_free(&x.common);
 }

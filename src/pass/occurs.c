@@ -11,7 +11,7 @@ void nodes_of(int n, Node *const *roots, Nodes *out) {
     ir_walk(n, roots, visit, out);
 }
 
-void nodes_collect(const Func *f, Nodes *out) { nodes_of(f->noutputs, f->outputs, out); }
+void nodes_collect(const Func *f, Nodes *out) { nodes_of(func_roots(f), f->outputs, out); }
 
 void nodes_free(Nodes *n) {
     vec_free(&n->all);

@@ -35,14 +35,14 @@ Func *pass_assume_positive(const Func *f) {
     *g = *f;
     g->ir = m;
     g->inputs = ARENA_ARRAY(m->arena, Node *, f->ninputs);
-    g->outputs = ARENA_ARRAY(m->arena, Node *, f->noutputs);
+    g->outputs = ARENA_ARRAY(m->arena, Node *, func_roots(f));
     for (int i = 0; i < f->ninputs; i++) g->inputs[i] = ir_copy(m, f->inputs[i]);
     m->least = ARENA_ARRAY(m->arena, int64_t, f->nsizes + 1);
     for (int i = 0; i < f->nsizes; i++) m->least[i] = 1;
     f->ir->least = m->least; // while f is looked at
-    ir_walk(f->noutputs, f->outputs, note_extent, f->ir);
+    ir_walk(func_roots(f), f->outputs, note_extent, f->ir);
     f->ir->least = NULL;
-    for (int i = 0; i < f->noutputs; i++) g->outputs[i] = ir_copy(m, f->outputs[i]);
+    for (int i = 0; i < func_roots(f); i++) g->outputs[i] = ir_copy(m, f->outputs[i]);
     g->checks = ARENA_ARRAY(m->arena, Check, f->nchecks);
     for (int i = 0; i < f->nchecks; i++) {
         Check *c = &g->checks[i];

@@ -46,11 +46,11 @@ static Node *going(Ir *m, const Finals *x, Node *loop) {
 static bool change_loop(Func *f) {
     Finals x = {0};
     bool changed = false;
-    ir_walk(f->noutputs, f->outputs, find_finals, &x);
+    ir_walk(func_roots(f), f->outputs, find_finals, &x);
     for (int i = 0; i < x.loops.len && !changed; i++) {
         Node *loop = x.loops.data[i], *by = going(f->ir, &x, loop);
         changed = by != loop;
-        for (int k = 0; changed && k < f->noutputs; k++) f->outputs[k] = ir_replace(f->ir, f->outputs[k], loop, by);
+        for (int k = 0; changed && k < func_roots(f); k++) f->outputs[k] = ir_replace(f->ir, f->outputs[k], loop, by);
     }
     vec_free(&x.loops);
     map_free(&x.used);
@@ -60,7 +60,7 @@ static bool change_loop(Func *f) {
 void pass_prune(Func *f) {
     enum { MAX_LOOPS = 64 };
     f->ir->whole_loops = false;
-    for (int i = 0; i < f->noutputs; i++) f->outputs[i] = ir_change(f->ir, f->outputs[i], prune, NULL);
+    for (int i = 0; i < func_roots(f); i++) f->outputs[i] = ir_change(f->ir, f->outputs[i], prune, NULL);
     if (f->ir->debug_nan) return; // a step that does not matter may make one
     for (int k = 0; k < MAX_LOOPS && change_loop(f); k++) continue;
 }

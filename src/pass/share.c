@@ -187,7 +187,7 @@ static void replace(Share *s) {
         Node *at = all ? lifted(m, now, &s->found.data[i].lift) : NULL;
         if (at) ir_replacing_too(w, e, at);
     }
-    for (int i = 0; i < s->f->noutputs; i++) s->f->outputs[i] = ir_rewrite(w, s->f->outputs[i]);
+    for (int i = 0; i < func_roots(s->f); i++) s->f->outputs[i] = ir_rewrite(w, s->f->outputs[i]);
     ir_rewriting_end(w);
 }
 
@@ -202,7 +202,7 @@ static void collect(Share *s) {
     users_collect(&s->nodes, &s->users);
     facts_collect(s->f->ir, s->nodes.all.len, s->nodes.all.data, &s->facts);
     pass_certain(s->f, &s->certain);
-    s->reach = reach_new(s->f->noutputs, s->f->outputs);
+    s->reach = reach_new(func_roots(s->f), s->f->outputs);
     for (int i = 0; i < s->nodes.all.len; i++) {
         Node *loop = s->nodes.all.data[i];
         if (!ir_is_loop(loop)) continue;

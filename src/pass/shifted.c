@@ -81,7 +81,7 @@ static bool share_one(Func *f) {
         if (!moved || !rule(m, RULE_share_shifted)) continue;
         from[moved] = x->e, to[moved++] = array_at(m, x, ir_var(x->v));
         Rewriting *w = ir_replacing(m, moved, from, to);
-        for (int k = 0; k < f->noutputs; k++) f->outputs[k] = ir_rewrite(w, f->outputs[k]);
+        for (int k = 0; k < func_roots(f); k++) f->outputs[k] = ir_rewrite(w, f->outputs[k]);
         ir_rewriting_end(w);
         explain(m->explain, EXPLAIN_LOOPS, x->e->span, "share: %s is stored: it is needed at other indices, too",
                 ir_quote(m, x->e));

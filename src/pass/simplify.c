@@ -102,8 +102,8 @@ static void count(Node *e, void *data) {
 
 void pass_simplify(Func *f) {
     uint32_t size = 0;
-    ir_walk(f->noutputs, f->outputs, count, &size);
+    ir_walk(func_roots(f), f->outputs, count, &size);
     Simplify s = {.m = f->ir, .limit = f->ir->next_node + size + MAX_NODES};
-    for (int i = 0; i < f->noutputs; i++) f->outputs[i] = simplify(&s, f->outputs[i]);
+    for (int i = 0; i < func_roots(f); i++) f->outputs[i] = simplify(&s, f->outputs[i]);
     map_free(&s.memo);
 }

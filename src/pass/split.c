@@ -195,7 +195,7 @@ static bool is_kept(const Split *x) {
 static bool replace(Split *x) {
     Func *f = x->f;
     Ir *m = f->ir;
-    Node **before = arena_copy(m->arena, f->outputs, sizeof *before * (size_t)f->noutputs);
+    Node **before = arena_copy(m->arena, f->outputs, sizeof *before * (size_t)func_roots(f));
     Span span = ir_from(m, x->loop);
     make_first(x);
     bool done = is_outside(x);
@@ -204,11 +204,11 @@ static bool replace(Split *x) {
         for (int i = 0; i < x->nodes.all.len; i++) {
             Node *e = x->nodes.all.data[i];
             bool result = e->op == OP_final || e->op == OP_trace || e->op == OP_count;
-            if (result && e->args[0] == x->loop) ir_replace_in(m, f->noutputs, f->outputs, e, result_of(x, e));
+            if (result && e->args[0] == x->loop) ir_replace_in(m, func_roots(f), f->outputs, e, result_of(x, e));
         }
-        pass_plan_traces(m, f->noutputs, f->outputs);
+        pass_plan_traces(m, func_roots(f), f->outputs);
         done = is_kept(x);
-        if (!done) memcpy(f->outputs, before, sizeof *before * (size_t)f->noutputs);
+        if (!done) memcpy(f->outputs, before, sizeof *before * (size_t)func_roots(f));
     }
     m->span = span;
     return done;

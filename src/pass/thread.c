@@ -177,11 +177,11 @@ void pass_thread(Func *f) {
     if (m->strict) return; // it changes the order of additions
     for (;;) {
         Search x = {.m = m};
-        ir_walk(f->noutputs, f->outputs, count_uses, &x.uses);
-        ir_walk(f->noutputs, f->outputs, look_at, &x);
+        ir_walk(func_roots(f), f->outputs, count_uses, &x.uses);
+        ir_walk(func_roots(f), f->outputs, look_at, &x);
         map_free(&x.uses);
         if (!x.found.array) return;
         Node *by = x.found.final ? start_from(m, &x.found, 0, x.found.rest) : x.found.rest;
-        ir_replace_in(m, f->noutputs, f->outputs, x.found.array, by);
+        ir_replace_in(m, func_roots(f), f->outputs, x.found.array, by);
     }
 }

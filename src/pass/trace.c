@@ -439,4 +439,4 @@ void pass_plan_traces(Ir *m, int n, Node **roots) {
     map_free(&p.facts);
 }
 
-void pass_trace(Func *f) { pass_plan_traces(f->ir, f->noutputs, f->outputs); }
+void pass_trace(Func *f) { pass_plan_traces(f->ir, func_roots(f), f->outputs); }

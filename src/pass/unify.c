@@ -57,11 +57,12 @@ static void find_extent(Node *e, void *data) {
 static bool change_extent(Unify *u, Func *f) {
     Extents x = {0};
     bool changed = false;
-    ir_walk(f->noutputs, f->outputs, find_extent, &x);
+    ir_walk(func_roots(f), f->outputs, find_extent, &x);
     for (int i = 0; i < x.len && !changed; i++) {
         Node *by = unify(x.data[i], u);
         changed = by != x.data[i];
-        for (int k = 0; changed && k < f->noutputs; k++) f->outputs[k] = ir_replace(u->m, f->outputs[k], x.data[i], by);
+        for (int k = 0; changed && k < func_roots(f); k++)
+            f->outputs[k] = ir_replace(u->m, f->outputs[k], x.data[i], by);
     }
     vec_free(&x);
     return changed;
@@ -73,7 +74,7 @@ void pass_unify(Func *f) {
     f->ir->planning = true;
     for (int k = 0; k < MAX_EXTENTS && change_extent(&u, f); k++) {}
     f->ir->unifying = f->ir->next_node; // what is made from here on has the variables handed out
-    for (int i = 0; i < f->noutputs; i++) f->outputs[i] = unify(f->outputs[i], &u);
+    for (int i = 0; i < func_roots(f); i++) f->outputs[i] = unify(f->outputs[i], &u);
     f->ir->unifying = 0;
     map_free(&u.memo);
     vec_free(&u.vars);

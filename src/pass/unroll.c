@@ -122,6 +122,6 @@ static Node *unroll(Node *e, void *data) {
 
 void pass_unroll(Func *f) {
     Unroll u = {.m = f->ir, .limit = f->ir->next_node + MAX_NODES};
-    for (int i = 0; i < f->noutputs; i++) f->outputs[i] = unroll(f->outputs[i], &u);
+    for (int i = 0; i < func_roots(f); i++) f->outputs[i] = unroll(f->outputs[i], &u);
     map_free(&u.memo);
 }

@@ -103,7 +103,7 @@ static void find_single(Node *e, void *single) { *(bool *)single |= e->kind == K
 // The first number that is not within the tolerance of what it is as written, in terms of the size of its terms.
 static const char *difference(Compared *x, const Func *f, const Call *c, const Tensor *got) {
     bool single = false;
-    ir_walk(f->noutputs, f->outputs, find_single, &single);
+    ir_walk(func_roots(f), f->outputs, find_single, &single);
     for (int k = 0; c->want && k < f->noutputs; k++)
         for (int64_t e = 0; kind_is_float(got[k].kind) && e < tensor_count(&c->want[k]); e++) {
             double a = tensor_get(&got[k], e), b = tensor_get(&c->want[k], e), terms = tensor_get(&c->terms[k], e);

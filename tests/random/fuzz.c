@@ -210,7 +210,7 @@ FuzzResult fuzz_run(const FuzzOptions *o) {
         r.done++;
         r.compiled += v.category != 1;
         if (v.category > 1) {
-            r.failures++;
+            r.failures++, r.failed = seed;
             report_failure(o, seed, s, &v);
         }
         arena_free(a);

@@ -20,6 +20,7 @@ typedef struct FuzzOptions {
 
 typedef struct FuzzResult {
     int failures, done, compiled;
+    uint64_t failed; // the seed of the last that failed
     int have[2], all[2]; // structural kinds, and operations: how many occur in the programs or their derivatives
 } FuzzResult;
 

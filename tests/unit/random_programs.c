@@ -14,6 +14,7 @@ int main(void) {
     FuzzOptions o = {.first = 4001, .count = 160, .size = 22, .shrink = 60, .level = 1};
     FuzzResult r = fuzz_run(&o);
     print(!r.failures, "", "failures: ", r.failures, r.done);
+    if (r.failures) printf("not ok random program %llu: try build/fsmc_fuzz -s %llu -n 1 -z 22\n", (unsigned long long)r.failed, (unsigned long long)r.failed);
     print(r.compiled * 10 >= r.done * 9, " compile", "", r.compiled, r.done);
     print(r.have[0] * 100 >= r.all[0] * 95, " reach structural kinds", "", r.have[0], r.all[0]);
     print(r.have[1] * 100 >= r.all[1] * 95, " reach operations", "", r.have[1], r.all[1]);
