@@ -1,6 +1,6 @@
 // Functions with derivatives of their own. A rule gives tangents of the results for tangents of the arguments, or adjoints
 // of the arguments for adjoints of the results; either way it is linear in the direction, so the other mode is its
-// transpose: the adjoint of the direction.
+// transpose: the adjoint of the direction. A custom may have a rule for each mode.
 #include "ad/graph.h"
 
 // A rule at one use: values for its arguments, and the values that stand for zero directions.
@@ -20,16 +20,24 @@ static Node **vars_of(Ir *m, int n, Var *const *v) {
     return out;
 }
 
-static bool rule_of(Ir *m, const AdNode *a, Rule *r, AdError *error) {
+static void rule_of_custom(Ir *m, const AdNode *a, bool adjoint, Rule *r) {
+    const Loop *l = a->loop;
+    bool second = l->both && l->adjoint != adjoint;
+    int nd = l->adjoint ? l->ny : l->nx, nrule = ir_custom_rule(l); // of the first
+    int d = l->nx + (second ? nd : 0), rule = l->n + l->ny + (second ? nrule : 0);
+    r->adjoint = l->adjoint != second;
+    r->name = arena_printf(m->arena, "the second function of this `%s`", l->adjoint ? "customVjp" : "customJvp");
+    r->n = l->nx, r->nd = second ? nrule : nd, r->nrule = second ? nd : nrule;
+    r->x = vars_of(m, r->n, l->state), r->d = vars_of(m, r->nd, l->state + d);
+    r->zero = a->args + d, r->rule = a->args + rule;
+}
+
+// The rule for the mode, if there is one, else that for the other.
+static bool rule_of(Ir *m, const AdNode *a, bool adjoint, Rule *r, AdError *error) {
     Node *e = a->e;
     *r = (Rule){.m = m, .at = e, .args = a->args + (e->op == OP_extern ? ir_extern_first(e) : 0)};
     if (e->op == OP_custom) {
-        const Loop *l = a->loop;
-        r->adjoint = l->adjoint;
-        r->name = arena_printf(m->arena, "the second function of this `%s`", l->adjoint ? "customVjp" : "customJvp");
-        r->n = l->nx, r->nd = l->n - l->nx, r->nrule = ir_custom_rule(l);
-        r->x = vars_of(m, r->n, l->state), r->d = vars_of(m, r->nd, l->state + l->nx);
-        r->zero = a->args + l->nx, r->rule = a->args + l->n + l->ny;
+        rule_of_custom(m, a, adjoint, r);
         return true;
     }
     Extern *x = r->ext = e->u.ext;
@@ -104,9 +112,10 @@ static bool transpose(const Rule *r, Node *const *in, Node **out, AdError *error
     for (int i = 0; i < r->nd; i++) out[i] = ir_change(r->m, out[i], checked_at_zero, &(Directions){r, d});
     for (int i = 0; i < r->nd * r->nd; i++) {
         if (node_has_var(out[i / r->nd], d[i % r->nd]->u.var)) {
-            const char *text = r->adjoint ? "no forward-mode derivative here: %s is not linear in its second argument"
-                                          : "no reverse-mode derivative here: %s is not linear in its second argument";
-            *error = (AdError){r->at, arena_printf(r->m->arena, text, r->name)};
+            const char *text = r->adjoint ? "no forward-mode derivative here: %s is not linear in its second argument%s"
+                                          : "no reverse-mode derivative here: %s is not linear in its second argument%s";
+            const char *advice = r->ext ? "" : "; one for this mode can follow it";
+            *error = (AdError){r->at, arena_printf(r->m->arena, text, r->name, advice)};
             return false;
         }
     }
@@ -115,7 +124,7 @@ static bool transpose(const Rule *r, Node *const *in, Node **out, AdError *error
 
 static bool derive(Ir *m, const AdNode *a, bool adjoint, Node *const *in, Node **out, AdError *error) {
     Rule r;
-    if (!rule_of(m, a, &r, error)) return false;
+    if (!rule_of(m, a, adjoint, &r, error)) return false;
     if (r.adjoint != adjoint) return transpose(&r, in, out, error);
     apply_rule(&r, in, out);
     return true;

@@ -220,9 +220,11 @@ static void check_captures(AdGraph *g, const AdNode *a) {
     }
     for (int k = a->loop->n; name && k < a->e->nargs; k++) {
         if (reached(&c, a->args[k])) {
-            const char *text = "`%s` captures the loop state `%s`, which is differentiated by; make it part of the argument";
+            const char *text = "`%s` captures the loop state `%s`, which is differentiated by; make it part of the argument%s";
+            bool no_third = a->loop->adjoint || a->loop->both;
             g->error.at = a->e;
-            g->error.text = arena_printf(g->m->arena, text, a->loop->adjoint ? "customVjp" : "customJvp", name);
+            g->error.text = arena_printf(g->m->arena, text, a->loop->adjoint ? "customVjp" : "customJvp", name,
+                                         no_third ? "" : ", or differentiate by it with a third parameter of the rule");
             break;
         }
     }

@@ -74,7 +74,8 @@ typedef enum CoreKind {
     CORE_AD,     // a derivative: `ad`
     CORE_EXTERN, // the C function `ext` applied to args
     CORE_CUSTOM, // args: an argument, a function's body, the body of its derivative, which gives adjoints if ival, else
-                 // tangents; vars: the argument of the function, of the derivative, and the derivative's direction
+                 // tangents, and that of the other mode if it is given; vars: the argument of the function, of the derivatives,
+                 // and the direction of each
     CORE_ERROR   // stands where an error was reported
 } CoreKind;
 
@@ -116,6 +117,7 @@ struct Core {
     Core **args;
     int nargs;
     int dim;
+    bool total;            // custom: the rule may differentiate by what it captures
     bool unroll;           // build, sum, fold: as often as its trip count, a constant, says
     int64_t levels, limit; // fold, while: see Loop
     struct {
@@ -126,10 +128,11 @@ struct Core {
     double rval;
     BinOp binop;
     Op op;
-    AdMode ad; // CORE_AD: vars[0] is the function's argument, args: its actual value, the function's body, a direction
+    AdMode ad; // CORE_AD: vars[0] is the function's argument, args: its actual value, the function's body, a direction;
+               // vars[1], or NULL: the direction of the rule that it is the `total` of
     const char *text;
     const char *name; // where it is the use of a local name: that name
-    CoreVar *vars[3];
+    CoreVar *vars[4];
     CoreBind *binds;
     int nbinds;
     CoreItem *items;

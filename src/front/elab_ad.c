@@ -250,6 +250,12 @@ static Value elab_direction(Elab *el, const Core *c, int n, Node **like) {
     return v;
 }
 
+static Value with_captured(Elab *el, Value direction, const OpenCustom *o) {
+    Value v = value_new(el, direction.n + o->n);
+    for (int i = 0; i < v.n; i++) v.leaf[i] = i < direction.n ? direction.leaf[i] : o->direction[i - direction.n];
+    return v;
+}
+
 // Whether e depends on x other than through stopped values.
 static bool varies(Node *e, const Node *x) {
     VEC(Node *) rest = {0};
@@ -266,6 +272,11 @@ static bool varies(Node *e, const Node *x) {
     vec_free(&rest);
     map_free(&seen);
     return found;
+}
+
+static void mark_moved(const Deriv *d, const OpenCustom *o) {
+    for (int i = 0; i < o->n; i++)
+        for (int k = 0; k < d->y.n; k++) o->captured[i].moved |= varies(d->y.leaf[k], d->x[d->nx - o->n + i]);
 }
 
 void elab_warn_cut(Elab *el, const Core *c, Node *a, const char *name) {
@@ -362,21 +373,37 @@ static Node *chosen(Ir *m, Node *e, void *data) {
     return e;
 }
 
+// Placeholders for the argument and, if this is the `total` of a rule, for what that captures. The function's parameter is
+// bound to the value.
+static Value placeholders(Deriv *d, Value actual, const OpenCustom *o) {
+    Elab *el = d->el;
+    int n;
+    Node **floats = elab_float_leaves(el, actual, &n), **captured = total_values(el, o);
+    Value bound = value_new(el, actual.n);
+    d->nx = n + o->n;
+    d->x = ARENA_ARRAY(el->arena, Node *, d->nx + 1);
+    d->actual = ARENA_ARRAY(el->arena, Node *, d->nx + 1);
+    for (int i = 0; i < d->nx; i++) {
+        Node *a = d->actual[i] = i < n ? floats[i] : captured[i - n];
+        d->x[i] = ir_param(el->m, a->kind, a->rank, a->shape);
+    }
+    for (int i = 0, k = 0; i < actual.n; i++) bound.leaf[i] = is_float(actual.leaf[i]) ? d->x[k++] : actual.leaf[i];
+    return bound;
+}
+
 Value elab_ad(Elab *el, const Core *c) {
     Deriv d = {.el = el, .c = c};
-    Value actual = elab(el, c->args[0]), bound = value_new(el, actual.n);
-    d.x = ARENA_ARRAY(el->arena, Node *, actual.n + 1);
-    d.actual = elab_float_leaves(el, actual, &d.nx);
-    for (int i = 0, k = 0; i < actual.n; i++) {
-        Node *a = actual.leaf[i];
-        bound.leaf[i] = is_float(a) ? (d.x[k++] = ir_param(el->m, a->kind, a->rank, a->shape)) : a;
-    }
-    c->vars[0]->value = bound;
+    const OpenCustom *total = total_of(el, c);
+    c->vars[0]->value = placeholders(&d, elab(el, c->args[0]), total);
     Active active = {d.nx, d.x, el->active};
     d.outer = el->deriv;
     el->deriv = &d;
     el->active = &active;
+    int nargument = d.nx - total->n;
+    total_put(el, total, d.x + nargument);
     d.y = elab(el, c->args[1]);
+    total_put(el, total, d.actual + nargument);
+    mark_moved(&d, total);
     el->deriv = d.outer;
     el->active = active.outer;
     Node *raises = ir_evaluated(el->m, d.y.n, d.y.leaf); // where the function has an error, so has the derivative
@@ -385,7 +412,8 @@ Value elab_ad(Elab *el, const Core *c) {
     d.y_float = elab_float_leaves(el, d.y, &d.ny);
     elab_at(el, c);
     bool by_result = c->ad == AD_VJP || c->ad == AD_VJP2;
-    Value direction = elab_direction(el, c, by_result ? d.ny : d.nx, by_result ? d.y_float : d.x);
+    Value direction = elab_direction(el, c, by_result ? d.ny : nargument, by_result ? d.y_float : d.x);
+    direction = with_captured(el, direction, total);
     if (el->failed || too_deep(el, c)) return value_dummy(el, c->type);
     Value v = build(&d, direction);
     for (int i = 0; i < v.n; i++) {

@@ -21,6 +21,22 @@ typedef struct NameUse {
     struct NameUse *before;
 } NameUse;
 
+// A leaf of a variable.
+typedef struct Captured {
+    CoreVar *var;
+    int leaf;
+    bool moved; // a `total` differentiates what depends on it
+} Captured;
+
+// A function with its own derivative that is being built, and what its rule differentiates by although it captures it.
+typedef struct OpenCustom {
+    const Core *c;
+    int n;
+    Captured *captured;
+    Node **direction; // of each, while the rule is built
+    struct OpenCustom *outer;
+} OpenCustom;
+
 typedef struct Elab {
     Ir *m;
     Arena *arena;
@@ -33,6 +49,7 @@ typedef struct Elab {
     Active *active;      // the innermost
     NameUse *uses;       // kept where keep_uses is set
     int keep_uses;
+    OpenCustom *custom; // the innermost
 } Elab;
 
 enum { MAX_RANK = 12 }; // dimensions of an array
@@ -81,6 +98,16 @@ Value elab_stopped(Elab *el, const Core *c);
 
 // ---- elab_custom.c
 Value elab_custom(Elab *el, const Core *c);
+// Does a derivative reach one of the values that an open derivative is by? With `states`, what the state of a loop is
+// computed from is not known yet, and counts.
+bool elab_is_active(const Elab *el, int n, Node *const *e, bool states);
+// ---- elab_total.c
+void total_find(Elab *el, OpenCustom *o); // sets n and captured
+// The values of what is captured; and others in their place.
+Node **total_values(Elab *el, const OpenCustom *o);
+void total_put(Elab *el, const OpenCustom *o, Node *const *e);
+// The custom whose `total` the derivative c is; one that captures nothing if it is none.
+const OpenCustom *total_of(Elab *el, const Core *c);
 // ---- elab_extern.c
 Value elab_extern(Elab *el, const Core *c);
 // The floating leaves of a value.

@@ -44,6 +44,12 @@ static void flatten(Infer *in, Fun *f) {
     }
 }
 
+int fun_params(Infer *in, Fun *f) {
+    if (f->kind != FUN_CLOSURE) return 0;
+    flatten(in, f);
+    return f->nparams;
+}
+
 // ---- definitions as values
 
 static Fun *def_function(Infer *in, Def *d) {
@@ -243,6 +249,10 @@ static Core *apply_plain(Infer *in, Fun *f, int n, const Val *args, const Span *
         wrong_count(in, f, b->least, b->most, n, call);
         return core_error(in, call);
     }
+    case FUN_TOTAL:
+        if (n == 3) return apply_total(in, f, args, spans, call);
+        wrong_count(in, f, 3, 3, n, call);
+        return core_error(in, call);
     case FUN_OP:
     case FUN_EXTERN:
     case FUN_SECTION: break;

@@ -317,8 +317,25 @@ static Core *dual_function(Infer *in, Builtin b, Fun *f, Core *x, Span call) {
     return dual_derivative(in, v, x, body, call);
 }
 
-// A function with a derivative of its own.
-static Core *custom(Infer *in, Builtin b, Fun *f, Fun *rule, Core *x, Span call) {
+// The body of a rule of a custom c for one mode, whose direction is the variable. A third parameter of a rule for tangents, its
+// `total`, may differentiate by what the rule captures.
+static Core *custom_rule(Infer *in, Core *c, Fun *rule, CoreVar *direction, Type *result, bool adjoint, bool total) {
+    Val args[] = {{core_var(in, c->vars[1], direction->span), NULL}, {core_var(in, direction, direction->span), NULL}, {NULL, NULL}};
+    total = total && fun_params(in, rule) == 3;
+    if (total) {
+        Fun f = {.kind = FUN_TOTAL, .name = param_name(rule, 2, NULL), .span = rule->params[2]->span, .direction = direction};
+        args[2].fun = arena_copy(in->arena, &f, sizeof f);
+    }
+    c->total |= total;
+    in->rules += total;
+    Core *body = apply(in, rule, total ? 3 : 2, args, NULL, c->span);
+    in->rules -= total;
+    const char *what = adjoint ? "the adjoint of the argument" : "the tangent of the result";
+    return infer_expect(in, body, result, what) ? body : NULL;
+}
+
+// A function with a derivative of its own. `other` is the rule for the other mode, or NULL.
+static Core *custom(Infer *in, Builtin b, Fun *f, Fun *rule, Fun *other, Core *x, Span call) {
     const char *name = builtin_info[b].name;
     bool adjoint = b == BI_CUSTOMVJP;
     CoreVar *v;
@@ -330,17 +347,29 @@ static Core *custom(Infer *in, Builtin b, Fun *f, Fun *rule, Core *x, Span call)
                     infer_type_text(in, body->type));
         return core_error(in, call);
     }
-    CoreVar *at = core_var_new(in, param_name(rule, 0, v->name), x->type, x->span);
-    CoreVar *d = core_var_new(in, param_name(rule, 1, "d"), adjoint ? dy : dx, x->span);
-    Core *args[] = {core_var(in, at, x->span), core_var(in, d, x->span)};
-    Core *result = apply_cores(in, rule, 2, args, call);
-    const char *what = adjoint ? "the adjoint of the argument" : "the tangent of the result";
-    if (!infer_expect(in, result, adjoint ? dx : dy, what)) return core_error(in, call);
-    Core *c = core_new(in, CORE_CUSTOM, call, body->type, 3, (Core *[]){x, body, result});
+    Fun *rules[] = {rule, other};
+    Core *args[] = {x, body, NULL, NULL};
+    Core *c = core_new(in, CORE_CUSTOM, call, body->type, other ? 4 : 3, args);
     c->ival = adjoint;
     c->vars[0] = v;
-    c->vars[1] = at;
-    c->vars[2] = d;
+    c->vars[1] = core_var_new(in, param_name(rule, 0, v->name), x->type, x->span);
+    for (int k = 0; k < c->nargs - 2; k++, adjoint = !adjoint) {
+        CoreVar *d = c->vars[2 + k] = core_var_new(in, param_name(rules[k], 1, "d"), adjoint ? dy : dx, x->span);
+        c->args[2 + k] = custom_rule(in, c, rules[k], d, adjoint ? dx : dy, adjoint, !adjoint && !other);
+        if (!c->args[2 + k]) return core_error(in, call);
+    }
+    return c;
+}
+
+Core *apply_total(Infer *in, Fun *f, const Val *args, const Span *spans, Span call) {
+    const char *name = f->name ? f->name : "total";
+    Fun *g = need_fun(in, args[0], spans ? spans[0] : call);
+    Core *y = need_core(in, args[1], spans ? spans[1] : call), *dy = need_core(in, args[2], spans ? spans[2] : call);
+    if (!g) return core_error(in, call);
+    Core *c = derivative(in, AD_JVP, g, y, dy, call, name);
+    if (c->kind != CORE_AD) return c;
+    c->vars[1] = f->direction;
+    c->text = name;
     return c;
 }
 
@@ -363,14 +392,14 @@ static AdMode ad_mode(Builtin b) {
 
 // ---- all of them
 
-// The functions among the arguments of the built-in function, as bits.
-static unsigned function_args(Builtin b) {
+// The functions among the n arguments of the built-in function, as bits.
+static unsigned function_args(Builtin b, int n) {
     switch (b) {
     case BI_BUILD:
     case BI_SUM: return 2;
-    case BI_WHILE:
+    case BI_WHILE: return 3;
     case BI_CUSTOMVJP:
-    case BI_CUSTOMJVP: return 3;
+    case BI_CUSTOMJVP: return n == 4 ? 7 : 3;
     case BI_IFOLD:
     case BI_REDUCE:
     case BI_HIST: return 1;
@@ -413,7 +442,7 @@ Core *apply_builtin(Infer *in, Builtin b, int n, const Val *args, const Span *sp
     bool ok = true;
     for (int i = 0; i < n; i++) {
         Span at = spans ? spans[i] : call;
-        if (function_args(b) >> i & 1) ok &= (f[i] = need_fun(in, args[i], at)) != NULL;
+        if (function_args(b, n) >> i & 1) ok &= (f[i] = need_fun(in, args[i], at)) != NULL;
         else a[i] = need_core(in, args[i], at);
     }
     if (!ok) return core_error(in, call);
@@ -425,7 +454,7 @@ Core *apply_builtin(Infer *in, Builtin b, int n, const Val *args, const Span *sp
     case BI_REDUCE: return reduce(in, args, f[0], call);
     case BI_HIST: return hist(in, args, f[0], call);
     case BI_CUSTOMVJP:
-    case BI_CUSTOMJVP: return custom(in, b, f[0], f[1], a[2], call);
+    case BI_CUSTOMJVP: return custom(in, b, f[0], f[1], n == 4 ? f[2] : NULL, a[n - 1], call);
     default: break;
     }
     if (b == BI_DERIV || b < BI_GRAD) return apply_first_order(in, b, n, a, call);

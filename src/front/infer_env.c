@@ -145,13 +145,13 @@ Env env_enter(Infer *in, Env parent) {
     return outside;
 }
 
-static bool is_simple(const Core *c) {
+static bool is_simple(const Infer *in, const Core *c) {
     while (c->kind == CORE_PROJ) c = c->args[0];
-    return c->kind == CORE_VAR || c->kind == CORE_ERROR || c->kind == CORE_INT || c->kind == CORE_REAL || c->kind == CORE_BOOL;
+    return (c->kind == CORE_VAR && !in->rules) || c->kind == CORE_ERROR || c->kind == CORE_INT || c->kind == CORE_REAL || c->kind == CORE_BOOL;
 }
 
 Core *env_let(Infer *in, BindList *binds, Core *value, const char *name) {
-    if (is_simple(value)) return value;
+    if (is_simple(in, value)) return value;
     CoreVar *v = core_var_new(in, name, value->type, value->span);
     CoreBind b = {v, value, NULL, value->span, in->use};
     vec_push(binds, b);

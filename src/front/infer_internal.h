@@ -30,6 +30,7 @@ typedef enum FunKind {
     FUN_OP,      // an elementwise operation
     FUN_SECTION, // (+)
     FUN_EXTERN,  // a C function: def
+    FUN_TOTAL,   // the third parameter of a rule of customJvp: jvp, by what is captured, too
     FUN_UNKNOWN  // a parameter of a definition that is checked without a use
 } FunKind;
 
@@ -46,6 +47,7 @@ struct Fun {
     Builtin builtin;
     Op op;
     BinOp binop;
+    CoreVar *direction;    // total: that of the rule, which tells whose it is
     TypeExpr *annotation; // of the parameter that it was passed as; or NULL
 };
 
@@ -75,6 +77,7 @@ typedef struct Infer {
     uint32_t seq;
     Use *use;
     int depth, ncores;
+    int rules;      // inside so many rules that tell what they bind from what they capture
     bool failed;    // an error was met in this definition (which may have been reported before)
     bool overflow;  // a limit was passed and reported
     bool generic;   // checking a definition without a use: unknown types are no errors
@@ -114,7 +117,8 @@ void env_bind(Infer *in, const char *name, Val val);
 Binding *env_find(Infer *in, const char *name);
 Env env_enter(Infer *in, Env parent);  // a new scope inside parent; returns the environment to go back to
 void env_unbind(Infer *in, int bound); // removes all bindings but the first `bound`
-// Lets the variable stand for the value in what follows, unless the value is as simple as a variable.
+// Lets the variable stand for the value in what follows, unless the value is as simple as a variable; in rules that is bound, too,
+// since what they bind does not move when a variable outside does.
 Core *env_let(Infer *in, BindList *binds, Core *value, const char *name);
 
 // ---- infer_pattern.c: patterns and written types
@@ -139,6 +143,8 @@ Core *apply_op(Infer *in, Op op, int n, Core *const *args, Span call);
 // The value as a function; reports an error and returns NULL if it is none.
 Fun *need_fun(Infer *in, Val v, Span at);
 Core *need_core(Infer *in, Val v, Span at);
+// The number of parameters that the function is written with; 0 if it is none that the program writes.
+int fun_params(Infer *in, Fun *f);
 Val def_value(Infer *in, Def *d, Span at);
 
 // ---- infer_extern.c
@@ -147,6 +153,7 @@ CoreExtern *infer_extern(Infer *in, Def *d);
 
 // ---- infer_builtin.c
 Core *apply_builtin(Infer *in, Builtin b, int n, const Val *args, const Span *spans, Span call);
+Core *apply_total(Infer *in, Fun *f, const Val *args, const Span *spans, Span call);
 Core *infer_deriv(Infer *in, const Expr *e, const Expr *x, Span call);
 Core *infer_index(Infer *in, Core *array, int n, CoreItem *items, Span span);
 

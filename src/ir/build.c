@@ -642,7 +642,7 @@ Node *ir_trace(Ir *m, Node *loop, int k) {
 // ---- functions with derivatives of their own
 
 Node *ir_custom(Ir *m, const Loop *loop, Node **inits, Node **bodies) {
-    int n = loop->n, nbodies = loop->ny + ir_custom_rule(loop);
+    int n = loop->n, nbodies = loop->ny + ir_custom_rules(loop);
     Loop *l = arena_copy(m->arena, loop, sizeof *loop);
     Var *none = NULL;
     l->state = arena_copy(m->arena, loop->state, sizeof(Var *) * (size_t)n);

@@ -283,7 +283,7 @@ static bool same_key(const Node *a, const Node *b) {
     case OP_while:
     case OP_custom: {
         const Loop *p = a->u.loop, *q = b->u.loop;
-        return p->n == q->n && p->nout == q->nout && p->nx == q->nx && p->ny == q->ny && p->adjoint == q->adjoint &&
+        return p->n == q->n && p->nout == q->nout && p->nx == q->nx && p->ny == q->ny && p->adjoint == q->adjoint && p->both == q->both &&
                p->levels == q->levels && p->limit == q->limit && p->block == q->block && p->follows == q->follows;
     }
     case OP_pack:

@@ -133,7 +133,8 @@ struct Var {
 // custom has states too: the first nx stand for the arguments, the others for a direction. Operands: n values for the
 // states (zeros for the direction), then ny results and the results of the rule, which is linear in the direction. It
 // gives the adjoints of the arguments for adjoints of the results (`adjoint`), else the tangents of the results for
-// tangents of the arguments. All of them are floating. It is there only while derivatives are built (ir_expand).
+// tangents of the arguments. With `both`, the direction and the results of the rule for the other mode follow in either
+// list. All of them are floating. It is there only while derivatives are built (ir_expand).
 typedef struct Loop {
     Var *index; // fold; NULL for others
     int n;
@@ -144,7 +145,7 @@ typedef struct Loop {
     bool block;   // a part of a loop that runs again from a checkpoint
     bool follows; // the loops whose results it reads were one with it: they run whenever it does (pass/split.c)
     int nx, ny;   // custom
-    bool adjoint; // custom
+    bool adjoint, both; // custom
 } Loop;
 
 // A result of a C function.
@@ -376,8 +377,9 @@ Node *ir_last_replaced(Ir *m, Node *loop, int k);
 // inits gives the loop's n states their values, bodies has the loop's ny results and those of the rule.
 Node *ir_custom(Ir *m, const Loop *loop, Node **inits, Node **bodies);
 Node *ir_result(Ir *m, Node *custom, int k);
-// The number of results of the rule.
+// The number of results of the first rule, and of all of them.
 static inline int ir_custom_rule(const Loop *l) { return l->adjoint ? l->nx : l->ny; }
+static inline int ir_custom_rules(const Loop *l) { return l->both ? l->nx + l->ny : ir_custom_rule(l); }
 // e without what is there only while derivatives are built: every result of a custom is replaced by its value, and
 // every HELD operation by its form. (held.c)
 Node *ir_expand(Ir *m, Node *e);

@@ -1,0 +1,1 @@
+fsmc check err_captures.fsm; fsmc check err_captures_types.fsm
