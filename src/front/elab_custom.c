@@ -111,7 +111,8 @@ static void make_rule(Custom *k, CustomRule *r, const Core *c, CoreVar *directio
     r->given = value_new(el, given.n);
     for (int i = 0; i < given.n; i++) r->given.leaf[i] = given.leaf[i];
     Value want = r->adjoint ? (Value){k->nx, k->x} : (Value){k->ny, like};
-    const char *text = r->adjoint ? "this adjoint has other sizes than the argument" : "this tangent has other sizes than the result";
+    const char *text =
+        r->adjoint ? "this adjoint has other sizes than the argument" : "this tangent has other sizes than the result";
     size_same_shape(el, k->c, c->span, text, r->given, want);
 }
 

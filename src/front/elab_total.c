@@ -108,6 +108,7 @@ const OpenCustom *total_of(Elab *el, const Core *c) {
     static const OpenCustom none;
     if (!c->vars[1]) return &none;
     if (el->custom && el->custom->c->vars[2] == c->vars[1]) return el->custom;
-    elab_error(el, c, c->span, "`%s` differentiates in the rule that it is a parameter of, not inside of another function's", c->text);
+    elab_error(el, c, c->span, "`%s` differentiates in the rule that it is a parameter of, not inside of another function's",
+               c->text);
     return &none;
 }

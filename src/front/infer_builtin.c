@@ -320,7 +320,8 @@ static Core *dual_function(Infer *in, Builtin b, Fun *f, Core *x, Span call) {
 // The body of a rule of a custom c for one mode, whose direction is the variable. A third parameter of a rule for tangents, its
 // `total`, may differentiate by what the rule captures.
 static Core *custom_rule(Infer *in, Core *c, Fun *rule, CoreVar *direction, Type *result, bool adjoint, bool total) {
-    Val args[] = {{core_var(in, c->vars[1], direction->span), NULL}, {core_var(in, direction, direction->span), NULL}, {NULL, NULL}};
+    Val args[] = {
+        {core_var(in, c->vars[1], direction->span), NULL}, {core_var(in, direction, direction->span), NULL}, {NULL, NULL}};
     total = total && fun_params(in, rule) == 3;
     if (total) {
         Fun f = {.kind = FUN_TOTAL, .name = param_name(rule, 2, NULL), .span = rule->params[2]->span, .direction = direction};

@@ -147,7 +147,8 @@ Env env_enter(Infer *in, Env parent) {
 
 static bool is_simple(const Infer *in, const Core *c) {
     while (c->kind == CORE_PROJ) c = c->args[0];
-    return (c->kind == CORE_VAR && !in->rules) || c->kind == CORE_ERROR || c->kind == CORE_INT || c->kind == CORE_REAL || c->kind == CORE_BOOL;
+    return (c->kind == CORE_VAR && !in->rules) || c->kind == CORE_ERROR || c->kind == CORE_INT || c->kind == CORE_REAL ||
+           c->kind == CORE_BOOL;
 }
 
 Core *env_let(Infer *in, BindList *binds, Core *value, const char *name) {

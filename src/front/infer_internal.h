@@ -47,7 +47,7 @@ struct Fun {
     Builtin builtin;
     Op op;
     BinOp binop;
-    CoreVar *direction;    // total: that of the rule, which tells whose it is
+    CoreVar *direction;   // total: that of the rule, which tells whose it is
     TypeExpr *annotation; // of the parameter that it was passed as; or NULL
 };
 

@@ -142,9 +142,9 @@ typedef struct Loop {
     int nout;    // fold, while
     int levels;  // #[stripmine], #[tapeLimit] of it: how its trace is kept (pass/checkpoint.c); 0: nothing is said
     int64_t limit;
-    bool block;   // a part of a loop that runs again from a checkpoint
-    bool follows; // the loops whose results it reads were one with it: they run whenever it does (pass/split.c)
-    int nx, ny;   // custom
+    bool block;         // a part of a loop that runs again from a checkpoint
+    bool follows;       // the loops whose results it reads were one with it: they run whenever it does (pass/split.c)
+    int nx, ny;         // custom
     bool adjoint, both; // custom
 } Loop;
 

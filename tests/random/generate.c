@@ -525,7 +525,10 @@ static const char *const call_two[] = {
     "((0.37 + $0) % (2.0 + $1 * $1))",
     "((1.5 + sin $0) ** $1)",
     "(customVjp (fun (u, v) -> u * sin v) (fun (u, v) w -> (w * sin v, w * (u * cos v))) ($0, $1))",
-    "(customJvp (fun (u, v) -> u * v) (fun (u, v) (p, q) -> p * v + u * q) ($0, $1))"};
+    "(customJvp (fun (u, v) -> u * v) (fun (u, v) (p, q) -> p * v + u * q) ($0, $1))",
+    "(customJvp (fun u -> sin u * $1) (fun u w total -> total (fun u -> sin u * $1) u w) $0)",
+    "(customJvp (fun u -> u * u + $1) (fun u w total -> 2.0 * u * w + total (fun u -> $1 + 0.0 * u) u w) $0)",
+    "(customVjp (fun u -> u * u) (fun u w -> 2.0 * (u * w)) (fun u w -> 2.0 * (u * w)) ($0 * $1))"};
 
 static Piece *gen_pole(Gen *g) {
     static const char *const one[] = {"(log $0)", "(sqrt $0)", "(1.0 / $0)", "(0.0 * $0)", "($0 - $0)", "(acosh $0)"};
