@@ -772,8 +772,10 @@ static void inner_for(Body *p, const Stmt *s) {
     } else if (s->nargs > 1) {
         low = lanes_value(p, s->args[1]);
     }
+    if (low) p->mask = both(p, LLVMBuildICmp(b, LLVMIntSLT, low, end, ""), outer); // where no lane works, nothing may be read
     if (low) from = among(p, "llvm.vector.reduce.smin", low, INT64_MAX);
     LLVMValueRef to = among(p, "llvm.vector.reduce.smax", end, low ? INT64_MIN : 0);
+    p->mask = outer;
     Counted c = body_begin_for(p, from, to, 1, info(p, s->dst)->name);
     LLVMValueRef at = lanes_splat(p, c.index), here = LLVMBuildICmp(b, LLVMIntSLT, at, end, "");
     if (low) here = LLVMBuildAnd(b, here, LLVMBuildICmp(b, LLVMIntSGE, at, low, ""), "");

@@ -391,6 +391,11 @@ static Value placeholders(Deriv *d, Value actual, const OpenCustom *o) {
     return bound;
 }
 
+static Node *put_arguments(const Deriv *d, Node *e) {
+    e = ir_subst(d->el->m, e, d->nx, d->x, d->actual);
+    return d->el->active ? e : ir_expand(d->el->m, e);
+}
+
 Value elab_ad(Elab *el, const Core *c) {
     Deriv d = {.el = el, .c = c};
     const OpenCustom *total = total_of(el, c);
@@ -416,10 +421,11 @@ Value elab_ad(Elab *el, const Core *c) {
     direction = with_captured(el, direction, total);
     if (el->failed || too_deep(el, c)) return value_dummy(el, c->type);
     Value v = build(&d, direction);
+    raises = put_arguments(&d, raises);
     for (int i = 0; i < v.n; i++) {
-        v.leaf[i] = ir_demand(el->m, raises, v.leaf[i]);
-        v.leaf[i] = ir_subst(el->m, v.leaf[i], d.nx, d.x, d.actual);
-        if (!el->active) v.leaf[i] = ir_expand(el->m, v.leaf[i]);
+        Node *e = put_arguments(&d, v.leaf[i]);
+        ir_derived(el->m, e, raises);
+        v.leaf[i] = ir_demand(el->m, raises, e);
     }
     if (!el->failed) check_kinds(el, c, v);
     return v;

@@ -243,6 +243,8 @@ static void visit(Slice *s, Node *e) {
     while (stack.len) {
         Frame *top = &vec_last(&stack);
         Node *of = top->e, *extent = ir_is_binder(of) ? of->u.var->extent : NULL;
+        Node *known = s->m->derived ? map_get(s->m->derived, of) : NULL;
+        if (known) map_put(&s->of, of, known);
         bool done = !of->partial || map_get(&s->of, of), checks = is_check(of);
         bool leaf = checks || of->op == OP_evaluated || ir_is_loop(of);
         if (!done && !leaf && top->next < of->nargs + (extent != NULL)) {
@@ -256,6 +258,12 @@ static void visit(Slice *s, Node *e) {
         (void)vec_pop(&stack);
     }
     vec_free(&stack);
+}
+
+void ir_derived(Ir *m, Node *e, Node *check) {
+    if (m->raw || !e->partial) return;
+    if (!m->derived) m->derived = ARENA_NEW(m->arena, Map);
+    map_put(m->derived, e, check->partial ? check : e);
 }
 
 Node *ir_evaluated(Ir *m, int n, Node *const *e) {

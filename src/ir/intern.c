@@ -32,6 +32,7 @@ Ir *ir_new(Arena *arena) {
 
 void ir_delete(Ir *m) {
     if (!m || !m->tables) return;
+    if (m->derived) map_free(m->derived);
     free(m->tables->node);
     free(m->tables->set);
     free(m->tables->proto);

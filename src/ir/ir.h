@@ -243,6 +243,7 @@ struct Ir {
     struct Rules *rules;      // which rules apply, and what they did (ir/rule.h); NULL: all, and nobody asks
     Span span;                // given to new nodes
     struct IrTables *tables;  // interning (ir.c)
+    struct Map *derived;      // results of derivatives, with what they demand, or themselves for nothing (ir_derived)
     uint32_t next_node, next_var, next_param;
 };
 
@@ -321,6 +322,8 @@ Node *ir_assert(Ir *m, Node *cond, const char *text, Node *value); // any rank
 // Assertions of ir_evaluated stand around arrays as a whole. (demands in build.c)
 // True, once all of e, of any kind and rank, have been evaluated: an error where one of them is one. (evaluated.c)
 Node *ir_evaluated(Ir *m, int n, Node *const *e);
+// Notes that e, the result of a derivative, fails only where `check`, a value of ir_evaluated, does: no more of it is checked.
+void ir_derived(Ir *m, Node *e, Node *check);
 // e, of any rank, once `check`, a value of ir_evaluated, has been evaluated.
 Node *ir_demand(Ir *m, Node *check, Node *e);
 int ir_assert_code(const Node *e);                                 // the FSM_ERROR_ of an assertion that does not hold
