@@ -6,9 +6,10 @@ short() { # numbers with nine digits
 calls() {
     sh each.sh smooth.fsm "$@"
     for x in 0 1.5 -2.25 800.25 -800.25 1e-9; do fsmc run "$@" smooth.fsm prelude x=$x; done
+    for x in 0 0.5; do fsmc run "$@" smooth.fsm even x=$x; done
     for x in 1e-9 0.5 40; do fsmc run "$@" smooth.fsm differences x=$x; done
     for ab in '1 1' '1000 999' '"-Infinity" "-Infinity"' '"-Infinity" 1' '"Infinity" 1'; do fsmc run "$@" smooth.fsm sums a=${ab% *} b=${ab#* }; done
-    for xy in '0 0' '0 2' '1 0' '2 3'; do fsmc run "$@" smooth.fsm products x=${xy% *} y=${xy#* }; done
+    for xy in '0 0' '0 1' '0 2' '1 0' '2 3'; do fsmc run "$@" smooth.fsm products x=${xy% *} y=${xy#* }; done
     for v in '[1000,999]' '["-Infinity",1]' '["-Infinity","-Infinity"]' '["Infinity",1,"Infinity"]'; do fsmc run "$@" smooth.fsm shares v=$v; done
 }
 calls --interp | short | tee "$FSMC_TEST_TMP/want"

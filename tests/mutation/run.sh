@@ -39,8 +39,8 @@ make_scratch() {
     (cd "$root" && git ls-files -z | tar cf - --null -T -) | tar xf - -C "$scratch/src" || return 1
     cp "$scratch/src/src/ir/ops.def" "$scratch/src/src/ad/broken.def"
     sed -i 's|#include "ir/ops.def"|#include "ad/broken.def"|' "$scratch/src/src/ad/partials.c"
-    rm -rf "$scratch/as_it_is" && cp -r "$scratch/src/src/ad" "$scratch/as_it_is" || return 1
-    touch "$scratch"/src/src/ad/*
+    rm -rf "$scratch/as_it_is" && cp -r "$scratch/src/src" "$scratch/as_it_is" || return 1
+    touch "$scratch"/src/src/ad/* "$scratch"/src/src/front/elab.c
     ccache=$(command -v ccache)
     cmake -S "$scratch/src" -B "$scratch/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DFSMC_WERROR=OFF \
         ${ccache:+-DCMAKE_C_COMPILER_LAUNCHER="$ccache"} || return 1
@@ -59,10 +59,10 @@ goldens() { limited 60 "$scratch/build/fsmc_tests" "$@"; }
 # Sets by to what notices, "" if nothing does; $1: words of programs, and names of golden tests, which have a slash.
 find_by() {
     by=compiler && make tests/ad_programs || return
-    by='programs as written' && programs -w || return
     golden=$(printf '%s\n' $1 | grep /) words=$(printf '%s\n' $1 | grep -v /)
     # shellcheck disable=SC2086 # words
     [ ! "$golden" ] || { by=$golden && make fsmc fsmc_tests && goldens $golden; } || return
+    by='programs as written' && programs -w || return
     # shellcheck disable=SC2086
     by=$1 && programs -i $words || return
     by=compiler && make fsmc_fuzz $unit || return
@@ -79,7 +79,7 @@ find_by() {
 }
 
 mkdir -p "$scratch"
-{ make_scratch && find_by "elementwise language/jacobian_sparse cpu/extern_arrays" && [ ! "$by" ]; } >"$scratch/log" 2>&1 || {
+{ make_scratch && find_by "elementwise language/jacobian_sparse language/smooth cpu/extern_arrays" && [ ! "$by" ]; } >"$scratch/log" 2>&1 || {
     echo "the tests fail without a mutant: see $scratch/log"
     exit 1
 }
@@ -93,19 +93,21 @@ for name in $(wanted "$@"); do
     line=$(awk -F '\t' -v name="$name" '!/^#/ && $1 == name' "$here/rules.tsv")
     if [ "$line" ]; then
         file=$(printf '%s\n' "$line" | cut -f 2)
-        sed -E "$(printf '%s\n' "$line" | cut -f 3)" "$scratch/as_it_is/$file" >"$scratch/mutant"
+        sed -E "$(printf '%s\n' "$line" | cut -f 3)" "$scratch/as_it_is/ad/$file" >"$scratch/mutant"
         first=$(printf '%s\n' "$line" | cut -f 4)
     else
         file=broken.def first=elementwise
-        awk -v want="$name" -f "$here/operations.awk" "$scratch/as_it_is/$file" >"$scratch/mutant"
+        case $name in *.tie) first="ties language/smooth" ;; esac
+        if grep -q "^HELD(${name%%.*}," "$root/src/ir/ops.def"; then first="ties language/smooth"; fi
+        awk -v want="$name" -f "$here/operations.awk" "$scratch/as_it_is/ad/$file" >"$scratch/mutant"
     fi
-    if cmp -s "$scratch/mutant" "$scratch/as_it_is/$file"; then
+    if cmp -s "$scratch/mutant" "$scratch/as_it_is/ad/$file"; then
         note stale "$name"
         continue
     fi
     cp "$scratch/mutant" "$scratch/src/src/ad/$file"
     find_by "$first" >"$scratch/log" 2>&1
-    cp "$scratch/as_it_is/$file" "$scratch/src/src/ad/$file"
+    cp "$scratch/as_it_is/ad/$file" "$scratch/src/src/ad/$file"
     if [ "$by" ]; then note caught "$name: $by"; elif [ "$quick" ]; then note open "$name"; else note SURVIVED "$name"; fi
 done
 awk '$1 == "caught" { caught++ } $1 != "stale" { tried++ } $1 == "caught" && $3 == "compiler" { compiler++ }
