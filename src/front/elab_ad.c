@@ -250,6 +250,7 @@ static Value elab_direction(Elab *el, const Core *c, int n, Node **like) {
     return v;
 }
 
+// A direction, followed by those of what the `total` of a rule moves besides.
 static Value with_captured(Elab *el, Value direction, const OpenCustom *o) {
     Value v = value_new(el, direction.n + o->n);
     for (int i = 0; i < v.n; i++) v.leaf[i] = i < direction.n ? direction.leaf[i] : o->direction[i - direction.n];
@@ -274,6 +275,7 @@ static bool varies(Node *e, const Node *x) {
     return found;
 }
 
+// Notes what the function of a `total` depends on.
 static void mark_moved(const Deriv *d, const OpenCustom *o) {
     for (int i = 0; i < o->n; i++)
         for (int k = 0; k < d->y.n; k++) o->captured[i].moved |= varies(d->y.leaf[k], d->x[d->nx - o->n + i]);
