@@ -155,14 +155,16 @@ static void add_read(const Slice *s, Parts *parts, Node *e) {
     Ir *m = s->m;
     Node *a = e->args[0], *body = a, *each = NULL;
     VEC(Var *) v = {0};
+    bool derived = m->derived && map_get(m->derived, a);
     for (; body->op == OP_gen; body = body->args[0]) vec_push(&v, body->u.var);
-    if (a->partial && v.len < a->rank) { // it is made as a whole
+    if (a->partial && v.len < a->rank && !derived) { // it is made as a whole
         add(parts, e);
         vec_free(&v);
         return;
     }
     for (int k = 1; k < e->nargs; k++) add(parts, check_of(s, e->args[k]));
-    if (a->partial && !is_extreme(e)) each = take(m, check_of(s, body), parts, v.len, v.data, parts);
+    if (derived) add(parts, check_of(s, a));
+    else if (a->partial && !is_extreme(e)) each = take(m, check_of(s, body), parts, v.len, v.data, parts);
     for (int k = a->rank; each && k-- > 0;) each = ir_gen(m, v.data[k], each);
     if (each) add(parts, ir_at(m, each, e->nargs - 1, e->args + 1));
     else add_bounds(m, parts, e);
