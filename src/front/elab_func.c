@@ -219,8 +219,41 @@ static void find_demands(Node *e, Demands *demands) {
     map_free(&seen);
 }
 
-// Demands are met before the results are made, which need not ask again.
-static void set_results(Func *f, Value v) {
+enum { MAX_SIZE_FACTS = 32 };
+
+typedef struct SizeFacts {
+    int n;
+    Poly p[MAX_SIZE_FACTS];
+} SizeFacts;
+
+// A demand without what it says of sizes that are known not to be negative.
+static Node *without_sizes(Ir *m, Node *all, void *data) {
+    const SizeFacts *facts = data;
+    Demands rest = {0};
+    for (int i = 0; i < all->nargs && all->op == OP_evaluated; i++) {
+        Node *e = all->args[i];
+        bool size = e->op == OP_gen && e->args[0]->op == OP_lit;
+        if (!size || !poly_nonneg_given(m, poly_of(m, e->u.var->extent), facts->n, facts->p)) vec_push(&rest, e);
+    }
+    Node *r = all->op != OP_evaluated || rest.len == all->nargs ? all : ir_evaluated(m, rest.len, rest.data);
+    vec_free(&rest);
+    return r;
+}
+
+// The demands without those that an array's size is not negative where the checks of the entry say so.
+static Node *beside_checks(Ir *m, Node *all, int n, const Check *checks) {
+    SizeFacts facts = {.n = 0};
+    if (m->raw || !all->partial) return all;
+    ArenaMark mark = arena_mark(m->polys);
+    for (int i = 0; i < n && facts.n < MAX_SIZE_FACTS; i++)
+        facts.n += poly_facts(m, checks[i].cond, facts.p + facts.n, MAX_SIZE_FACTS - facts.n);
+    Node *r = ir_change(m, all, without_sizes, &facts);
+    arena_release(m->polys, mark);
+    return r;
+}
+
+// The results need not ask for what the function demands.
+static void set_results(Func *f, Value v, int nchecks, const Check *checks) {
     Demands demands = {0};
     f->noutputs = v.n;
     f->outputs = ARENA_ARRAY(f->ir->arena, Node *, v.n + 1);
@@ -231,6 +264,7 @@ static void set_results(Func *f, Value v) {
             f->outputs[i] = ir_replace(f->ir, f->outputs[i], demands.data[k], ir_bool(f->ir, true));
     }
     Node *all = ir_evaluated(f->ir, demands.len, demands.data);
+    all = beside_checks(f->ir, all, nchecks, checks);
     if (all->partial) f->outputs[v.n] = all, f->ndemands = 1;
     vec_free(&demands);
 }
@@ -266,7 +300,7 @@ static Func *elab_entry(Elab *el, const CoreEntry *e) {
         check_result(&b, e->result, e->body->type, v, 0, 0);
         f->result = result_sig(&b, e->body->type, v, &leaf, 0);
     }
-    set_results(f, v);
+    set_results(f, v, b.checks.len, b.checks.data);
     f->output_names = ARENA_ARRAY(el->arena, const char *, v.n + 1);
     f->nchecks = b.checks.len;
     f->checks = b.checks.len ? arena_copy(el->arena, b.checks.data, sizeof(Check) * (size_t)b.checks.len) : NULL;

@@ -350,7 +350,9 @@ Node *ir_assert_values(Ir *m, Node *cond, const char *text, Node *value, int n, 
     return elementwise(m, assert_scalar, &as, value, NULL);
 }
 
-Node *ir_demand(Ir *m, Node *check, Node *e) { return ir_assert(m, check, "not evaluated", e); }
+static const char ir_demand_text[] = "not evaluated"; // which it never is
+
+Node *ir_demand(Ir *m, Node *check, Node *e) { return ir_assert(m, check, ir_demand_text, e); }
 
 Node *ir_assert(Ir *m, Node *cond, const char *text, Node *value) { return ir_assert_values(m, cond, text, value, 0, NULL); }
 

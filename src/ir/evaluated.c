@@ -30,6 +30,7 @@ static bool is_check(const Node *e) {
     const Node *body = e->nargs ? e->args[0] : e;
     switch (e->op) {
     case OP_sum: return body->op == OP_conv && is_checked(body->args[0]);
+    case OP_gen: return is_checked(body);
     case OP_at:
         while (body->op == OP_gen) body = body->args[0];
         return is_checked(body);
@@ -106,6 +107,11 @@ static void forget_twice(const Slice *s, Parts *parts) {
         else add(parts, e);
     }
     vec_free(&all), vec_free(&known);
+}
+
+// That the size of an array is not negative.
+static void add_size(Ir *m, Parts *parts, const Node *e) {
+    if (e->fails) add(parts, ir_binder_plain(m, OP_gen, ir_index(m, "k", e->u.var->extent), ir_bool(m, true)));
 }
 
 // The body of a binder is evaluated for all values of its variable, if there are any.
@@ -208,8 +214,9 @@ static void add_parts(const Slice *s, Parts *parts, Node *e) {
     case OP_sum:
     case OP_argmin:
     case OP_argmax:
-        if (e->fails) add(parts, e);
-        else add_all(s, parts, e);
+        if (e->op == OP_gen && !m->debug_nan) add_size(m, parts, e);
+        else if (e->fails) add(parts, e);
+        add_all(s, parts, e);
         break;
     case OP_at: add_read(s, parts, e); break;
     case OP_final:

@@ -205,7 +205,7 @@ typedef struct Demands {
 
 static void demands(Reader *r, Demands *d) {
     do {
-        if (d->n == MAX_LIST) read_error(r, r->at, "too many demands");
+        if (d->n == MAX_LIST) read_error(r, r->at, "too many operands");
         d->of[d->n++] = read_typed_operand(r, KIND_BOOL, 0);
     } while (read_accept(r, ','));
 }

@@ -326,7 +326,7 @@ void lower_total_checks(Lower *l, Node *e);
 Node *lower_met(Lower *l, Node *e);
 // Has it been checked that cond holds?
 bool lower_is_checked(Lower *l, Node *cond);
-// The check of an assertion, a division, or index number dim of a read, whose operands are checked. (lower.c)
+// The check of an assertion, a division, or index number dim of a read, whose operands are checked; dim < 0: e is evaluated.
 void lower_check_self(Lower *l, Node *e, int dim);
 
 // ---- regions (region.c)

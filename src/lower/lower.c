@@ -37,19 +37,6 @@ static void check_divisor(Lower *l, Node *e, Node *by) {
     if (!lower_is_true(ok)) lower_check(l, lower_value(l, ok), FSM_ERROR_DIVIDE, "division by zero", e->span, 0, NULL);
 }
 
-// Evaluates e for the errors that it raises.
-static void demand_value(Lower *l, Node *e) {
-    Node *total = e->rank == 0 ? lower_total(l, e) : NULL;
-    if (e->rank) lower_array(l, e);
-    else if (total) lower_total_checks(l, e);
-    else lower_value(l, e);
-}
-
-static void demand_operands(Lower *l, const Node *e) {
-    for (int i = 0; i < e->nargs; i++) demand_value(l, e->args[i]);
-    l->demands = true;
-}
-
 Node *lower_met(Lower *l, Node *e) {
     for (; e->op == OP_assert && e->args[0]->op == OP_evaluated; e = e->args[1]) lower_value(l, e->args[0]);
     return e;
@@ -67,11 +54,15 @@ static void check_assert(Lower *l, Node *e, Node *cond) {
 }
 
 void lower_check_self(Lower *l, Node *e, int dim) {
+    if (dim < 0) {
+        if (e->rank) lower_array(l, e);
+        else lower_value(l, e);
+        return;
+    }
     Span before = lower_at(l, e);
     if (e->op == OP_at) check_index(l, e, lower_total(l, e->args[dim]), e->args[0]->shape[dim - 1]);
     if (e->op == OP_idiv || e->op == OP_irem) check_divisor(l, e, lower_total(l, e->args[1]));
     if (e->op == OP_assert) check_assert(l, e, lower_total(l, e->args[0]));
-    if (e->op == OP_evaluated) lower_value(l, e);
     l->span = before;
 }
 
@@ -209,7 +200,7 @@ static Temp emit_node(Lower *l, Node *e) {
     case OP_select: return emit_select(l, e->args[0], e->args[1], e->args[2]);
     case OP_bracket: return emit_select(l, e->args[0], e->args[1], ir_zero(l->ir, e->kind));
     case OP_assert: check_assert(l, e, e->args[0]); return lower_value(l, e->args[1]);
-    case OP_evaluated: demand_operands(l, e); return emit_lit(l, KIND_BOOL, 0, true);
+    case OP_evaluated: l->demands = true, lower_total_checks(l, e); return emit_lit(l, KIND_BOOL, 0, true);
     case OP_at: return emit_at(l, e);
     case OP_sum:
     case OP_argmin:
@@ -345,7 +336,6 @@ static void lower_outputs(Lower *l, const Func *f) {
     int n = 0;
     l->func = f;
     l->read = ARENA_ARRAY(l->arena, bool, f->noutputs + 1);
-    for (int i = f->noutputs; i < func_roots(f); i++) lower_value(l, f->outputs[i]);
     for (int i = 0; i < f->noutputs; i++) l->read[i] = is_read(l, f, i);
     for (int i = 0; i < f->noutputs; i++)
         if (l->read[i]) lower_array(l, f->outputs[i]);
@@ -353,6 +343,7 @@ static void lower_outputs(Lower *l, const Func *f) {
         if (!l->read[i] || lower_known_array(l, f->outputs[i]) != l->outputs[i])
             tasks[n++] = (Task){.kind = TASK_STORE, .buf = l->outputs[i], .e = f->outputs[i]};
     lower_tasks(l, n, tasks);
+    for (int i = f->noutputs; i < func_roots(f); i++) lower_value(l, f->outputs[i]); // what the results need is known now
 }
 
 static bool is_partial(const Func *f) {

@@ -57,7 +57,7 @@ typedef struct Check1 {
     Node *cond; // what must hold
     Node *when; // total
     Node *of;   // the read, division or assertion that needs it
-    int dim;    // of a read
+    int dim;    // of a read; -1: `of` is evaluated for its errors
     struct Check1 *next;
 } Check1;
 
@@ -99,13 +99,22 @@ static void add_own(Lower *l, CheckList *list, Node *e) {
     if (c.cond && e->op != OP_at) add_check(l, list, &c, NULL);
 }
 
+// Operands that cannot be taken apart are evaluated as they are.
+static void add_operands(Lower *l, CheckList *list, const Node *e) {
+    for (int i = 0; i < e->nargs; i++) {
+        Node *a = e->args[i];
+        if (!a->rank && lower_total(l, a)) add_all(l, list, a, NULL);
+        else add_check(l, list, &(Check1){.cond = a, .when = ir_bool(l->ir, true), .of = a, .dim = -1}, NULL);
+    }
+}
+
 static CheckList *checks_of(Lower *l, Node *e) {
     CheckList *list = map_get(&l->checks, e);
     Ir *m = l->ir;
     if (list) return list;
     list = ARENA_NEW(l->arena, CheckList);
-    if (e->op == OP_evaluated) { // as a whole
-        add_check(l, list, &(Check1){.cond = e, .when = ir_bool(m, true), .of = e}, NULL);
+    if (e->op == OP_evaluated) {
+        add_operands(l, list, e);
         map_put(&l->checks, e, list);
         return list;
     }
