@@ -483,7 +483,7 @@ typedef struct Func {
     int nparams;
     SigParam *params;
     int noutputs, ndemands;
-    Node **outputs; // and then the demands: Bools that are evaluated before the results for the errors that they raise
+    Node **outputs; // and then the demands: Bools that are evaluated for the errors that they raise
     const char **output_names; // or NULL entries
     SigType *result;
     int nchecks;
