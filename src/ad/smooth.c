@@ -371,7 +371,7 @@ Node *ad_stable(Ir *m, Node *e) { return changed(m, e, true); }
 
 static Node *undemanded(Ir *m, Node *e, void *data) {
     (void)m, (void)data;
-    return e->op == OP_assert && e->args[0]->op == OP_evaluated ? e->args[1] : e;
+    return ir_is_demand(e) ? e->args[1] : e;
 }
 
 Node *ad_undemanded(Ir *m, Node *e) { return e->partial ? ir_change(m, e, undemanded, NULL) : e; }

@@ -267,7 +267,7 @@ static void find_raises(Node *n, void *data) {
     r->bounds |= n->op == OP_at || n->op == OP_argmin || n->op == OP_argmax;
     r->divides |= n->op == OP_idiv || n->op == OP_irem;
     r->range |= n->op == OP_conv && n->kind == KIND_INT32;
-    if (n->op != OP_assert || n->args[0]->op == OP_evaluated) return;
+    if (n->op != OP_assert || ir_is_demand(n)) return;
     if (ir_assert_code(n) == FSM_ERROR_BOUNDS) r->bounds = true;
     if (ir_assert_code(n) != FSM_ERROR_ASSERT) return;
     const char *text = ir_assert_text(r->arena, n);

@@ -398,37 +398,50 @@ static Node *put_arguments(const Deriv *d, Node *e) {
     return d->el->active ? e : ir_expand(d->el->m, e);
 }
 
+// The body of the function, d->y, with placeholders for what it is differentiated by.
+static void body_of(Deriv *d, const Core *c, const OpenCustom *total) {
+    Elab *el = d->el;
+    c->vars[0]->value = placeholders(d, elab(el, c->args[0]), total);
+    Active active = {d->nx, d->x, el->active};
+    d->outer = el->deriv;
+    el->deriv = d;
+    el->active = &active;
+    int nargument = d->nx - total->n;
+    total_put(el, total, d->x + nargument);
+    d->y = elab(el, c->args[1]);
+    total_put(el, total, d->actual + nargument);
+    mark_moved(d, total);
+    el->deriv = d->outer;
+    el->active = active.outer;
+}
+
+// The derivative for the arguments, under the demand that the function's value be evaluated: where that has an error, the
+// derivative has it, too.
+static void put_derivative(const Deriv *d, Node *raises, Value v) {
+    Ir *m = d->el->m;
+    raises = put_arguments(d, raises);
+    for (int i = 0; i < v.n; i++) {
+        Node *e = put_arguments(d, v.leaf[i]);
+        ir_derived(m, e, raises);
+        v.leaf[i] = ir_demand(m, raises, e);
+    }
+}
+
 Value elab_ad(Elab *el, const Core *c) {
     Deriv d = {.el = el, .c = c};
     const OpenCustom *total = total_of(el, c);
-    c->vars[0]->value = placeholders(&d, elab(el, c->args[0]), total);
-    Active active = {d.nx, d.x, el->active};
-    d.outer = el->deriv;
-    el->deriv = &d;
-    el->active = &active;
-    int nargument = d.nx - total->n;
-    total_put(el, total, d.x + nargument);
-    d.y = elab(el, c->args[1]);
-    total_put(el, total, d.actual + nargument);
-    mark_moved(&d, total);
-    el->deriv = d.outer;
-    el->active = active.outer;
-    Node *raises = ir_evaluated(el->m, d.y.n, d.y.leaf); // where the function has an error, so has the derivative
+    body_of(&d, c, total);
+    Node *raises = ir_evaluated(el->m, d.y.n, d.y.leaf);
     for (int i = 0; i < d.y.n && !el->m->raw; i++) d.y.leaf[i] = ir_change(el->m, d.y.leaf[i], chosen, &d);
     for (int i = 0; i < d.y.n && !el->m->strict && !el->m->raw; i++) d.y.leaf[i] = ad_stable(el->m, d.y.leaf[i]);
     d.y_float = elab_float_leaves(el, d.y, &d.ny);
     elab_at(el, c);
     bool by_result = c->ad == AD_VJP || c->ad == AD_VJP2;
-    Value direction = elab_direction(el, c, by_result ? d.ny : nargument, by_result ? d.y_float : d.x);
+    Value direction = elab_direction(el, c, by_result ? d.ny : d.nx - total->n, by_result ? d.y_float : d.x);
     direction = with_captured(el, direction, total);
     if (el->failed || too_deep(el, c)) return value_dummy(el, c->type);
     Value v = build(&d, direction);
-    raises = put_arguments(&d, raises);
-    for (int i = 0; i < v.n; i++) {
-        Node *e = put_arguments(&d, v.leaf[i]);
-        ir_derived(el->m, e, raises);
-        v.leaf[i] = ir_demand(el->m, raises, e);
-    }
+    put_derivative(&d, raises, v);
     if (!el->failed) check_kinds(el, c, v);
     return v;
 }

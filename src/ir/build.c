@@ -188,7 +188,7 @@ static Node *int_arith(Ir *m, Op op, Node *a, Node *b) {
 //     assert (evaluated y) "" (build n (fun i -> p[i] - g[i]))
 
 static bool demands(const Ir *m, const Node *e) {
-    return !m->raw && e->op == OP_assert && e->args[0]->op == OP_evaluated;
+    return !m->raw && ir_is_demand(e);
 }
 
 // e under this demand and another.

@@ -25,11 +25,17 @@ typedef VEC(Node *) Parts;
 
 static bool is_checked(const Node *e) { return e->op == OP_evaluated || (e->op == OP_lit && e->kind == KIND_BOOL); }
 
+// Is e the number that a sum of checks adds up: a check, perhaps under brackets?
+static bool is_counted(const Node *e) {
+    while (e->op == OP_bracket) e = e->args[1];
+    return e->op == OP_conv && is_checked(e->args[0]);
+}
+
 // Is e a check that has been made before? It stays as it is.
 static bool is_check(const Node *e) {
     const Node *body = e->nargs ? e->args[0] : e;
     switch (e->op) {
-    case OP_sum: return body->op == OP_conv && is_checked(body->args[0]);
+    case OP_sum: return is_counted(body);
     case OP_gen: return is_checked(body);
     case OP_at:
         while (body->op == OP_gen) body = body->args[0];
@@ -114,6 +120,74 @@ static void add_size(Ir *m, Parts *parts, const Node *e) {
     if (e->fails) add(parts, ir_binder_plain(m, OP_gen, ir_index(m, "k", e->u.var->extent), ir_bool(m, true)));
 }
 
+// What c, which is evaluated under a condition, is as a number to be added up. Rules of brackets then narrow the sum.
+static Node *counted(Ir *m, Node *c) {
+    if (c->op == OP_evaluated && c->nargs == 1 && c->args[0]->op == OP_select) c = c->args[0];
+    if (c->op != OP_select || (c->args[1]->partial && c->args[2]->partial))
+        return ir_conv(m, KIND_INT, check_all(m, &(Parts){.data = &c, .len = 1}));
+    bool first = c->args[1]->partial;
+    return ir_bracket(m, first ? c->args[0] : ir_not(m, c->args[0]), counted(m, c->args[first ? 1 : 2]));
+}
+
+// The choice that a number to be added up stands for.
+static Node *uncounted(Ir *m, Node *e) {
+    if (e->op == OP_bracket) return ir_select(m, e->args[0], uncounted(m, e->args[1]), ir_bool(m, true));
+    return e->args[0];
+}
+
+static Node *narrow(Ir *m, Parts *parts, Var *v, Node *check);
+
+// A check that is a choice: where rules of brackets find for which v its condition holds, only these are visited.
+static Node *narrow_choice(Ir *m, Parts *parts, Var *v, Node *check) {
+    if (!node_has_var(check->args[0], v)) return check;
+    Node *sum = ir_sum(m, v, counted(m, check));
+    bool narrower = sum->op == OP_sum ? sum->u.var->extent != v->extent && is_counted(sum->args[0]) : is_counted(sum);
+    if (narrower) add(parts, sum->op == OP_sum ? sum : uncounted(m, sum));
+    return narrower ? NULL : check;
+}
+
+// A check of all values of another variable, which are visited before those of v if that leaves fewer of v.
+static Node *narrow_sum(Ir *m, Parts *parts, Var *v, Node *check) {
+    Var *outer = check->u.var;
+    if (outer->extent->partial || node_has_var(outer->extent, v) || !is_counted(check->args[0])) return check;
+    Parts few = {0}, rest = {0};
+    Node *each = uncounted(m, check->args[0]);
+    int n = each->op == OP_evaluated ? each->nargs : 1;
+    for (int i = 0; i < n; i++) add(&rest, narrow(m, &few, v, each->op == OP_evaluated ? each->args[i] : each));
+    for (int i = 0; i < few.len; i++) add(parts, ir_sum(m, outer, counted(m, few.data[i])));
+    Node *left = few.len ? check_all(m, &rest) : NULL;
+    Node *r = left ? ir_sum(m, outer, ir_conv(m, KIND_INT, left)) : few.len ? NULL : check;
+    vec_free(&few), vec_free(&rest);
+    return r;
+}
+
+// Each element of an array of checks, or, if indices are variables and v, the innermost, goes over all of its places, what is
+// checked of that element: loops around it visit none twice.
+static Node *element_of_all(Ir *m, const Var *v, Node *read) {
+    Node *e = read->args[0], *last = read->args[read->nargs - 1];
+    bool all = last->op == OP_var && last->u.var == v && v->extent == read->args[0]->shape[read->nargs - 2];
+    for (int k = 1; k < read->nargs; k++) all &= read->args[k]->op == OP_var;
+    for (int k = 1; k < read->nargs && all && e->op == OP_gen; k++) e = ir_subst1(m, e->args[0], ir_var(e->u.var), read->args[k]);
+    return all && is_checked(e) ? e : read;
+}
+
+// What is checked for all values of v: what rules leave of it where they find the few values that matter is a part. The
+// result is what else is to be checked, if anything.
+//
+//     sum t < 4*p, sum o < p: if t = 4*o + 1 then evaluated k[o] else true   is   sum o < p: evaluated k[o]
+static Node *narrow(Ir *m, Parts *parts, Var *v, Node *check) {
+    if (!node_has_var(check, v)) return check;
+    if (check->op == OP_select) return narrow_choice(m, parts, v, check);
+    if (check->op == OP_sum) return narrow_sum(m, parts, v, check);
+    Node *e = check->op == OP_at ? element_of_all(m, v, check) : check;
+    if (e->op != OP_evaluated) return check;
+    Parts rest = {0};
+    for (int i = 0; i < e->nargs; i++) add(&rest, narrow(m, parts, v, e->args[i]));
+    Node *r = check_all(m, &rest);
+    vec_free(&rest);
+    return r;
+}
+
 // The body of a binder is evaluated for all values of its variable, if there are any.
 static void add_all(const Slice *s, Parts *parts, const Node *e) {
     Ir *m = s->m;
@@ -123,8 +197,11 @@ static void add_all(const Slice *s, Parts *parts, const Node *e) {
     Node *each = take(m, check_of(s, e->args[0]), parts, 1, &v, &once);
     Node *one = check_all(m, &once);
     if (one) add(parts, ir_select(m, ir_lt(m, ir_int(m, 0), v->extent), one, ir_bool(m, true)));
-    if (each) add(parts, ir_sum(m, v, ir_conv(m, KIND_INT, each)));
-    vec_free(&once);
+    Parts all = {0};
+    for (int i = 0; each && i < each->nargs; i++) add(&all, narrow(m, parts, v, each->args[i]));
+    Node *rest = check_all(m, &all);
+    if (rest) add(parts, ir_sum(m, v, ir_conv(m, KIND_INT, rest)));
+    vec_free(&all), vec_free(&once);
 }
 
 // The index of an extreme element is out of range where there is no element.
@@ -148,15 +225,14 @@ static void add_bounds(Ir *m, Parts *parts, const Node *e) {
     }
 }
 
-// Is what e reads the extreme element of the array, which has been found by evaluating all of them?
-static bool is_extreme(const Node *e) {
-    const Node *arg = e->args[1], *of = arg->nargs ? arg->args[0] : arg;
-    if (e->nargs != 2 || (arg->op != OP_argmin && arg->op != OP_argmax)) return false;
-    if (of->op != OP_at || of->nargs != 2 || of->args[0] != e->args[0]) return false;
-    return of->args[1]->op == OP_var && of->args[1]->u.var == arg->u.var;
+// Is all of the check among the parts?
+static bool covered(const Parts *parts, const Node *check) {
+    bool all = check != NULL;
+    for (int i = 0; all && i < check->nargs; i++) all = has(parts, check->args[i]);
+    return all;
 }
 
-// What reading an array checks: its index, and the element.
+// What reading an array checks: its index, and the element, unless all elements have been checked: as for `a[argmin a]`.
 static void add_read(const Slice *s, Parts *parts, Node *e) {
     Ir *m = s->m;
     Node *a = e->args[0], *body = a, *each = NULL;
@@ -170,7 +246,7 @@ static void add_read(const Slice *s, Parts *parts, Node *e) {
     }
     for (int k = 1; k < e->nargs; k++) add(parts, check_of(s, e->args[k]));
     if (derived) add(parts, check_of(s, a));
-    else if (a->partial && !is_extreme(e)) each = take(m, check_of(s, body), parts, v.len, v.data, parts);
+    else if (a->partial && !covered(parts, check_of(s, a))) each = take(m, check_of(s, body), parts, v.len, v.data, parts);
     for (int k = a->rank; each && k-- > 0;) each = ir_gen(m, v.data[k], each);
     if (each) add(parts, ir_at(m, each, e->nargs - 1, e->args + 1));
     else add_bounds(m, parts, e);
@@ -206,7 +282,7 @@ static void add_parts(const Slice *s, Parts *parts, Node *e) {
         break;
     case OP_assert:
         add(parts, check_of(s, e->args[0]));
-        if (e->args[0]->op != OP_evaluated)
+        if (!ir_is_demand(e))
             add(parts, ir_assert_values(m, e->args[0], e->u.text, ir_bool(m, true), e->nargs - 2, e->args + 2));
         add(parts, check_of(s, e->args[1]));
         break;

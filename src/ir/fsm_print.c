@@ -829,7 +829,7 @@ void fsm_print_externs(Str *out, int n, Func *const *f) {
     vec_free(&x.seen);
 }
 
-// F̃ writes what the function demands before the first result.
+// F̃ has no demands beside results: each result stands under what the function demands.
 static Node *demanded(const Func *f, Node *e) {
     for (int i = f->noutputs; i < func_roots(f); i++) e = ir_demand(f->ir, f->outputs[i], e);
     return e;

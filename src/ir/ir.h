@@ -326,6 +326,7 @@ Node *ir_evaluated(Ir *m, int n, Node *const *e);
 void ir_derived(Ir *m, Node *e, Node *check);
 // e, of any rank, once `check`, a value of ir_evaluated, has been evaluated.
 Node *ir_demand(Ir *m, Node *check, Node *e);
+static inline bool ir_is_demand(const Node *e) { return e->op == OP_assert && e->args[0]->op == OP_evaluated; }
 int ir_assert_code(const Node *e);                                 // the FSM_ERROR_ of an assertion that does not hold
 extern const char ir_tape_text[]; // of the error that a trace needs more than its limit; values: its bytes, the limit
 // The same with n Int values, the operands after the second: each " = %d" of the text shows the next of them.

@@ -223,7 +223,7 @@ static void check_node(const Verifier *v, const Node *e) {
         REQUIRE(e->nargs >= 2 && e->args[0]->kind == KIND_BOOL && e->args[0]->rank == 0, "the condition is not a Bool");
         REQUIRE(e->rank == e->args[1]->rank && e->args[1]->kind == e->kind,
                 "an operand has another type than the result");
-        REQUIRE(e->rank == 0 || e->args[0]->op == OP_evaluated, "an assertion of an array that is no demand");
+        REQUIRE(e->rank == 0 || ir_is_demand(e), "an assertion of an array that is no demand");
         for (int k = 2; k < e->nargs; k++)
             REQUIRE(e->args[k]->kind == KIND_INT && e->args[k]->rank == 0, "a value of an assertion is not an Int");
         REQUIRE(e->u.text && e->partial, "an assertion has no text or is not partial");

@@ -38,12 +38,12 @@ static void check_divisor(Lower *l, Node *e, Node *by) {
 }
 
 Node *lower_met(Lower *l, Node *e) {
-    for (; e->op == OP_assert && e->args[0]->op == OP_evaluated; e = e->args[1]) lower_value(l, e->args[0]);
+    for (; ir_is_demand(e); e = e->args[1]) lower_value(l, e->args[0]);
     return e;
 }
 
 static void check_assert(Lower *l, Node *e, Node *cond) {
-    if (e->args[0]->op == OP_evaluated) {
+    if (ir_is_demand(e)) {
         lower_value(l, e->args[0]);
         return;
     }

@@ -95,7 +95,7 @@ static void add_own(Lower *l, CheckList *list, Node *e) {
             add_check(l, list, &c, NULL);
         }
     if (e->op == OP_idiv || e->op == OP_irem) c.cond = ir_ne(m, lower_total(l, e->args[1]), ir_int(m, 0));
-    if (e->op == OP_assert && e->args[0]->op != OP_evaluated) c.cond = e; // its text counts, too
+    if (e->op == OP_assert && !ir_is_demand(e)) c.cond = e; // its text counts, too
     if (c.cond && e->op != OP_at) add_check(l, list, &c, NULL);
 }
 

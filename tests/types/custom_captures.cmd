@@ -1,2 +1,4 @@
-for entry in 'same x=0.7' 'nested s=1.3' 'differences s=1.3' 'bound s=2' 'helped s=2' 'counts s=1.5' 'modes x=3' 'clip x=2'; do echo "$entry"; for how in --interp --exec '' --fp=fast; do fsmc run $how custom_captures.fsm $entry; done; done
-for entry in 'roots s=1.3' 'jacobians p=[0.3,0.7] s=1.3' 'gradients x=0.7' 'inRule s=1.3'; do echo "$entry"; for how in --interp -O0; do fsmc run $how custom_captures.fsm $entry; done; done
+for how in --interp --exec '' --fp=fast; do fsmc run $how custom_captures.fsm compiled x=0.7 s=1.3 t=2 u=1.5 v=3; done
+for entry in 'interpreted p=[0.3,0.7] s=1.3' 'gradients x=0.7' 'inRule s=1.3'; do
+  for how in --interp -O0; do fsmc run $how custom_captures.fsm $entry; done
+done
