@@ -58,6 +58,10 @@ Node *ad_next_operand(const AdNode *a, int *k);
 Node *ad_undemanded(Ir *m, Node *e);
 // The y's without demands and in forms without kinks: what is differentiated. (smooth.c)
 Node **ad_smooth_all(Ir *m, int n, Node *const *y);
+// The logarithm e of a sum of exponentials, or the quotient e by one, such that it does not overflow where these do; e
+// itself where there is no such sum. (shift.c)
+Node *ad_shifted_log(Ir *m, Node *e);
+Node *ad_shifted_quotient(Ir *m, Node *e);
 // The y's with closed forms instead of loops. (elevate.c)
 Node **ad_elevate(Ir *m, int n, Node *const *y);
 // The entry of e, or NULL if it is not part of the graph.

@@ -11,6 +11,8 @@
 #include "ad/graph.h"
 #include "ir/rule.h"
 
+#include <math.h>
+
 enum { MOST = 16 }; // terms of a sum, or factors of a product, that are looked at
 
 // A term or factor: c * e, or e.
@@ -103,12 +105,45 @@ static Node *of_power(Ir *m, Node *e) {
     return square ? power(m, square, (int64_t)k / 2) : e;
 }
 
+// x if e is x * x; c * y * y is one, too, as the rules write it, and so are the squares of products.
+static Node *root_of_square(Ir *m, Node *e) {
+    double c = 1;
+    Parts p = {0};
+    Node *r = NULL, *core = coefficient(e, &c);
+    if (c <= 0 || !add_factors(core, &p)) return NULL;
+    for (int i = 0; i < p.n; i++) {
+        Node *x = p.part[i].e;
+        int64_t power_of = 0;
+        int k = i + 1;
+        if (x->op == OP_powi && ir_is_int_lit(x->args[1], &power_of) && power_of > 0 && power_of % 2 == 0)
+            x = power(m, x->args[0], power_of / 2);
+        else {
+            while (k < p.n && p.part[k].e != x) k++;
+            if (k == p.n) return NULL;
+            p.part[k] = p.part[--p.n];
+        }
+        r = r ? ir_mul(m, r, x) : x;
+    }
+    return c == 1 ? r : ir_mul(m, ir_real(m, e->kind, sqrt(c)), r);
+}
+
+// The length of a vector in the plane, whose square may overflow, or be 0, where it does not.
+static Node *of_length(Ir *m, Node *e) {
+    const Node *sum = e->args[0];
+    Node *a = sum->op == OP_add ? root_of_square(m, sum->args[0]) : NULL;
+    Node *b = a ? root_of_square(m, sum->args[1]) : NULL;
+    return b ? ir_op(m, OP_hypot, a, b) : e;
+}
+
 // sqrt (x * x) is abs x, and of a fourth power there is no kink.
 static Node *of_root(Ir *m, Node *e) {
     const Node *x = e->args[0];
     int64_t k;
     if (x->op == OP_mul && x->args[0] == x->args[1]) return ir_abs(m, x->args[0]);
-    if (x->op != OP_powi || !ir_is_int_lit(x->args[1], &k) || k < 2 || k % 2 || k > 64) return e;
+    if (x->op != OP_powi || !ir_is_int_lit(x->args[1], &k) || k < 2 || k % 2 || k > 64) {
+        Node *r = root_of_square(m, e->args[0]);
+        return r ? ir_abs(m, r) : e;
+    }
     return k % 4 == 0 ? power(m, x->args[0], k / 2) : power(m, ir_abs(m, x->args[0]), k / 2);
 }
 
@@ -149,10 +184,11 @@ static Node *of_quotient(Ir *m, Node *e, bool value) {
     if (x && exponent(a) == x) return ir_sigmoid(m, x);
     if (x && value) return e;
     if (x) return ir_is_lit(a, 1) ? ir_sigmoid(m, ir_neg(m, x)) : ir_mul(m, a, ir_sigmoid(m, ir_neg(m, x)));
-    if (!two_exponentials(b, OP_add, &x, &y)) return e;
+    if (!two_exponentials(b, OP_add, &x, &y)) return ad_shifted_quotient(m, e);
     if (exponent(a) == x) return ir_sigmoid(m, ir_sub(m, x, y));
     if (exponent(a) == y) return ir_sigmoid(m, ir_sub(m, y, x));
-    if (!two_exponentials(a, OP_sub, &z, &w) || !((z == x && w == y) || (z == y && w == x))) return e;
+    if (!two_exponentials(a, OP_sub, &z, &w) || !((z == x && w == y) || (z == y && w == x)))
+        return ad_shifted_quotient(m, e);
     return ir_tanh(m, ir_mul(m, ir_real(m, e->kind, 0.5), ir_sub(m, z, w)));
 }
 
@@ -164,7 +200,7 @@ static Node *of_log(Ir *m, Node *e) {
     if (s) return ir_neg(m, ir_softplus(m, ir_neg(m, s)));
     if (a->op == OP_sub && ir_is_lit(a->args[0], 1) && exponent(a->args[1]))
         return ir_log1mexp(m, exponent(a->args[1]));
-    if (c <= 0 || !two_exponentials(core, OP_add, &x, &y)) return e;
+    if (c <= 0 || !two_exponentials(core, OP_add, &x, &y)) return ad_shifted_log(m, e);
     Node *sum = ir_logaddexp(m, x, y);
     return c == 1 ? sum : ir_add(m, ir_log(m, ir_real(m, e->kind, c)), sum);
 }
@@ -312,6 +348,7 @@ static Form form_of_value(Ir *m, Node *e) {
     case OP_div: return (Form){of_quotient(m, e, true), RULE_stable_quotient};
     case OP_log: return (Form){of_log(m, e), RULE_stable_log};
     case OP_log1p: return (Form){of_log1p(m, e), RULE_stable_log};
+    case OP_sqrt: return (Form){e->args[0]->op == OP_add ? of_length(m, e) : of_root(m, e), RULE_stable_length};
     default: return (Form){.e = e};
     }
 }
@@ -328,7 +365,9 @@ static Form form_of(Ir *m, Node *e) {
     case OP_mul: return (Form){of_product(m, e), RULE_smooth_product};
     case OP_pow:
     case OP_powi: return (Form){of_power(m, e), RULE_smooth_power};
-    case OP_sqrt: return (Form){of_root(m, e), RULE_smooth_size};
+    case OP_sqrt:
+        if (e->args[0]->op == OP_add) return (Form){of_length(m, e), RULE_smooth_length};
+        return (Form){of_root(m, e), RULE_smooth_size};
     case OP_cos:
     case OP_cosh: return (Form){of_even(m, e), RULE_smooth_size};
     case OP_abs: return (Form){not_negative(e->args[0], MOST) ? e->args[0] : e, RULE_smooth_size};

@@ -16,5 +16,5 @@ calls --interp | short | tee "$FSMC_TEST_TMP/want"
 for how in -O0 -O2 --fp=precise '-O3 --fp=fast' '--exec --lanes=8' '-O1 --fuel=0'; do
     calls $how | short | diff "$FSMC_TEST_TMP/want" - >"$FSMC_TEST_TMP/diff" || { echo "$how:"; cat "$FSMC_TEST_TMP/diff"; }
 done
-for how in --interp -O2 --fp=fast; do for x in 0 800; do fsmc run $how smooth.fsm values x=$x | short; done; done
+for how in --interp -O2 --fp=fast; do for x in 0 800 1e200; do fsmc run $how smooth.fsm values x=$x | short; done; done
 for how in --interp -O2 --exec; do fsmc run $how smooth.fsm nowhere x=-1; done # --fp=fast has sqrt x * sqrt x = x

@@ -1,0 +1,110 @@
+// Sums of exponentials, however they are nested, with their greatest exponent taken out: where exp overflows, or where all
+// of them are 0, a logarithm or a quotient of the sums need not.
+//
+//     log (sum n (fun i -> exp v[i]))  is  m + log (sum n (fun i -> exp (v[i] - m)))   with m = stopGradient (maximum v)
+//
+// m is only a shift, and carries no derivative. A program that shifts for itself keeps its own shift: what is subtracted in
+// an exponent is the same for all terms. Infinities that are the same differ by 0, as in the prelude's logSumExp.
+#include "ad/graph.h"
+
+#include <math.h>
+
+enum { DEPTH = 8 }; // of sums, terms and factors that are looked through
+
+// Is the exponent u of a term in the sums over `v` less something that is the same for all terms?
+static bool is_shifted(const Node *u, int n, Var *const *v) {
+    if (n == 0 || (u->op != OP_sub && u->op != OP_difference)) return false;
+    bool varies = false;
+    for (int i = 0; i < n; i++) varies |= node_has_var(u->args[1], v[i]);
+    return !varies;
+}
+
+static bool is_positive(const Node *e) { return e->op == OP_lit && e->u.real > 0; }
+
+static Node *largest(Ir *m, Var *v, Node *u) {
+    Node *at = ir_subst1(m, u, ir_var(v), ir_argmax(m, v, u));
+    return ir_select(m, ir_lt(m, ir_int(m, 0), v->extent), at, ir_real(m, u->kind, -INFINITY));
+}
+
+// The greatest exponent of e, a sum of exponentials in the sums over the n variables, which has no terms that are not
+// positive; NULL if e is no such sum, or has been shifted.
+static Node *greatest(Ir *m, Node *e, int n, Var **v) {
+    Node *a, *b;
+    if (n == DEPTH) return NULL;
+    switch (e->op) {
+    case OP_exp: return is_shifted(e->args[0], n, v) ? NULL : e->args[0];
+    case OP_sum:
+        v[n] = e->u.var;
+        a = greatest(m, e->args[0], n + 1, v);
+        return a ? largest(m, e->u.var, a) : NULL;
+    case OP_lit: return is_positive(e) ? ir_real(m, e->kind, log(e->u.real)) : NULL;
+    case OP_add:
+        a = greatest(m, e->args[0], n, v), b = a ? greatest(m, e->args[1], n, v) : NULL;
+        return b ? ir_max(m, a, b) : NULL;
+    case OP_mul:
+        if (is_positive(e->args[0])) return greatest(m, e->args[1], n, v);
+        return is_positive(e->args[1]) ? greatest(m, e->args[0], n, v) : NULL;
+    case OP_div: return is_positive(e->args[1]) ? greatest(m, e->args[0], n, v) : NULL;
+    case OP_bracket:
+        a = greatest(m, e->args[1], n, v);
+        return a ? ir_select(m, e->args[0], a, ir_real(m, e->kind, -INFINITY)) : NULL;
+    default: return NULL;
+    }
+}
+
+// e / exp s, where each term of e has an exponential as a factor; NULL if one has not.
+static Node *divided(Ir *m, Node *e, Node *s, int fuel) {
+    Node *a = NULL, *b = NULL;
+    if (fuel == 0) return NULL;
+    switch (e->op) {
+    case OP_exp: return ir_exp(m, ir_difference(m, e->args[0], s));
+    case OP_lit: return ir_mul(m, e, ir_exp(m, ir_neg(m, s)));
+    case OP_sum:
+        a = divided(m, e->args[0], s, fuel - 1);
+        return a ? ir_sum(m, e->u.var, a) : NULL;
+    case OP_neg:
+        a = divided(m, e->args[0], s, fuel - 1);
+        return a ? ir_neg(m, a) : NULL;
+    case OP_add:
+    case OP_sub:
+        a = divided(m, e->args[0], s, fuel - 1), b = a ? divided(m, e->args[1], s, fuel - 1) : NULL;
+        return b ? ir_op(m, e->op, a, b) : NULL;
+    case OP_mul:
+        for (int k = 0; k < 2 && !a; k++) {
+            bool factor = e->args[k]->op != OP_lit;
+            if (factor && (a = divided(m, e->args[k], s, fuel - 1))) return ir_mul(m, a, e->args[1 - k]);
+        }
+        return NULL;
+    case OP_div:
+        a = divided(m, e->args[0], s, fuel - 1);
+        return a ? ir_div(m, a, e->args[1]) : NULL;
+    case OP_bracket:
+        a = divided(m, e->args[1], s, fuel - 1);
+        return a ? ir_bracket(m, e->args[0], a) : NULL;
+    default: return NULL;
+    }
+}
+
+// Is e c times a sum of several terms?
+static bool is_sum(const Node *e) {
+    while (e->op == OP_mul || e->op == OP_div) e = e->args[e->op == OP_mul && e->args[0]->op == OP_lit ? 1 : 0];
+    return e->op == OP_sum || e->op == OP_add;
+}
+
+// What e, a sum of exponentials, is to be shifted by; NULL if it is none, is one exponential, or needs none.
+static Node *shift_of(Ir *m, Node *e) {
+    Var *v[DEPTH];
+    Node *s = is_sum(e) ? greatest(m, e, 0, v) : NULL;
+    return s ? ir_stop(m, s) : NULL;
+}
+
+Node *ad_shifted_log(Ir *m, Node *e) {
+    Node *s = shift_of(m, e->args[0]), *rest = s ? divided(m, e->args[0], s, DEPTH) : NULL;
+    return rest ? ir_add(m, s, ir_log(m, rest)) : e;
+}
+
+Node *ad_shifted_quotient(Ir *m, Node *e) {
+    Node *s = shift_of(m, e->args[1]), *a = s ? divided(m, e->args[0], s, DEPTH) : NULL;
+    Node *b = a ? divided(m, e->args[1], s, DEPTH) : NULL;
+    return b ? ir_div(m, a, b) : e;
+}
