@@ -49,8 +49,8 @@ make_scratch() {
 make() { timeout 300 ninja -C "$scratch/build" "$@"; }
 
 # The tests, the quickest first; each true if it passes.
-limited() { (ulimit -v 6000000; ulimit -t "$1"; shift; FSMC_ROOT="$scratch/src" FSMC_TEST_TIMEOUT=600 timeout 600 "$@") >"$scratch/last" 2>&1; }
-programs() { limited 120 "$scratch/build/tests/ad_programs" -x "$@"; }
+limited() { (ulimit -v 6000000; ulimit -t "$1"; shift; FSMC_ROOT="$scratch/src" FSMC_TEST_TIMEOUT=600 timeout 2400 "$@") >"$scratch/last" 2>&1; }
+programs() { limited 400 "$scratch/build/tests/ad_programs" -x "$@"; }
 table() {
     limited 60 "$scratch/build/tests/special_values" --table &&
         cmp "$scratch/last" "$root/tests/language/special_values.out"
