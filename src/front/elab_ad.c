@@ -293,6 +293,59 @@ void elab_warn_cut(Elab *el, const Core *c, Node *a, const char *name) {
             }
 }
 
+// The name of a function that has a kink where its result, or the difference of its arguments, is 0; NULL: it has none, or
+// e is never there.
+static const char *kink_of(const Node *e) {
+    Range r = e->nargs == 2 && kind_is_float(e->kind) ? ir_range(e->args[1]) : (Range){0, 0};
+    switch (e->op) {
+    case OP_abs: return ir_range(e).low > 0 ? NULL : "abs";
+    case OP_sqrt: return ir_range(e).low > 0 ? NULL : "sqrt";
+    case OP_cbrt: return ir_range(e).low > 0 ? NULL : "cbrt";
+    case OP_hypot: return ir_range(e).low > 0 ? NULL : "hypot";
+    case OP_max:
+    case OP_evenmax:
+    case OP_latermax: return ir_range(e->args[0]).low > r.high ? NULL : "max";
+    case OP_min:
+    case OP_evenmin:
+    case OP_latermin: return ir_range(e->args[0]).high < r.low ? NULL : "min";
+    default: return NULL;
+    }
+}
+
+// Does e, a part of the function of d or of what a loop in it repeats, vary with what is differentiated by: in d, if that
+// takes two derivatives at once; else in d and a derivative of that?
+static bool varies_twice(const Deriv *d, Node *e) {
+    bool twice = d->c->ad == AD_HESSIAN || d->c->ad == AD_HVP, in_loop = false;
+    for (int k = 0; k < e->fv->n; k++) in_loop |= e->fv->v[k]->is_state;
+    for (int i = 0; i < d->nx; i++) {
+        if (!in_loop && !varies(e, d->x[i])) continue;
+        for (const Deriv *o = d->outer; o && !twice; o = o->outer)
+            for (int k = 0; k < o->nx && !twice; k++) twice = varies(e, o->x[k]) || varies(d->actual[i], o->x[k]);
+        if (twice) return true;
+    }
+    return false;
+}
+
+static void warn_kink(Node *e, void *data) {
+    const Deriv *d = data;
+    const Unit *u = d->el->unit;
+    const char *name = kind_is_float(e->kind) ? kink_of(e) : NULL;
+    if (!name || !varies_twice(d, e)) return;
+    diag_warning(u->diag, WARN_KINK, e->span.src ? e->span : d->c->span,
+                 "`%s` has a kink, and is differentiated twice: a second derivative there may be wrong", name);
+    note_derivative(d);
+}
+
+// Names what has a kink in the function, once what is smooth as a whole has its form, and is differentiated twice.
+static void warn_kinks(Deriv *d) {
+    Elab *el = d->el;
+    if (!diag_warns(el->unit->diag, WARN_KINK)) return;
+    for (int k = 0; k < d->y.n; k++) {
+        Node *y = ad_smooth(el->m, d->y.leaf[k]);
+        ir_walk(1, &y, warn_kink, d);
+    }
+}
+
 static void mark(Core *c, bool stopped);
 
 static void mark_spec(const SizeSpec *s, bool stopped) {
@@ -431,6 +484,7 @@ Value elab_ad(Elab *el, const Core *c) {
     Deriv d = {.el = el, .c = c};
     const OpenCustom *total = total_of(el, c);
     body_of(&d, c, total);
+    warn_kinks(&d);
     Node *raises = ir_evaluated(el->m, d.y.n, d.y.leaf);
     for (int i = 0; i < d.y.n && !el->m->raw; i++) d.y.leaf[i] = ir_change(el->m, d.y.leaf[i], chosen, &d);
     for (int i = 0; i < d.y.n && !el->m->strict && !el->m->raw; i++) d.y.leaf[i] = ad_stable(el->m, d.y.leaf[i]);

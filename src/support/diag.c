@@ -156,6 +156,8 @@ void diag_each(const Diag *d, void (*visit)(DiagLevel level, Span at, const char
 
 void diag_set_limit(Diag *d, int errors) { d->limit = errors; }
 
+bool diag_warns(const Diag *d, Warning w) { return d->on[w]; }
+
 void diag_set_warning(Diag *d, Warning w, bool on, bool as_error) {
     d->on[w] = on;
     d->as_error[w] = as_error;

@@ -60,6 +60,7 @@ void diag_note(Diag *d, Span at, const char *fmt, ...) __attribute__((format(pri
 int diag_errors(const Diag *d);
 int diag_warnings(const Diag *d);
 void diag_set_limit(Diag *d, int errors);
+bool diag_warns(const Diag *d, Warning w); // is it on?
 void diag_set_warning(Diag *d, Warning w, bool on, bool as_error);
 // Calls visit for every message that is kept, in order of report.
 void diag_each(const Diag *d, void (*visit)(DiagLevel level, Span at, const char *text, void *data), void *data);
