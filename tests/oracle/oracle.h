@@ -66,6 +66,9 @@ typedef struct OracleCost {
 } OracleCost;
 
 void oracle_options_init(OracleOptions *o);
+// The levels of x86-64 above the first that this processor has, the lowest first: names for OracleOptions.cpu. Returns how many.
+enum { ORACLE_CPUS = 3 };
+int oracle_cpus(const char **cpu);
 // Reads lines `// oracle: WORD VALUE…` from a source: `sizes 1 2 5`, `range LOW HIGH`, `ints LOW HIGH`, `trials N`,
 // `counts LOW HIGH` (ints where costs are compared), `seed N`, `groups N`, `levels 0123` (digits of -O), `kinks` (no differences),
 // `eager`, `precise`, `fast`, `ties`, `tape N`, `tolerance X`, `identity X`, `cost N`. False if one is not understood.
