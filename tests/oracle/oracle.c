@@ -847,6 +847,7 @@ static bool read_line(OracleOptions *o, const char *line) {
     if (!strcmp(word, "eager")) return o->eager_states = true;
     if (!strcmp(word, "cost")) return sscanf(line, "%d", &o->cost_bound) == 1;
     if (!strcmp(word, "precise")) return o->precise = true;
+    if (!strcmp(word, "host")) return o->host = true;
     if (!strcmp(word, "fast")) return o->fast = true;
     if (!strcmp(word, "ties")) return o->ties = !(o->differences = false);
     if (!strcmp(word, "kinks")) return !(o->differences = false);
