@@ -11,6 +11,12 @@ typedef enum CpuFp {
     CPU_FP_FAST      // any algebraic rule of the reals; NaN and infinity are still honoured
 } CpuFp;
 
+// A function of the run-time library.
+typedef struct CpuSymbol {
+    const char *name;
+    uintptr_t address;
+} CpuSymbol;
+
 typedef struct CpuOptions {
     int level;       // of optimisation, 0 … 3
     const char *cpu; // NULL or "native": this machine; "baseline": any machine of its architecture; or a name LLVM knows
@@ -22,6 +28,7 @@ typedef struct CpuOptions {
     int lanes;        // of loops that may have some: 2, 4 or 8; 0: none; -1: as many as the processor's vectors hold
     int threads;      // of calls whose context does not say how many; 0: one for each processor
     int64_t cache;    // bytes that a processor has for itself
+    const CpuSymbol *instead; // what cpu_jit takes instead of functions of these names, up to one of none; NULL: nothing
 } CpuOptions;
 
 // How many registers for vectors a processor (CpuOptions.cpu) has.

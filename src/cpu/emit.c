@@ -3,6 +3,7 @@
 #include "cpu/body.h"
 
 #include "fsmc/runtime.h"
+#include "lower/idle.h"
 #include "support/map.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -177,18 +178,17 @@ LLVMValueRef body_count(Body *p, const Buf *buf) {
     return n;
 }
 
-// The same, -1 on overflow.
+// The same, -1 on overflow. There is none where an extent is 0.
 static LLVMValueRef checked_count(Body *p, const Buf *buf) {
     Emitter *e = p->e;
-    LLVMValueRef n = emit_int(e, 1), over = LLVMConstNull(e->type_i1);
+    LLVMValueRef n = emit_int(e, 1), over = LLVMConstNull(e->type_i1), empty = over;
     for (int k = 0; k < buf->rank; k++) {
         LLVMValueRef extent = at_least_zero(e, body_value(p, buf->extent[k]));
-        if (k == 0) {
-            n = extent;
-            continue;
-        }
-        n = emit_checked(e, "llvm.smul.with.overflow", n, extent, &over);
+        LLVMValueRef none = LLVMBuildICmp(e->builder, LLVMIntEQ, extent, emit_int(e, 0), "");
+        if (buf->rank > 1) empty = LLVMBuildOr(e->builder, empty, none, "");
+        n = k == 0 ? extent : emit_checked(e, "llvm.smul.with.overflow", n, extent, &over);
     }
+    over = LLVMBuildAnd(e->builder, over, LLVMBuildNot(e->builder, empty, ""), "");
     return LLVMBuildSelect(e->builder, over, emit_int(e, -1), n, "");
 }
 
@@ -650,15 +650,45 @@ static void emit_fetch(Body *p, const Stmt *s) {
     body_end_for(p, &c);
 }
 
+// Whether a loop does anything; what lanes have of their own may be anything.
+static LLVMValueRef emit_works(Body *p, const Works *w) {
+    LLVMBuilderRef b = p->e->builder;
+    LLVMValueRef yes = LLVMConstInt(p->e->type_i1, 1, false);
+    switch (w->kind) {
+    case WORKS_NEVER: return LLVMConstNull(p->e->type_i1);
+    case WORKS_ALWAYS: return yes;
+    case WORKS_NONZERO:
+        if (p->lanes && p->tree->temps.data[w->extent].varies) return yes;
+        return LLVMBuildICmp(b, LLVMIntNE, body_value(p, w->extent), emit_int(p->e, 0), "");
+    case WORKS_BOTH: return LLVMBuildAnd(b, emit_works(p, w->left), emit_works(p, w->right), "");
+    default: return LLVMBuildOr(b, emit_works(p, w->left), emit_works(p, w->right), "");
+    }
+}
+
+static void emit_for(Body *p, const Stmt *s) {
+    LLVMValueRef works = emit_works(p, loop_works(p->e->arena, p->tree, p->def, s));
+    LLVMBasicBlockRef done = LLVMIsConstant(works) ? NULL : body_new_block(p, "done");
+    if (done) {
+        LLVMBasicBlockRef loop = body_new_block(p, "works");
+        LLVMBuildCondBr(p->e->builder, works, loop, done);
+        body_go_on(p, loop);
+    } else if (LLVMIsNull(works)) {
+        return;
+    }
+    if (s->threads) threads_for(p, s);
+    else if (s->lanes && p->e->width && !p->lanes) lanes_for(p, s);
+    else body_emit_scalar_for(p, s, s->streams && p->e->width && !p->lanes ? lanes_streams(p, s) : body_first(p, s));
+    if (!done) return;
+    LLVMBuildBr(p->e->builder, done);
+    LLVMMoveBasicBlockAfter(done, LLVMGetInsertBlock(p->e->builder));
+    body_go_on(p, done);
+}
+
 static void emit_stmt(Body *p, const Stmt *s) {
     debug_place(p->e->debug, s->span);
     if (p->lanes && lanes_stmt(p, s)) return;
     switch (s->kind) {
-    case ST_FOR:
-        if (s->threads) threads_for(p, s);
-        else if (s->lanes && p->e->width && !p->lanes) lanes_for(p, s);
-        else body_emit_scalar_for(p, s, s->streams && p->e->width && !p->lanes ? lanes_streams(p, s) : body_first(p, s));
-        break;
+    case ST_FOR: emit_for(p, s); break;
     case ST_SET: LLVMBuildStore(p->e->builder, body_value(p, s->args[0]), body_value(p, s->dst)); break;
     case ST_NEW:
         emit_new(p, s->buf);

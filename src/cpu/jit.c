@@ -17,13 +17,10 @@ struct CpuJit {
 
 // The run-time library is linked into this program, whether or not its symbols can be found by name; libm is found by
 // the search of the process.
-static const struct RuntimeSymbol {
-    const char *name;
-    uintptr_t address;
-} * runtime_symbols(int *n) {
-    static struct RuntimeSymbol table[32];
-    int i = 0;
-#define SYMBOL(f) table[i++] = (struct RuntimeSymbol){#f, (uintptr_t)f}
+enum { MAX_SYMBOLS = 32 };
+static int runtime_symbols(CpuSymbol *table, const CpuSymbol *instead) {
+    int n = 0;
+#define SYMBOL(f) table[n++] = (CpuSymbol){#f, (uintptr_t)f}
     SYMBOL(fsm_begin);
     SYMBOL(fsm_end);
     SYMBOL(fsm_is_free);
@@ -46,8 +43,10 @@ static const struct RuntimeSymbol {
     SYMBOL(fsm_polygamma);
     SYMBOL(fsm_powi);
 #undef SYMBOL
-    *n = i;
-    return table;
+    for (const CpuSymbol *s = instead; s && s->name; s++)
+        for (int i = 0; i < n; i++)
+            if (!strcmp(table[i].name, s->name)) table[i] = *s;
+    return n;
 }
 
 // Those of lanes (cpu/lanes.c), which linkers of C programs find by -lm.
@@ -63,10 +62,10 @@ static LLVMErrorRef find_vector_functions(LLVMOrcLLJITRef lljit, char prefix) {
 #endif
 }
 
-static LLVMErrorRef define_symbols(LLVMOrcLLJITRef lljit) {
-    int n;
-    const struct RuntimeSymbol *symbols = runtime_symbols(&n);
-    LLVMOrcCSymbolMapPair pairs[32];
+static LLVMErrorRef define_symbols(LLVMOrcLLJITRef lljit, const CpuSymbol *instead) {
+    CpuSymbol symbols[MAX_SYMBOLS];
+    const int n = runtime_symbols(symbols, instead);
+    LLVMOrcCSymbolMapPair pairs[MAX_SYMBOLS];
     for (int i = 0; i < n; i++) {
         pairs[i].Name = LLVMOrcLLJITMangleAndIntern(lljit, symbols[i].name);
         pairs[i].Sym.Address = symbols[i].address;
@@ -108,7 +107,7 @@ static LLVMErrorRef load(CpuModule *m, LLVMOrcLLJITRef *lljit) {
     if (m->opt.debug) LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(builder, observed_layer, NULL);
     LLVMErrorRef error = LLVMOrcCreateLLJIT(lljit, builder);
     if (error) return error;
-    if ((error = define_symbols(*lljit))) return error;
+    if ((error = define_symbols(*lljit, opt.instead))) return error;
     LLVMOrcThreadSafeModuleRef module = LLVMOrcCreateNewThreadSafeModule(LLVMCloneModule(cpu_optimised(m)), m->owner);
     return LLVMOrcLLJITAddLLVMIRModule(*lljit, LLVMOrcLLJITGetMainJITDylib(*lljit), module);
 }

@@ -719,8 +719,8 @@ static bool is_cheap(const Body *p, const Block *block) {
         case ST_OP:
             if (op_info[s->op].cost > 8) return false;
             break;
-        case ST_LOAD: // by a masked load, which reads nothing if no lane is at work
-            if (lanes_own(s->buf) || (layout(p, s->buf, s->args) != LIE_TOGETHER && apart-- <= 0)) return false;
+        case ST_LOAD: // by a masked load, which reads nothing if no lane is at work; what all lanes have in common is loaded in any case
+            if (!info(p, s->dst)->varies || lanes_own(s->buf) || (layout(p, s->buf, s->args) != LIE_TOGETHER && apart-- <= 0)) return false;
             break;
         default: return false;
         }

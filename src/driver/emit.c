@@ -97,7 +97,7 @@ static void emit_llvm(Emission *e, const char *path) {
     Str out = {0};
     CpuModule *m = emission_module(e);
     compile_stage(e->c, "llvm");
-    if (m) cpu_print_llvm(m, &out, e->c->opt->level > 0);
+    if (m) cpu_print_llvm(m, &out, true);
     write_text(e, path, &out);
 }
 

@@ -158,20 +158,17 @@ static bool memory_for(size_t bytes) {
 static Status make_outputs(Interp *m, Arena *a, Tensor *outputs) {
     for (int k = 0; k < m->func->noutputs; k++) {
         Node *e = m->func->outputs[k];
-        int64_t shape[UINT8_MAX + 1], bytes = (int64_t)kind_size(e->kind);
-        bool fits = true;
+        int64_t shape[UINT8_MAX + 1], n, bytes;
         for (int d = 0; d < e->rank; d++) {
             Scalar x;
             DEMAND(m, need_scalar(m, e->shape[d], &x));
             if (x.i < 0) return interp_fail(m, FSM_ERROR_NEGATIVE, "size %lld is negative", (long long)x.i);
             shape[d] = x.i;
-            fits &= !__builtin_mul_overflow(bytes, x.i, &bytes);
         }
+        bool fits = shape_count(e->rank, shape, &n) && !__builtin_mul_overflow(n, (int64_t)kind_size(e->kind), &bytes);
         if (!fits || bytes > INT64_C(1) << 46 || !memory_for((size_t)bytes))
             return interp_fail(m, FSM_ERROR_MEMORY, "a result of %lld bytes does not fit in memory",
                                fits ? (long long)bytes : INT64_MAX);
-        int64_t n = 1;
-        for (int d = 0; d < e->rank; d++) n *= shape[d];
         TRY(interp_spend(m, n));
         outputs[k] = tensor_new(a, e->kind, e->rank, shape);
         if (m->mode.terms) m->mode.terms[k] = tensor_new(a, KIND_DOUBLE, e->rank, shape);

@@ -87,13 +87,14 @@ static Status pass_operand(Interp *m, Node *o, ExternArg *out, bool *nan) {
 static Status pass_result(Interp *m, const Node *e, int k, ExternArg *out) {
     const ExternResult *r = &e->u.ext->results[k];
     int at = ir_extern_extents(e, k);
-    int64_t count = 1;
+    int64_t shape[UINT8_MAX + 1], count;
     Scalar x;
     for (int d = 0; d < r->rank; d++) {
         TRY(need_scalar(m, e->args[at + d], &x));
         if (x.i < 0) return interp_fail(m, FSM_ERROR_NEGATIVE, "size %lld is negative", (long long)x.i);
-        if (__builtin_mul_overflow(count, x.i, &count)) count = INT64_MAX;
+        shape[d] = x.i;
     }
+    shape_count(r->rank, shape, &count);
     void *data = count <= INT64_MAX / 64 ? malloc((size_t)count * kind_size(r->kind) + 1) : NULL;
     *out = (ExternArg){.kind = r->kind, .array = true, .data = data, .value.i = count};
     if (data) return READY;
@@ -220,12 +221,46 @@ static void next_index(Interp *m, Frame *f, const Var *v) {
     interp_set_var(m, v, ++f->i, NULL);
 }
 
+// The sums around a term.
+typedef struct Around {
+    const Var *v;
+    const struct Around *next;
+} Around;
+
+static bool is_known(const Node *extent, const Around *around) {
+    while (around && !node_has_var(extent, around->v)) around = around->next;
+    return !around;
+}
+
+// *no: the term is 0 in all iterations of the sums around it because it is made of sums over nothing, as those along rows of no
+// elements: there may be 2^62 such rows. Only what is known before these sums is looked at.
+static Status adds_nothing(Interp *m, const Node *term, const Around *around, bool *no) {
+    *no = false;
+    if (term->op == OP_neg) return adds_nothing(m, term->args[0], around, no);
+    if (term->op == OP_add) {
+        TRY(adds_nothing(m, term->args[0], around, no));
+        return *no ? adds_nothing(m, term->args[1], around, no) : READY;
+    }
+    if (term->op != OP_sum || term->rank) return READY;
+    if (!is_known(term->u.var->extent, around)) return READY;
+    Scalar n;
+    TRY(need_scalar(m, term->u.var->extent, &n));
+    *no = n.i <= 0;
+    return *no ? READY : adds_nothing(m, term->args[0], &(Around){term->u.var, around}, no);
+}
+
 // [TL] (4.30): only terms whose bracket holds cost an addition, less one. Sums directly inside sums count jointly: the
 // inner ones count theirs less one each, so that the outer one counts those with any term, less one.
 Status eval_sum(Interp *m, Frame *f, Scalar *out) {
     Node *e = f->e, *body = e->args[0];
     bool real = kind_is_float(e->kind);
     TRY(open_binder(m, f, e->u.var));
+    if (f->phase == 1 && f->n > 1) {
+        bool no;
+        TRY(adds_nothing(m, body, &(Around){e->u.var, NULL}, &no));
+        if (no) f->n = 0;
+        f->phase = 2;
+    }
     for (; f->i < f->n; next_index(m, f, e->u.var)) {
         Scalar x;
         TRY(interp_spend(m, 1));

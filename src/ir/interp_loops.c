@@ -148,6 +148,23 @@ static Status force_outputs(Interp *m, Frame *f, Slot *s) {
     return READY;
 }
 
+// Whether the loop's states, and what its outputs have of each iteration, are arrays of no elements. Then iterations are all alike, and
+// one is enough to see whether the states keep their sizes: there may be 2^62.
+static bool leaves_nothing(const Node *e, const Slot *s) {
+    const Loop *l = e->u.loop;
+    for (int k = 0; k < l->n; k++)
+        if (s->needed[k] && (s->cur[k]->broken || s->cur[k]->count)) return false;
+    for (int q = 0; s->traced && q < l->nout; q++)
+        if (s->traced[q] && (s->row[q]->broken || s->row[q]->count)) return false;
+    return true;
+}
+
+static void finish_at_once(Frame *f, Slot *s) {
+    for (int q = 0; s->traced && q < f->e->u.loop->nout; q++)
+        if (s->traced[q]) s->log[q]->shape[0] = f->n;
+    f->i = f->n;
+}
+
 enum { LOOP_EXTENT, LOOP_INIT, LOOP_TEST, LOOP_OUTPUT, LOOP_STEP };
 
 Status eval_loop(Interp *m, Frame *f, Slot *s) {
@@ -170,6 +187,7 @@ Status eval_loop(Interp *m, Frame *f, Slot *s) {
     }
     for (;;) {
         if (f->phase == LOOP_TEST) {
+            if (e->op == OP_fold && f->i == 1 && leaves_nothing(e, s)) finish_at_once(f, s);
             if (e->op == OP_while) TRY(need_scalar(m, loop_cond(e), &x));
             if (e->op == OP_while ? !x.i : f->i >= f->n) return READY;
             f->phase = LOOP_OUTPUT;

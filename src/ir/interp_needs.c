@@ -93,13 +93,11 @@ Array *interp_array_new(Interp *m, Form form, Kind kind, int rank) {
 }
 
 Status interp_array_reset(Interp *m, Array *a, const int64_t *shape) {
-    int64_t n = 1;
+    int64_t n;
     for (int k = 0; k < a->rank; k++)
         if (shape[k] < 0) return interp_fail(m, FSM_ERROR_NEGATIVE, "size %lld is negative", (long long)shape[k]);
-    for (int k = 0; k < a->rank; k++) {
-        a->shape[k] = shape[k];
-        if (__builtin_mul_overflow(n, shape[k], &n)) n = INT64_MAX;
-    }
+    for (int k = 0; k < a->rank; k++) a->shape[k] = shape[k];
+    shape_count(a->rank, shape, &n);
     TRY(interp_spend(m, n));
     a->count = n, a->broken = 0;
     if (n > a->cap) {

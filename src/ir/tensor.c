@@ -2,9 +2,20 @@
 
 #include "ir/interp.h"
 
+bool shape_count(int rank, const int64_t *shape, int64_t *count) {
+    bool empty = false, fits = true;
+    *count = 1;
+    for (int k = 0; k < rank; k++) {
+        empty |= shape[k] == 0;
+        fits = fits && !__builtin_mul_overflow(*count, shape[k], count);
+    }
+    if (empty || !fits) *count = empty ? 0 : INT64_MAX;
+    return empty || fits;
+}
+
 int64_t tensor_count(const Tensor *t) {
-    int64_t n = 1;
-    for (int k = 0; k < t->rank; k++) n *= t->shape[k];
+    int64_t n;
+    shape_count(t->rank, t->shape, &n);
     return n;
 }
 

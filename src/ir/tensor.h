@@ -12,6 +12,8 @@ typedef struct Tensor {
     void *data;
 } Tensor;
 
+// The elements of an array: none where an extent is 0, however large the others are. False, and INT64_MAX, if there are more.
+bool shape_count(int rank, const int64_t *shape, int64_t *count);
 int64_t tensor_count(const Tensor *t);
 // A zeroed tensor in the arena.
 Tensor tensor_new(Arena *a, Kind kind, int rank, const int64_t *shape);

@@ -3,6 +3,7 @@
 #include "fsmc/runtime_internal.h"
 #include "ir/extern.h"
 #include "ir/interp.h"
+#include "lower/idle.h"
 #include "support/vec.h"
 
 #include <stdlib.h>
@@ -32,6 +33,7 @@ typedef struct Step {
     const Stmt *s;
     int count, cost; // the class that it falls under, and its floating-point work
     Code *body, *other;
+    const Works *works; // of a loop, once it has run
 } Step;
 struct Code {
     int nsteps, nmade;
@@ -55,6 +57,7 @@ typedef struct Memory {
 typedef struct Exec {
     Arena *arena, *own; // the caller's, and one that ends with the run
     const Tree *t;
+    Stmt **def; // by temp: the statement that makes it
     const Tensor *inputs;
     Tensor *outputs;
     Scalar *temp;
@@ -232,14 +235,12 @@ static void memory_clear(Memory *m, size_t bytes) {
 
 static Flow exec_new(Exec *x, const Buf *b) {
     Tensor *t = x->buf[b->id];
-    int64_t bytes = (int64_t)kind_size(b->kind);
-    bool fits = true;
+    int64_t count, bytes;
     for (int k = 0; k < b->rank; k++) {
-        int64_t n = x->temp[b->extent[k]].i;
-        t->shape[k] = n;
-        if (n < 0) fatal_bug("the loop tree of '%s' makes a buffer of negative size", x->t->func->name);
-        fits &= !__builtin_mul_overflow(bytes, n, &bytes);
+        t->shape[k] = x->temp[b->extent[k]].i;
+        if (t->shape[k] < 0) fatal_bug("the loop tree of '%s' makes a buffer of negative size", x->t->func->name);
     }
+    bool fits = shape_count(b->rank, t->shape, &count) && !__builtin_mul_overflow(count, (int64_t)kind_size(b->kind), &bytes);
     if (!fits || !memory_room(&x->memory[b->id], (size_t)bytes)) {
         x->code = FSM_ERROR_MEMORY;
         x->error = arena_printf(x->arena, "an array of %lld bytes does not fit in memory", fits ? (long long)bytes : -1);
@@ -351,6 +352,21 @@ static Flow exec_check(Exec *x, const Stmt *s) {
     return FLOW_ERROR;
 }
 
+static bool holds(const Exec *x, const Works *w) {
+    switch (w->kind) {
+    case WORKS_NEVER: return false;
+    case WORKS_ALWAYS: return true;
+    case WORKS_NONZERO: return x->temp[w->extent].i != 0;
+    case WORKS_BOTH: return holds(x, w->left) && holds(x, w->right);
+    default: return holds(x, w->left) || holds(x, w->right);
+    }
+}
+
+static bool is_idle(Exec *x, Step *step) {
+    if (!step->works) step->works = loop_works(x->own, x->t, x->def, step->s);
+    return !holds(x, step->works);
+}
+
 // In threads iterations run in any order, and the first that fails is the one that counts. Here the last comes first, which
 // shows what one of them would need of another.
 static Flow exec_threads(Exec *x, Step *step) {
@@ -417,7 +433,7 @@ static Flow exec_step(Exec *x, Step *step) {
     case ST_OUT: tensor_put(&x->outputs[s->u.num], 0, a); break;
     case ST_CHUNK: dst->i = fsm_chunk(a.i, x->temp[s->args[1]].d, x->temp[s->args[2]].d, s->u.num); break;
     case ST_THREADS: dst->i = EXEC_THREADS; break;
-    case ST_FOR: return s->threads ? exec_threads(x, step) : exec_for(x, step);
+    case ST_FOR: return is_idle(x, step) ? FLOW_ON : s->threads ? exec_threads(x, step) : exec_for(x, step);
     case ST_LOOP: return exec_loop(x, step);
     case ST_BREAK: return a.i ? FLOW_ON : FLOW_BREAK;
     case ST_IF: return a.i ? exec_body(x, s->body, &step->body) : exec_body(x, s->other, &step->other);
@@ -463,6 +479,8 @@ static int run(Arena *a, const Tree *t, const Tensor *inputs, Tensor *outputs, N
     Exec x = {.arena = a, .own = arena_new(), .t = t, .inputs = inputs, .outputs = outputs, .needs = needs};
     Code *body = NULL;
     x.temp = ARENA_ARRAY(x.own, Scalar, t->temps.len + 1);
+    x.def = ARENA_ARRAY(x.own, Stmt *, t->temps.len + 1);
+    tree_definitions(t->body, x.def);
     find_buffers(&x);
     exec_body(&x, t->body, &body);
     for (int i = 0; i < t->bufs.len; i++) memory_free(&x.memory[i]);

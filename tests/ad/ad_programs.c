@@ -10,12 +10,14 @@
 #include <unistd.h>
 
 static bool interpreted, costs, written, stop, without, whole; // the options
-static const char *cpu; // -C
+static const char *cpus[ORACLE_CPUS]; // -C; NULL: the processor's own
+static int ncpus;
 static bool rules_off[RULE_COUNT];
 
 typedef struct Job {
     Arena *arena;
     const char *path, *name; // without directories and suffix
+    const char *cpu;
     int failures;
     OracleCost *cost;
 } Job;
@@ -43,7 +45,7 @@ static int check(void *data) {
     o.print_costs = costs;
     o.written = written;
     o.thorough = whole;
-    o.cpu = cpu;
+    o.cpu = j->cpu;
     if (without) o.rules_off = rules_off;
     ok = ok && oracle_check(src, &o, on_report, j);
     diag_delete(diag);
@@ -51,10 +53,10 @@ static int check(void *data) {
     return j->failures + !ok;
 }
 
-static int run(const char *folder, const char *file, OracleCost *cost) {
-    Job j = {.arena = arena_new(), .cost = cost};
+static int run_on(const char *folder, const char *file, const char *cpu, OracleCost *cost) {
+    Job j = {.arena = arena_new(), .cost = cost, .cpu = cpu};
     j.path = arena_printf(j.arena, "%s/%s", folder, file);
-    j.name = arena_strndup(j.arena, file, strlen(file) - 4);
+    j.name = arena_printf(j.arena, "%.*s%s%s", (int)strlen(file) - 4, file, cpu ? " on " : "", cpu ? cpu : "");
     int failures = 1;
     if (compile_guarded(check, &j, &failures)) {
         printf("not ok %s: a broken invariant at %s\n", j.name, oracle_where());
@@ -62,6 +64,12 @@ static int run(const char *folder, const char *file, OracleCost *cost) {
     }
     fflush(stdout);
     arena_free(j.arena);
+    return failures;
+}
+
+static int run(const char *folder, const char *file, OracleCost *cost) {
+    int failures = 0;
+    for (int i = 0; i < ncpus; i++) failures += run_on(folder, file, cpus[i], cost);
     return failures;
 }
 
@@ -79,8 +87,8 @@ static int is_program(const struct dirent *e) {
 // usage: ad_programs [-a] [-i] [-c] [-w] [-x] [-C CPU] [-r RULE] [-k RULE] [WORD|FILE...]. Without them all programs of
 // the folder; -i: by interpreters only; -c: prints what each derivative costs in terms of its primal; -w: only as
 // written, without passes; -x: until one fails; -a: with all passes of LLVM at every level, which takes five times as
-// long; -C CPU: compiled for this one, as --target-cpu says it; -r RULE: without this rule, `all`: without any;
-// -k RULE: with it all the same.
+// long; -C CPU: compiled for this one, as --target-cpu says it, `each`: for x86-64-v2, -v3 and -v4, as far as they are
+// there; -r RULE: without this rule, `all`: without any; -k RULE: with it all the same.
 int main(int argc, char **argv) {
     guard_tell_crashes(STDERR_FILENO);
     for (; argc > 1 && argv[1][0] == '-'; argc--, argv++) {
@@ -89,13 +97,18 @@ int main(int argc, char **argv) {
         written |= !strcmp(argv[1], "-w");
         whole |= !strcmp(argv[1], "-a");
         stop |= !strcmp(argv[1], "-x");
-        if (!strcmp(argv[1], "-C") && argc > 2) cpu = argv[2], argc--, argv++;
+        if (!strcmp(argv[1], "-C") && argc > 2) {
+            ncpus = !strcmp(argv[2], "each") ? oracle_cpus(cpus) : 1;
+            if (ncpus == 1 && strcmp(argv[2], "each")) cpus[0] = argv[2];
+            argc--, argv++;
+        }
         bool off = !strcmp(argv[1], "-r");
         if ((!off && strcmp(argv[1], "-k")) || argc < 3) continue;
         without = true, argc--, argv++;
         for (int k = 0; k < RULE_COUNT; k++)
             if (!strcmp(argv[1], "all") || !strcmp(argv[1], rule_info[k].name)) rules_off[k] = off;
     }
+    if (!ncpus) ncpus = 1;
     const char *root = getenv("FSMC_ROOT");
     char folder[4096];
     struct dirent **list;

@@ -51,8 +51,9 @@ static int check(void *data) {
     oracle_options_init(&o);
     Source *src = file_read(j->arena, diag, arena_printf(j->arena, "%s/tests/ad/%s", root, j->file));
     bool ok = src && oracle_options_read(&o, src->text);
-    if (ok && strstr(src->text, "\nextern ")) { // a GPU calls no functions of C
-        if (j->says) printf("skip %s: it calls functions of C\n", j->name);
+    const char *calls = ok && strstr(src->text, "\nextern ") ? "it calls functions of C" : NULL; // which a GPU does not
+    if (ok && (calls || o.host)) {
+        if (j->says) printf("skip %s: %s\n", j->name, calls ? calls : "it says that it is not for GPUs");
         diag_delete(diag);
         return 0;
     }

@@ -56,8 +56,12 @@ Tensor *arguments_make(Arena *a, const Func *f, int nvalue_inputs, const OracleO
     for (int k = 0; k < f->ninputs; k++) {
         const Node *e = f->inputs[k];
         if (e->rank == 0) continue;
-        for (int d = 0; d < e->rank; d++)
-            if (!evaluate(e->shape[d], in, f, &shape[d]) || shape[d] < 0 || shape[d] > 4096) return NULL;
+        int64_t most = 0, count;
+        for (int d = 0; d < e->rank; d++) {
+            if (!evaluate(e->shape[d], in, f, &shape[d]) || shape[d] < 0) return NULL;
+            most = shape[d] > most ? shape[d] : most;
+        }
+        if (most > 4096 && (!shape_count(e->rank, shape, &count) || count)) return NULL; // of nothing there may be any number
         in[k] = tensor_new(a, e->kind, e->rank, shape);
         fill(&in[k], k < nvalue_inputs ? o : &unit, largest, r);
     }

@@ -474,14 +474,23 @@ static Batch *batch_at(Oracle *x, const Batch *p, Tree *const *trees, int level,
     return b;
 }
 
+int oracle_cpus(const char **cpu) {
+    int n = 0;
+#if defined(__x86_64__)
+#define HAS __builtin_cpu_supports
+    if (HAS("sse4.2") && HAS("popcnt")) cpu[n++] = "x86-64-v2";
+    if (n == 1 && HAS("avx2") && HAS("fma") && HAS("bmi2")) cpu[n++] = "x86-64-v3";
+    if (n == 2 && HAS("avx512f") && HAS("avx512bw") && HAS("avx512cd") && HAS("avx512dq") && HAS("avx512vl")) cpu[n++] = "x86-64-v4";
+#undef HAS
+#endif
+    (void)cpu;
+    return n;
+}
+
 // Below the processor's own instructions, also those of processors with AVX2 and without AVX-512, if it has them.
 static const char *other_cpu(int level) {
-#if defined(__x86_64__)
-    const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
-    if (level == 0 && has) return "x86-64-v3";
-#endif
-    (void)level;
-    return NULL;
+    const char *cpu[ORACLE_CPUS];
+    return level == 0 && oracle_cpus(cpu) >= 2 ? cpu[1] : NULL;
 }
 
 static CpuJit *compile_at(Oracle *x, const Batch *p, Tree *const *trees, int level, bool quick) {
@@ -489,6 +498,7 @@ static CpuJit *compile_at(Oracle *x, const Batch *p, Tree *const *trees, int lev
     CpuOptions opt = {.level = level, .fp = x->opt.fp, .name = "oracle", .callable = true, .quick = quick};
     opt.cpu = x->o->cpu ? x->o->cpu : other_cpu(level);
     opt.lanes = x->opt.lanes, opt.threads = x->opt.threads, opt.cache = (int64_t)x->c->machine.cache;
+    opt.instead = guard_scratch;
     CpuModule *m = cpu_emit(x->arena, x->c->diag, p->funcs.n, trees, &opt);
     CpuJit *jit = m ? cpu_jit(m, x->c->diag) : NULL;
     cpu_delete(m);
@@ -510,11 +520,11 @@ static void run_compiled_part(Oracle *x, Batch *all, Tree *const *all_trees, int
         for (int t = 0; jit && t < e->ntrials; t++) {
             if (!e->in[t]) continue;
             note_where(e, p->form[i], stage, t);
-            Outcome got = {.out = ARENA_ARRAY(x->arena, Tensor, f->noutputs + 1)};
-            Guarded guarded = guard_begin(x->arena, f->ninputs, e->in[t], (level + t) % 2 == 0);
-            got.code = cpu_call(x->arena, jit, f, guarded.in, got.out, &got.error);
-            guard_end(&guarded);
-            compare(x, e, p->form[i], version(p, i, e->in[t]), stage, t, false, &got);
+            for (int ends = 0; ends < 2; ends++) {
+                Outcome got = {.out = ARENA_ARRAY(x->arena, Tensor, f->noutputs + 1)};
+                got.code = guard_call(x->arena, jit, f, e->in[t], got.out, ends, &got.error);
+                compare(x, e, p->form[i], version(p, i, e->in[t]), stage, t, false, &got);
+            }
         }
     }
     cpu_jit_delete(jit);
@@ -837,6 +847,7 @@ static bool read_line(OracleOptions *o, const char *line) {
     if (!strcmp(word, "eager")) return o->eager_states = true;
     if (!strcmp(word, "cost")) return sscanf(line, "%d", &o->cost_bound) == 1;
     if (!strcmp(word, "precise")) return o->precise = true;
+    if (!strcmp(word, "host")) return o->host = true;
     if (!strcmp(word, "fast")) return o->fast = true;
     if (!strcmp(word, "ties")) return o->ties = !(o->differences = false);
     if (!strcmp(word, "kinks")) return !(o->differences = false);

@@ -38,6 +38,7 @@ typedef struct OracleOptions {
     unsigned second;               // those of them at which second derivatives are compiled too
     int groups;                    // check the first so many of OracleGroup
     bool says_groups;              // this is how many the program says
+    bool host;                     // not as CUDA code
     bool written;                  // only as written: no passes, no compiled code
     bool differences;              // the entries are smooth where they are called
     bool ties;                     // floating arguments are multiples of 1/2, so that they meet kinks: no differences
@@ -66,9 +67,13 @@ typedef struct OracleCost {
 } OracleCost;
 
 void oracle_options_init(OracleOptions *o);
+// The levels of x86-64 above the first that this processor has, the lowest first: names for OracleOptions.cpu. Returns how many.
+enum { ORACLE_CPUS = 3 };
+int oracle_cpus(const char **cpu);
 // Reads lines `// oracle: WORD VALUE…` from a source: `sizes 1 2 5`, `range LOW HIGH`, `ints LOW HIGH`, `trials N`,
-// `counts LOW HIGH` (ints where costs are compared), `seed N`, `groups N`, `levels 0123` (digits of -O), `kinks` (no differences),
-// `eager`, `precise`, `fast`, `ties`, `tape N`, `tolerance X`, `identity X`, `cost N`. False if one is not understood.
+// `counts LOW HIGH` (ints where costs are compared), `seed N`, `groups N`, `levels 0123` (digits of -O), `host` (not as CUDA
+// code), `kinks` (no differences), `eager`, `precise`, `fast`, `ties`, `tape N`, `tolerance X`, `identity X`, `cost N`. False if one
+// is not understood.
 bool oracle_options_read(OracleOptions *o, const char *text);
 
 // Called for every group of every entry; why is NULL if all is well, and begins with "skip: " if it cannot be checked.

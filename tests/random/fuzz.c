@@ -152,6 +152,9 @@ OracleOptions fuzz_oracle(const FuzzOptions *o, uint64_t seed) {
     x.written = o->written, x.worth = o->worth;
     x.int_low = -1, x.int_high = 4;
     x.tape_limit = seed % 10 == 3 ? 100 : seed % 10 == 6 ? 600 : 0;
+    const char *cpus[ORACLE_CPUS];
+    const int ncpus = o->cpus ? oracle_cpus(cpus) : 0;
+    if (ncpus) x.cpu = cpus[seed % (uint64_t)ncpus];
     if (o->level >= 0) x.levels = 1u | 1u << (1 + seed % 3);
     return x;
 }

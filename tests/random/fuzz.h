@@ -15,6 +15,7 @@ typedef struct FuzzOptions {
     bool stop;    // at the first failure
     bool written; // only as written (oracle.h)
     bool ties;    // arguments at kinks (oracle.h)
+    bool cpus;    // compiled for the levels of x86-64, in turn (oracle_cpus)
     bool worth;   // values with all rules and without, instead (oracle_worth)
 } FuzzOptions;
 

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-// fsmc_fuzz: a long campaign of random programs. usage: fsmc_fuzz [-v] [-1] [-c] [-e] [-f] [-w] [-x] [-s SEED] [-n COUNT] [-t
+// fsmc_fuzz: a long campaign of random programs. usage: fsmc_fuzz [-v] [-1] [-C] [-c] [-e] [-f] [-w] [-x] [-s SEED] [-n COUNT] [-t
 // SECONDS] [-z SIZE]
 #include "random/fuzz.h"
 
@@ -9,10 +9,11 @@
 int main(int argc, char **argv) {
     FuzzOptions o = {.first = 1, .count = 1000000, .size = 30, .shrink = 400, .level = -1};
     int c;
-    while ((c = getopt(argc, argv, "v1cefwxs:n:t:z:k:")) != -1) {
+    while ((c = getopt(argc, argv, "v1Ccefwxs:n:t:z:k:")) != -1) {
         switch (c) {
         case 'v': o.verbose = true; break;
         case '1': o.level = 1; break;
+        case 'C': o.cpus = true; break;
         case 'c': o.worth = true; break;
         case 'e': o.ties = true; break;
         case 'f': o.fast = true; break;
@@ -26,7 +27,7 @@ int main(int argc, char **argv) {
         default:
             fprintf(
                 stderr,
-                "usage: fsmc_fuzz [-v] [-1] [-c] [-e] [-f] [-w] [-x] [-s SEED] [-n COUNT] [-t SECONDS] [-z SIZE] [-k SHRINKING STEPS]\n");
+                "usage: fsmc_fuzz [-v] [-1] [-C] [-c] [-e] [-f] [-w] [-x] [-s SEED] [-n COUNT] [-t SECONDS] [-z SIZE] [-k SHRINKING STEPS]\n");
             return 2;
         }
     }
