@@ -413,7 +413,8 @@ void ir_rewriting_end(Rewriting *w);
 Node *ir_stored(Ir *m, Node *e);
 // e rebuilt bottom-up by the builders of m with fresh bound variables; also copies from one Ir into another.
 Node *ir_copy(Ir *m, Node *e);
-// Structural equality up to bound names across one Ir is pointer equality.
+// Structural equality up to bound names across one Ir is pointer equality; where names are kept (Ir.planning), it is this.
+bool ir_equal(const Node *a, const Node *b);
 bool ir_reaches(Node *e, Node *target);                    // is target e or a part of it?
 bool ir_reaches_any(Node *e, int n, Node *const *targets); // one of them?
 bool ir_binds(const Node *e, const Var *v);                // is v bound by a binder or loop inside e?
