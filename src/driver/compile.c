@@ -260,6 +260,22 @@ static void run_pass(Compilation *c, const Pass *p, const FuncList *funcs, Func 
     }
 }
 
+// Plans and limits for traces that were not kept to.
+static void warn_whole(Compilation *c) {
+    VEC(Span) told = {0};
+    for (int i = 0; i < c->irs.len; i++) {
+        for (const WholeTrace *w = c->irs.data[i]->whole; w; w = w->next) {
+            bool first = true;
+            for (int k = 0; k < told.len; k++) first &= told.data[k].src != w->span.src || told.data[k].begin != w->span.begin;
+            if (!first) continue;
+            vec_push(&told, w->span);
+            diag_warning(c->diag, WARN_IDLE_ATTRIBUTE, w->span,
+                         "the whole trace of this loop is kept: not only one loop backwards reads it");
+        }
+    }
+    vec_free(&told);
+}
+
 void compile_passes(Compilation *c, FuncList *funcs, bool plan) {
     const Options *o = c->opt;
     if (c->read) return;
@@ -275,6 +291,7 @@ void compile_passes(Compilation *c, FuncList *funcs, bool plan) {
         if (k >= simple) run_pass(c, o->passes[k], funcs, funcs->f);
         run_pass(c, o->passes[k], funcs, funcs->positive);
     }
+    warn_whole(c);
 }
 
 // The name of a C function that statements call and that is not there; NULL: there is none.

@@ -839,7 +839,7 @@ void fsm_print(Str *out, const Func *func) {
     Printer printer = {.arena = arena_new()}, *p = &printer;
     Func *f = arena_copy(p->arena, func, sizeof *func);
     f->outputs = ARENA_ARRAY(p->arena, Node *, f->noutputs + 1);
-    for (int i = 0; i < f->noutputs; i++) f->outputs[i] = demanded(func, ir_stored(f->ir, func->outputs[i]));
+    for (int i = 0; i < f->noutputs; i++) f->outputs[i] = demanded(func, ir_stored(f->ir, func->outputs[i], NULL));
     f->ndemands = 0;
     const bool stored = f->ir->stored;
     f->ir->stored = true; // elements of results that are built here read these arrays, too

@@ -166,7 +166,7 @@ bool ir_binds(const Node *e, const Var *v) {
 // A binder being closed: its variables and where they stand, counted from the outermost.
 typedef struct Frame {
     struct Frame *outer;
-    int n, base;
+    int n, base;   // 0 variables: around all others, for what is not one node although it is equal (Ir.planning)
     Var *const *a; // the variables
     Var *const *b; // equality: their counterparts in the other term
     Map memo;
@@ -319,10 +319,10 @@ static bool equal_level(Frame *outer, const Node *a, const Node *b) {
 static bool equal_under(Frame *top, const Node *a, const Node *b) {
     Frame *f = frame_of(top, a);
     if (!f) {
-        for (Frame *g = top; g; g = g->outer)
+        for (Frame *g = top; g; f = g, g = g->outer)
             for (int i = 0; i < g->n; i++)
                 if (g->a[i] != g->b[i] && varset_has(b->fv, g->b[i])) return false;
-        return a == b;
+        if (a == b || !f || f->n) return a == b;
     }
     if (a->op == OP_var || b->op == OP_var) {
         if (a->op != b->op) return false;
@@ -335,6 +335,13 @@ static bool equal_under(Frame *top, const Node *a, const Node *b) {
     if (!equal_level(f, a, b)) return false;
     map_put(&f->memo, a, (void *)b);
     return true;
+}
+
+bool ir_equal(const Node *a, const Node *b) {
+    Frame f = {0};
+    bool same = equal_under(&f, a, b);
+    map_free(&f.memo);
+    return same;
 }
 
 // ---- the table of nodes

@@ -105,6 +105,11 @@ typedef struct Wish {
     bool followed;
     const char *why; // unless followed: why not; NULL: there is nothing to say
 } Wish;
+// A loop that a plan or a limit asks to run again from checkpoints, but whose whole trace is kept (pass/checkpoint.c).
+typedef struct WholeTrace {
+    Span span;
+    struct WholeTrace *next;
+} WholeTrace;
 typedef struct Wishes {   // of one loop
     Wish *of[WISH_COUNT]; // NULL: none
 } Wishes;
@@ -239,6 +244,7 @@ struct Ir {
     bool strict_nan;          // derivatives at singular points are what the formula says, not 0 (--strict-nan)
     Explain *explain;         // where decisions are noted; NULL: nowhere
     Wish *wishes, *last_wish; // all of them, in order
+    WholeTrace *whole;        // all of them, each loop once
     int entry;                // number of the function that is worked at: its wishes are not those of another
     struct Rules *rules;      // which rules apply, and what they did (ir/rule.h); NULL: all, and nobody asks
     Span span;                // given to new nodes
@@ -410,11 +416,12 @@ void ir_replacing_too(Rewriting *w, Node *from, Node *to); // also if the term h
 Rewriting *ir_changing(Ir *m, const Var *v, Node *(*change)(Ir *m, Node *e, void *data), void *data); // only what mentions v
 Node *ir_rewrite(Rewriting *w, Node *e);
 void ir_rewriting_end(Rewriting *w);
-// e without traces and counts: loops fill arrays, and count (store.c).
-Node *ir_stored(Ir *m, Node *e);
+// e without traces and counts: loops fill arrays, and count (store.c). only: without this trace alone; NULL: without any.
+Node *ir_stored(Ir *m, Node *e, Node *only);
 // e rebuilt bottom-up by the builders of m with fresh bound variables; also copies from one Ir into another.
 Node *ir_copy(Ir *m, Node *e);
-// Structural equality up to bound names across one Ir is pointer equality.
+// Structural equality up to bound names across one Ir is pointer equality; where names are kept (Ir.planning), it is this.
+bool ir_equal(const Node *a, const Node *b);
 bool ir_reaches(Node *e, Node *target);                    // is target e or a part of it?
 bool ir_reaches_any(Node *e, int n, Node *const *targets); // one of them?
 bool ir_binds(const Node *e, const Var *v);                // is v bound by a binder or loop inside e?

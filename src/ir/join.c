@@ -22,7 +22,7 @@ Node *ir_join_term(const JoinedLoop *u, const JoinedMember *mb, Node *e) { retur
 static bool is_same(const JoinedLoop *u, Node *loop, const int *at, Node *e, const Node *same) {
     for (int k = 0; k < ir_loop(loop)->n; k++)
         if (at[k] < 0 && node_has_var(e, ir_loop(loop)->state[k])) return false;
-    return renamed(u, loop, at, e) == same;
+    return ir_equal(renamed(u, loop, at, e), same); // to rename a state may be to rename what is bound inside, too
 }
 
 // The search for states of u that are states of `loop`: from one on, by going along the steps of both.

@@ -76,19 +76,21 @@ static Node *stored(Ir *m, Node *e, Node *loop, Node *at) {
     return last(m, &g);
 }
 
+// data: the one trace that is to be stored, or NULL: all, and counts.
 static Node *store(Ir *m, Node *e, void *data) {
-    (void)data;
+    if (data && e != data) return e;
     return e->op == OP_trace ? stored(m, e, e->args[0], NULL) : e->op == OP_count ? counted(m, e->args[0]) : e;
 }
 
 // If e is the rows of a fold's trace in another order: the array, filled in that order.
-static Node *reordered(Ir *m, Node *e) {
+static Node *reordered(Ir *m, Node *e, const Node *only) {
     Var *v[16];
     int rank = 0;
     Node *at = e;
     for (; at->op == OP_gen && rank < 16; at = at->args[0]) v[rank++] = at->u.var;
     Node *trace = at->op == OP_at ? at->args[0] : NULL;
     if (!trace || trace->op != OP_trace || trace->rank != rank || trace->args[0]->op != OP_fold) return NULL;
+    if (only && trace != only) return NULL;
     for (int d = 0; d < rank; d++) {
         if (trace->shape[d] != v[d]->extent || node_has_var(trace, v[d])) return NULL;
         if (d && (at->args[d + 1] != ir_var(v[d]) || node_has_var(at->args[1], v[d]))) return NULL;
@@ -100,6 +102,7 @@ static Node *reordered(Ir *m, Node *e) {
 
 typedef struct Reorder {
     Ir *m;
+    const Node *only;
     Map seen;
 } Reorder;
 
@@ -108,17 +111,17 @@ static Node *reorder(Node *e, void *data) {
     if (e->nargs == 0) return e;
     Node *out = map_get(&r->seen, e);
     if (out) return out;
-    out = e->op == OP_gen ? reordered(r->m, e) : NULL;
+    out = e->op == OP_gen ? reordered(r->m, e, r->only) : NULL;
     if (!out) out = ir_map(r->m, e, reorder, r);
     map_put(&r->seen, e, out);
     return out;
 }
 
-Node *ir_stored(Ir *m, Node *e) {
-    Reorder r = {.m = m};
+Node *ir_stored(Ir *m, Node *e, Node *only) {
+    Reorder r = {.m = m, .only = only};
     bool before = m->stored;
     m->stored = true;
-    Node *out = ir_change(m, reorder(e, &r), store, NULL);
+    Node *out = ir_change(m, reorder(e, &r), store, only);
     m->stored = before;
     map_free(&r.seen);
     return out;

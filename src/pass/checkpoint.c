@@ -35,11 +35,29 @@ static Node *before_last(Ir *m, Node *n, Node *i) { return ir_sub(m, ir_sub(m, n
 // The loop's number of iterations as its reverse knows it.
 static Node *trip(Ir *m, Node *loop) { return loop->op == OP_fold ? ir_loop(loop)->index->extent : ir_count(m, loop); }
 
-// The index t of a loop of n iterations such that e is n - 1 - t.
-static Var *backwards(Ir *m, const Node *e, Node *n) {
+// Which row of a trace a reverse reads in its iteration t: that of the loop's iteration n - 1 - t, or the next one, which
+// is what this iteration leaves, if the trace is of a state.
+enum { ROW_OWN, ROW_NEXT, ROWS };
+
+static Node *row_read(Ir *m, Node *n, Var *t, int which) {
+    return ir_add(m, before_last(m, n, ir_var(t)), ir_int(m, which));
+}
+
+// The state of which the trace is, or -1.
+static int state_of(const Node *trace) {
+    const Node *out = loop_output(trace->args[0], (int)trace->u.num);
+    int k = ir_loop(trace->args[0])->n - 1;
+    while (k >= 0 && (out->op != OP_var || ir_loop(trace->args[0])->state[k] != out->u.var)) k--;
+    return k;
+}
+
+// The index t of a loop that reads one of these rows of the trace by e.
+static Var *backwards(Ir *m, const Node *trace, const Node *e) {
+    Node *n = trip(m, trace->args[0]);
     for (int i = 0; i < e->fv->n; i++) {
         Var *t = e->fv->v[i];
-        if (!t->is_state && t->extent == n && before_last(m, n, ir_var(t)) == e) return t;
+        if (t->is_state || t->extent != n) continue;
+        if (row_read(m, n, t, ROW_OWN) == e || (row_read(m, n, t, ROW_NEXT) == e && state_of(trace) >= 0)) return t;
     }
     return NULL;
 }
@@ -66,7 +84,7 @@ static void look_at(Node *e, void *data) {
     for (int i = 0; i < e->nargs; i++) {
         if (e->args[i]->op != OP_trace) continue;
         Trace *t = trace_of(s, e->args[i]);
-        Var *v = e->op == OP_at && i == 0 ? backwards(s->m, e->args[1], trip(s->m, t->e->args[0])) : NULL;
+        Var *v = e->op == OP_at && i == 0 ? backwards(s->m, t->e, e->args[1]) : NULL;
         if (!v) t->whole = true;
         else if (!has_var(t->reader.data, t->reader.len, v)) vec_push(&t->reader, v);
     }
@@ -82,7 +100,7 @@ static void scan(Scan *s, const Func *f) {
         t->whole |= ir_loop(t->e->args[0])->block; // made here
         for (int k = 0; k < t->reader.len; k++) {
             const Var *v = t->reader.data[k];
-            t->whole |= !map_get(&s->folds, v) || map_get(&s->binders, v) || map_get(&s->traced, v);
+            t->whole |= !map_get(&s->folds, v) || map_get(&s->binders, v);
         }
     }
 }
@@ -99,6 +117,7 @@ static void scan_close(Scan *s) {
 // The loops whose index is t, as one; false if they cannot be.
 static bool join_readers(JoinedLoop *u, const Scan *s, const Var *t) {
     *u = (JoinedLoop){0};
+    if (map_get(&s->traced, t)) return false;
     for (int i = 0; i < s->finals.len; i++) {
         Node *loop = s->finals.data[i]->args[0];
         if (loop->op != OP_fold || ir_loop(loop)->index != t) continue;
@@ -108,6 +127,21 @@ static bool join_readers(JoinedLoop *u, const Scan *s, const Var *t) {
     return u->loop != NULL;
 }
 
+// Is the loop to run again from checkpoints, as an attribute or a limit says?
+static bool is_asked(const Ir *m, const Node *loop) {
+    const Loop *l = ir_loop(loop);
+    return !l->block && l->levels != 1 && (l->levels || l->limit || m->tape_limit);
+}
+
+// Does a loop, or a sum, read the trace backwards? Then it is not, or not only, an array of the program.
+static bool is_tape(const Scan *s, const Trace *t) {
+    for (int i = 0; i < t->reader.len; i++) {
+        const Node *binder = map_get(&s->binders, t->reader.data[i]);
+        if (map_get(&s->folds, t->reader.data[i]) || (binder && binder->op == OP_sum)) return true;
+    }
+    return false;
+}
+
 // ---- a loop and its reverses
 
 typedef struct Job {
@@ -115,6 +149,7 @@ typedef struct Job {
     JoinedLoop u;      // the loop
     VEC(Node *) trace; // its traces
     VEC(Node *) out;   // what they are of, in terms of u
+    VEC(int) state;    // which of its states that is, or -1
     VEC(Var *) reader;
     bool *need;     // states on which the traces depend
     Node *trip, *n; // as in the loops; never negative
@@ -128,6 +163,7 @@ static void job_close(Job *j) {
     ir_join_close(&j->u);
     vec_free(&j->trace);
     vec_free(&j->out);
+    vec_free(&j->state);
     vec_free(&j->reader);
 }
 
@@ -143,6 +179,7 @@ static void add_trace(Job *j, const Trace *t) {
         if (j->u.members.data[i].loop == t->e->args[0]) mb = &j->u.members.data[i];
     vec_push(&j->trace, t->e);
     vec_push(&j->out, ir_join_term(&j->u, mb, loop_output(mb->loop, (int)t->e->u.num)));
+    vec_push(&j->state, state_of(t->e) < 0 ? -1 : mb->at[state_of(t->e)]);
     for (int i = 0; i < t->reader.len; i++)
         if (!has_var(j->reader.data, j->reader.len, t->reader.data[i])) vec_push(&j->reader, t->reader.data[i]);
 }
@@ -600,13 +637,25 @@ static Swept sweep(const Job *j) {
 
 // ---- reverses
 
+// What a run with traces leaves: these, and the states after it.
+typedef struct Taped {
+    Node **tape, **after;
+} Taped;
+
 typedef struct Reverse {
     const Job *j;
     JoinedLoop u;
-    Node **row;  // stand for the rows of the traces in its iteration
-    Node **step; // in terms of them
+    Node **row[ROWS]; // stand for the rows of the traces in its iteration
+    Node **step;      // in terms of them
     Map memo;
 } Reverse;
+
+// Which row of its traces a reverse reads by e, or -1.
+static int which_row(const Reverse *r, const Node *e) {
+    int which = 0;
+    while (which < ROWS && row_read(r->j->m, r->j->trip, ir_loop(r->u.loop)->index, which) != e) which++;
+    return which < ROWS ? which : -1;
+}
 
 // e with the rows of traces that it reads replaced by what stands for them.
 static Node *put_rows(Node *e, void *data) {
@@ -617,9 +666,8 @@ static Node *put_rows(Node *e, void *data) {
     if (known) return known;
     Node *out = ir_map(j->m, e, put_rows, r);
     for (int q = 0; e->op == OP_at && q < j->trace.len; q++) {
-        if (e->args[0] != j->trace.data[q] || e->args[1] != before_last(j->m, j->trip, ir_var(ir_loop(r->u.loop)->index))) continue;
-        out = ir_at(j->m, r->row[q], out->nargs - 2, out->args + 2);
-        break;
+        int which = e->args[0] == j->trace.data[q] ? which_row(r, e->args[1]) : -1;
+        if (which >= 0) out = ir_at(j->m, r->row[which][q], out->nargs - 2, out->args + 2);
     }
     map_put(&r->memo, e, out);
     return out;
@@ -628,21 +676,32 @@ static Node *put_rows(Node *e, void *data) {
 static bool reverse_open(Reverse *r, const Job *j, const Scan *s, const Var *t) {
     *r = (Reverse){.j = j};
     if (!join_readers(&r->u, s, t)) return false;
-    r->row = ARENA_ARRAY(j->m->arena, Node *, j->out.len), r->step = ARENA_ARRAY(j->m->arena, Node *, r->u.state.len);
-    for (int q = 0; q < j->out.len; q++) {
-        const Node *o = j->out.data[q];
-        r->row[q] = ir_param(j->m, o->kind, o->rank, o->shape);
+    r->step = ARENA_ARRAY(j->m->arena, Node *, r->u.state.len);
+    for (int which = 0; which < ROWS; which++) {
+        r->row[which] = ARENA_ARRAY(j->m->arena, Node *, j->out.len);
+        for (int q = 0; q < j->out.len; q++) {
+            const Node *o = j->out.data[q];
+            r->row[which][q] = ir_param(j->m, o->kind, o->rank, o->shape);
+        }
     }
     for (int k = 0; k < r->u.state.len; k++) r->step[k] = put_rows(r->u.step.data[k], r);
     map_free(&r->memo);
     return true;
 }
 
-// The states of the reverse after those of its iterations that belong to run r of the loop, whose traces are on tape.
-static void reverse_run(const Reverse *v, Run r, Node *const *tape, Node *const *in, Node **out) {
+// Of trace q, the given row of a run of `count` iterations, or the one after it.
+static Node *row_of(const Job *j, int q, int which, Node *count, Node *row, const Taped *t) {
+    Ir *m = j->m;
+    if (which == ROW_OWN) return ir_at1(m, t->tape[q], row);
+    Node *next = ir_add(m, row, ir_int(m, 1));
+    return ir_select(m, ir_lt(m, next, count), ir_at1(m, t->tape[q], next), t->after[j->state.data[q]]);
+}
+
+// The states of the reverse after those of its iterations that belong to run r of the loop.
+static void reverse_run(const Reverse *v, Run r, const Taped *taped, Node *const *in, Node **out) {
     const Job *j = v->j;
     Ir *m = j->m;
-    int n = v->u.state.len, count = n + 1 + j->out.len;
+    int n = v->u.state.len, count = n + 1 + ROWS * j->out.len;
     Var *index = ir_index(m, "t", r.count), **state = ARENA_ARRAY(m->arena, Var *, n);
     Node **from = ARENA_ARRAY(m->arena, Node *, count), **to = ARENA_ARRAY(m->arena, Node *, count);
     Node **step = ARENA_ARRAY(m->arena, Node *, n), **init = ARENA_ARRAY(m->arena, Node *, n);
@@ -653,7 +712,10 @@ static void reverse_run(const Reverse *v, Run r, Node *const *tape, Node *const 
     }
     Node *row = before_last(m, r.count, ir_var(index));
     from[n] = ir_var(ir_loop(v->u.loop)->index), to[n] = before_last(m, j->trip, ir_add(m, r.start, row));
-    for (int q = 0; q < j->out.len; q++) from[n + 1 + q] = v->row[q], to[n + 1 + q] = ir_at1(m, tape[q], row);
+    count = n + 1;
+    for (int q = 0; q < j->out.len; q++)
+        for (int which = 0; which < (j->state.data[q] < 0 ? ROW_NEXT : ROWS); which++)
+            from[count] = v->row[which][q], to[count++] = row_of(j, q, which, r.count, row, taped);
     for (int k = 0; k < n; k++) step[k] = ir_subst(m, v->step[k], count, from, to);
     Node *loop = ir_fold(m, index, n, state, init, step);
     for (int k = 0; k < n; k++) out[k] = ir_final(m, loop, k);
@@ -687,7 +749,7 @@ static Node *unwind(const Reverse *v, const Swept *swept, Node *const *in) {
     run(j, run_of(j, g.block, ir_bracket(m, more, d.left)), x, ahead, NULL);
     Run run_taped = run_of(j, here, ir_bracket(m, taped, one));
     run(j, run_taped, ahead, done, tape);
-    reverse_run(v, run_taped, tape, r, b.step);
+    reverse_run(v, run_taped, &(Taped){tape, done}, r, b.step);
     Segment part = {g.block, d.left_repeats, d.left_reach}, fresh = {here, g.repeats, d.right_reach};
     push_states(j, &s, kept, used, ahead);
     push_segment(j, &s, kept, top, part);
@@ -712,7 +774,7 @@ static void put_results(Func *f, const Scan *s, const JoinedLoop *u, Node *const
     }
 }
 
-static void reverse(Func *f, const Job *j, const Swept *swept, Run last, Node *const *tape, const Var *t) {
+static void reverse(Func *f, const Job *j, const Swept *swept, Run last, const Taped *taped, const Var *t) {
     Ir *m = j->m;
     Scan s;
     Reverse v;
@@ -720,7 +782,7 @@ static void reverse(Func *f, const Job *j, const Swept *swept, Run last, Node *c
     if (!reverse_open(&v, j, &s, t)) fatal_bug("the reverses of a loop cannot be joined any more");
     int n = v.u.state.len;
     Node **in = ARENA_ARRAY(m->arena, Node *, n);
-    reverse_run(&v, last, tape, v.u.init.data, in);
+    reverse_run(&v, last, taped, v.u.init.data, in);
     Node *loop = unwind(&v, swept, in);
     for (int k = 0; k < n; k++) in[k] = ir_final(m, loop, k);
     put_results(f, &s, &v.u, in);
@@ -736,7 +798,7 @@ static void apply(Func *f, const Scan *s, Job *j) {
     Run last = run_of(j, ir_sub(m, j->blocks, one), one);
     run(j, last, swept.x, x, tape);
     put_results(f, s, &j->u, x);
-    for (int i = 0; i < j->reader.len; i++) reverse(f, j, &swept, last, tape, j->reader.data[i]);
+    for (int i = 0; i < j->reader.len; i++) reverse(f, j, &swept, last, &(Taped){tape, x}, j->reader.data[i]);
 }
 
 // The innermost trace that is only read backwards, by loops that can be joined, and that is not to be kept; Job j is its.
@@ -751,18 +813,80 @@ static bool next_job(const Scan *s, Job *j) {
         if (!best) return false;
         before = best->e->id;
         job_open(j, s, best);
-        bool ok = plan(j);
+        bool ok = true;
         for (int i = 0; i < j->reader.len && ok; i++) {
             JoinedLoop u;
             ok = join_readers(&u, s, j->reader.data[i]);
             ir_join_close(&u);
         }
-        if (ok) return true;
+        if (ok && plan(j)) return true;
         job_close(j);
     }
 }
 
+// ---- what reverses leave of each iteration
+//
+// Such as the elements of a gradient: arrays that a reverse fills if the loop before it is to run again, so that the
+// reverse can go block by block.
+
+// Is the trace one that a reverse of such a loop leaves, and that is no tape itself?
+static bool is_left(const Scan *s, const Trace *t) {
+    if (t->e->args[0]->op != OP_fold || ir_loop(t->e->args[0])->block || is_tape(s, t)) return false;
+    for (int i = 0; i < s->traces.len; i++) {
+        const Trace *o = &s->traces.data[i];
+        if (o->whole || !is_asked(s->m, o->e->args[0])) continue;
+        if (has_var(o->reader.data, o->reader.len, ir_loop(t->e->args[0])->index)) return true;
+    }
+    return false;
+}
+
+static bool fill_one(Func *f) {
+    Scan s;
+    Node *left = NULL;
+    bool filled = false;
+    scan(&s, f);
+    for (int i = 0; i < s.traces.len && !left; i++)
+        if (is_left(&s, &s.traces.data[i])) left = s.traces.data[i].e;
+    scan_close(&s);
+    for (int i = 0; left && i < func_roots(f); i++) {
+        Node *before = f->outputs[i];
+        f->outputs[i] = ir_stored(f->ir, before, left);
+        filled |= f->outputs[i] != before;
+    }
+    return filled;
+}
+
+// ---- plans and limits that are not kept to
+
+// Is what is left of the tape of trace t's loop within its limit, for certain?
+static bool is_within(const Scan *s, const Trace *t) {
+    Ir *m = s->m;
+    Node *loop = t->e->args[0], *bytes = ir_int(m, 0);
+    int64_t limit = ir_loop(loop)->limit ? ir_loop(loop)->limit : ir_loop(loop)->levels ? 0 : m->tape_limit;
+    for (int i = 0; i < s->traces.len; i++) {
+        const Trace *o = &s->traces.data[i];
+        if (is_tape(s, o) && o->e->args[0]->span.begin == loop->span.begin) bytes = ir_add(m, bytes, bytes_of(m, o->e));
+    }
+    return ir_is_lit(ir_le(m, bytes, ir_int(m, limit)), 1);
+}
+
+static void note_whole(const Scan *s) {
+    Ir *m = s->m;
+    for (int i = 0; i < s->traces.len; i++) {
+        const Trace *t = &s->traces.data[i];
+        const Node *loop = t->e->args[0];
+        if (!is_asked(m, loop) || !is_tape(s, t) || is_within(s, t)) continue;
+        WholeTrace **w = &m->whole;
+        while (*w && ((*w)->span.src != loop->span.src || (*w)->span.begin != loop->span.begin)) w = &(*w)->next;
+        if (*w) continue;
+        *w = ARENA_NEW(m->arena, WholeTrace);
+        **w = (WholeTrace){.span = loop->span};
+    }
+}
+
 void pass_checkpoint(Func *f) {
+    f->ir->stored = true; // what is filled stays so
+    while (fill_one(f)) continue;
     for (bool more = true; more;) {
         Scan s;
         Job j;
@@ -771,6 +895,8 @@ void pass_checkpoint(Func *f) {
         if (more) {
             apply(f, &s, &j);
             job_close(&j);
+        } else {
+            note_whole(&s);
         }
         scan_close(&s);
     }

@@ -3,10 +3,10 @@
 
 void pass_store(Func *f) {
     f->ir->stored = true;
-    for (int i = 0; i < func_roots(f); i++) f->outputs[i] = ir_stored(f->ir, f->outputs[i]);
+    for (int i = 0; i < func_roots(f); i++) f->outputs[i] = ir_stored(f->ir, f->outputs[i], NULL);
     for (int i = 0; i < f->nchecks; i++) { // how long a result is may be an element of a trace
         Check *c = &f->checks[i];
-        c->cond = ir_stored(f->ir, c->cond);
-        for (int k = 0; k < c->nvalues; k++) c->values[k] = ir_stored(f->ir, c->values[k]);
+        c->cond = ir_stored(f->ir, c->cond, NULL);
+        for (int k = 0; k < c->nvalues; k++) c->values[k] = ir_stored(f->ir, c->values[k], NULL);
     }
 }

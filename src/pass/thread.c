@@ -4,6 +4,8 @@
 //
 // So the adjoint of what an inner loop reads of an array is added up in place, all the way through the loops around it, and
 // an iteration costs what it changes ([NP] 6.1: accumulators). A sum of such loops becomes a loop around them.
+// (Not from another result of the same loop, which would then run once more: for the results before, and from them on.)
+#include "ir/join.h"
 #include "pass/pass.h"
 
 #include <string.h>
@@ -124,6 +126,28 @@ static Node *scattered(Search *x, Node *e, Var *const *v, int n) {
     return ir_subst(x->m, g, n, from, to);
 }
 
+typedef struct Twice {
+    Ir *m;
+    Node *loop;
+    bool found;
+} Twice;
+
+static void look_for_loop(Node *e, void *data) {
+    Twice *t = data;
+    JoinedLoop u;
+    if (e->op != OP_final || t->found) return;
+    ir_join_open(&u, t->m, NULL, e->args[0]);
+    t->found = ir_join(&u, t->loop, true);
+    ir_join_close(&u);
+}
+
+// Is a result of the found loop's own run among the other terms?
+static bool runs_twice(Ir *m, const Found *f) {
+    Twice t = {m, f->final->args[0], false};
+    if (!f->nvars) ir_walk(1, (Node *const *)&f->rest, look_for_loop, &t);
+    return t.found;
+}
+
 static void look_at(Node *e, void *data) {
     Search *x = data;
     Ir *m = x->m;
@@ -149,6 +173,7 @@ static void look_at(Node *e, void *data) {
         for (int j = 0; j < count; j++)
             if (j != i) f.rest = ir_add(m, f.rest, term[j]);
         f.rest = gen_over(m, v, n, f.rest);
+        if (runs_twice(m, &f)) continue;
         x->found = f;
         return;
     }
