@@ -11,12 +11,30 @@
 
 enum { DEPTH = 8 }; // of sums, terms and factors that are looked through
 
-// Is the exponent u of a term in the sums over `v` less something that is the same for all terms?
-static bool is_shifted(const Node *u, int n, Var *const *v) {
-    if (n == 0 || (u->op != OP_sub && u->op != OP_difference)) return false;
-    bool varies = false;
-    for (int i = 0; i < n; i++) varies |= node_has_var(u->args[1], v[i]);
-    return !varies;
+// What e is but for its sign, literal factors and a choice against 0: the rules write differences of infinities so.
+static const Node *core_of(const Node *e) {
+    for (;;) {
+        if (e->op == OP_neg) e = e->args[0];
+        else if (e->op == OP_bracket) e = e->args[1];
+        else if (e->op == OP_mul && (e->args[0]->op == OP_lit || e->args[1]->op == OP_lit)) e = e->args[e->args[0]->op == OP_lit];
+        else if (e->op == OP_select && (ir_is_zero(e->args[1]) || ir_is_zero(e->args[2]))) e = e->args[ir_is_zero(e->args[1]) ? 2 : 1];
+        else return e;
+    }
+}
+
+static bool varies(const Node *e, int n, Var *const *v) {
+    for (int i = 0; i < n; i++)
+        if (node_has_var(e, v[i])) return true;
+    return false;
+}
+
+// Has the exponent of a term in the sums over the n variables a term that is the same for all?
+static bool is_shifted(const Node *exponent, int n, Var *const *v, int fuel) {
+    const Node *u = core_of(exponent);
+    if (u->op == OP_lit || fuel == 0) return false;
+    if (!varies(u, n, v)) return true;
+    if (u->op != OP_add && u->op != OP_sub && u->op != OP_difference) return false;
+    return is_shifted(u->args[0], n, v, fuel - 1) || is_shifted(u->args[1], n, v, fuel - 1);
 }
 
 static bool is_positive(const Node *e) { return e->op == OP_lit && e->u.real > 0; }
@@ -32,7 +50,7 @@ static Node *greatest(Ir *m, Node *e, int n, Var **v) {
     Node *a, *b;
     if (n == DEPTH) return NULL;
     switch (e->op) {
-    case OP_exp: return is_shifted(e->args[0], n, v) ? NULL : e->args[0];
+    case OP_exp: return n > 0 && is_shifted(e->args[0], n, v, DEPTH) ? NULL : e->args[0];
     case OP_sum:
         v[n] = e->u.var;
         a = greatest(m, e->args[0], n + 1, v);
