@@ -4,7 +4,7 @@
 //     log (sum n (fun i -> exp v[i]))  is  m + log (sum n (fun i -> exp (v[i] - m)))   with m = stopGradient (maximum v)
 //
 // m is only a shift, and carries no derivative. A program that shifts for itself keeps its own shift: what is subtracted in
-// an exponent is the same for all terms. Infinities that are the same differ by 0, as in the prelude's logSumExp.
+// an exponent is the same for all terms, and made as a maximum. Infinities that are the same differ by 0, as in the prelude's logSumExp.
 #include "ad/graph.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 enum { DEPTH = 8 }; // of sums, terms and factors that are looked through
 
 // What e is but for its sign, literal factors and a choice against 0: the rules write differences of infinities so.
-static const Node *core_of(const Node *e) {
+static Node *core_of(Node *e) {
     for (;;) {
         if (e->op == OP_neg) e = e->args[0];
         else if (e->op == OP_bracket) e = e->args[1];
@@ -28,11 +28,32 @@ static bool varies(const Node *e, int n, Var *const *v) {
     return false;
 }
 
-// Has the exponent of a term in the sums over the n variables a term that is the same for all?
-static bool is_shifted(const Node *exponent, int n, Var *const *v, int fuel) {
-    const Node *u = core_of(exponent);
+static void find_choice(Node *e, void *data) {
+    bool *found = data;
+    switch (e->op) {
+    case OP_argmax:
+    case OP_argmin:
+    case OP_max:
+    case OP_evenmax:
+    case OP_latermax:
+    case OP_stop:
+    case OP_final: *found = true; return;
+    default: return;
+    }
+}
+
+// May e be the greatest of something?
+static bool is_greatest(Node *e) {
+    bool found = false;
+    ir_walk(1, &e, find_choice, &found);
+    return found;
+}
+
+// Has the exponent of a term in the sums over the n variables a term that is the same for all, and a maximum?
+static bool is_shifted(Node *exponent, int n, Var *const *v, int fuel) {
+    Node *u = core_of(exponent);
     if (u->op == OP_lit || fuel == 0) return false;
-    if (!varies(u, n, v)) return true;
+    if (!varies(u, n, v)) return is_greatest(u);
     if (u->op != OP_add && u->op != OP_sub && u->op != OP_difference) return false;
     return is_shifted(u->args[0], n, v, fuel - 1) || is_shifted(u->args[1], n, v, fuel - 1);
 }
