@@ -155,6 +155,13 @@ static const Works *if_elements(Nest *n, const Buf *b) {
 
 static const Works *of_block(Nest *n, const Block *b);
 
+// Where a condition holds, as far as that is known: that there are elements, 0 < n, does not where n is 0.
+static const Works *holds(Nest *n, Temp cond) {
+    const Stmt *s = n->def[cond];
+    if (!s || s->kind != ST_OP || s->op != OP_lt) return &always;
+    return nonzero(n, s->args[0])->kind == WORKS_NEVER ? nonzero(n, s->args[1]) : &always;
+}
+
 static const Works *of_stmt(Nest *n, const Stmt *s) {
     switch (s->kind) {
     case ST_SET: return made_inside(n, s->dst) ? &never : of_set(n, s);
@@ -166,7 +173,10 @@ static const Works *of_stmt(Nest *n, const Stmt *s) {
         const Works *body = of_block(n, s->body);
         return body->kind == WORKS_NEVER ? body : join(n, WORKS_BOTH, runs(n, s), body);
     }
-    case ST_IF: return join(n, WORKS_EITHER, of_block(n, s->body), s->other ? of_block(n, s->other) : &never);
+    case ST_IF: {
+        const Works *body = join(n, WORKS_BOTH, holds(n, s->args[0]), of_block(n, s->body));
+        return join(n, WORKS_EITHER, body, s->other ? of_block(n, s->other) : &never);
+    }
     case ST_MOVE:
     case ST_EXTERN:
     case ST_OUT:
