@@ -293,21 +293,23 @@ void elab_warn_cut(Elab *el, const Core *c, Node *a, const char *name) {
             }
 }
 
-// The name of a function that has a kink where its result, or the difference of its arguments, is 0; NULL: it has none, or
-// e is never there.
+static bool meets(Range a, Range b) { return a.low <= b.high && b.low <= a.high; }
+
+// The name of a function that has a kink where its argument is 0, or its arguments are equal (hypot: both 0); NULL: it has
+// none, or e is never there.
 static const char *kink_of(const Node *e) {
-    Range r = e->nargs == 2 && kind_is_float(e->kind) ? ir_range(e->args[1]) : (Range){0, 0};
+    const Range zero = {0, 0};
     switch (e->op) {
-    case OP_abs: return ir_range(e).low > 0 ? NULL : "abs";
-    case OP_sqrt: return ir_range(e).low > 0 ? NULL : "sqrt";
-    case OP_cbrt: return ir_range(e).low > 0 ? NULL : "cbrt";
-    case OP_hypot: return ir_range(e).low > 0 ? NULL : "hypot";
+    case OP_abs: return meets(ir_range(e->args[0]), zero) ? "abs" : NULL;
+    case OP_sqrt: return meets(ir_range(e->args[0]), zero) ? "sqrt" : NULL;
+    case OP_cbrt: return meets(ir_range(e->args[0]), zero) ? "cbrt" : NULL;
+    case OP_hypot: return meets(ir_range(e), zero) ? "hypot" : NULL;
     case OP_max:
     case OP_evenmax:
-    case OP_latermax: return ir_range(e->args[0]).low > r.high ? NULL : "max";
+    case OP_latermax: return meets(ir_range(e->args[0]), ir_range(e->args[1])) ? "max" : NULL;
     case OP_min:
     case OP_evenmin:
-    case OP_latermin: return ir_range(e->args[0]).high < r.low ? NULL : "min";
+    case OP_latermin: return meets(ir_range(e->args[0]), ir_range(e->args[1])) ? "min" : NULL;
     default: return NULL;
     }
 }
