@@ -3,6 +3,7 @@
 #define CPU_BODY_H
 
 #include "cpu/emit.h"
+#include "lower/idle.h"
 #include "lower/tree.h"
 #include "support/map.h"
 
@@ -39,6 +40,7 @@ typedef struct Body {
     int64_t stack;                        // bytes on the stack
     LLVMBasicBlockRef leave;              // where ST_BREAK goes
     int depth;                            // of loops
+    Map works;                            // Stmt, a loop -> Works: when it does anything (lower/idle.h)
     // Of a function that is divided:
     Part *part; // which is being emitted; NULL: it is not divided
     Map parts;  // Block -> its first part
@@ -119,6 +121,7 @@ void body_mark_quick(Emitter *e, LLVMValueRef function); // QUICK_ATTRIBUTE
 
 LLVMValueRef body_definition(Body *p, const Stmt *s); // the value of a statement that defines a temp and is no loop
 void body_emit(Body *p, const Block *block);
+const Works *body_works(Body *p, const Stmt *loop);                       // when the loop, an ST_FOR, does anything
 LLVMValueRef body_first(Body *p, const Stmt *loop);                    // the index that a loop begins with
 void body_emit_scalar_for(Body *p, const Stmt *s, LLVMValueRef first); // an ordinary loop, from iteration `first` on
 

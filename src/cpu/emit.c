@@ -3,7 +3,6 @@
 #include "cpu/body.h"
 
 #include "fsmc/runtime.h"
-#include "lower/idle.h"
 #include "support/map.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -650,6 +649,12 @@ static void emit_fetch(Body *p, const Stmt *s) {
     body_end_for(p, &c);
 }
 
+const Works *body_works(Body *p, const Stmt *loop) {
+    const Works *works = map_get(&p->works, loop);
+    if (!works) map_put(&p->works, loop, (void *)(works = loop_works(p->e->arena, p->tree, p->def, loop)));
+    return works;
+}
+
 // Whether a loop does anything; what lanes have of their own may be anything.
 static LLVMValueRef emit_works(Body *p, const Works *w) {
     LLVMBuilderRef b = p->e->builder;
@@ -666,7 +671,7 @@ static LLVMValueRef emit_works(Body *p, const Works *w) {
 }
 
 static void emit_for(Body *p, const Stmt *s) {
-    LLVMValueRef works = emit_works(p, loop_works(p->e->arena, p->tree, p->def, s));
+    LLVMValueRef works = emit_works(p, body_works(p, s));
     LLVMBasicBlockRef done = LLVMIsConstant(works) ? NULL : body_new_block(p, "done");
     if (done) {
         LLVMBasicBlockRef loop = body_new_block(p, "works");
@@ -841,6 +846,7 @@ static void emit_version(Emitter *e, const Tree *tree, const char *name, bool em
     body_go_on(p, p->slots);
     LLVMBuildBr(e->builder, start);
     map_free(&p->parts);
+    map_free(&p->works);
     if (p->part) map_free(&p->part->seen);
     debug_nowhere(e->debug);
 }

@@ -5,7 +5,6 @@
 #include "cpu/body.h"
 
 #include "fsmc/runtime.h"
-#include "lower/idle.h"
 
 // A function of more statements than LONG is divided into parts of about PART. One of more than VERY_LONG, where a loop counts as
 // much as many statements because it takes LLVM as long, is compiled quickly rather than well.
@@ -100,7 +99,7 @@ static void look(Survey *y, const Block *block) {
         const Stmt *s = block->stmts.data[i];
         if (next && i == next->begin) next->outer = outer, y->part = next;
         for (int k = 0; k < s->nargs; k++) use_temp(y, s->args[k]);
-        if (s->kind == ST_FOR) use_works(y, loop_works(y->p->e->arena, y->p->tree, y->p->def, s)); // what is asked before it
+        if (s->kind == ST_FOR) use_works(y, body_works(y->p, s)); // what is asked before it
         if (s->kind == ST_SET) use_temp(y, s->dst);
         else if (s->dst >= 0) y->temp[s->dst] = y->part;
         if (s->kind == ST_NEW) y->buf[s->buf->id] = y->part;
