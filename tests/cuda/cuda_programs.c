@@ -15,12 +15,14 @@
 #include <unistd.h>
 
 enum { GROUP = 8, MOST = 512 }; // so many programs are compiled together by an ordinary compiler, and at most there are
+enum { LONG_TEXT = 750000 };    // bytes of CUDA code, above which a program is left to whoever asks for it, or for all
 
 static const char *root, *folder; // the source folder; where files go
 static bool keep;                 // only print
 static bool second;               // second derivatives, too
 static bool whole;                // all derivatives of each entry
 static bool again;                // what is compiled already
+static bool named;                // programs are asked for
 static bool device;               // with nvcc, on a GPU
 
 typedef struct Job {
@@ -94,11 +96,18 @@ static bool is_meant(const char *file, const char *word) {
     return n > 4 && !strcmp(word + n - 4, ".fsm") ? !strcmp(file, word) : strstr(file, word) != NULL;
 }
 
-// The programs from number `first` on, in a file; what it calls.
-static bool print_group(Arena *a, int group, int n, char *const *files) {
+// Programs, in a file; what it calls. Those that are too long are left out: NULL is put in their places.
+static bool print_group(Arena *a, int group, int n, char **files) {
     Str text = {0};
     int failures = 0;
-    for (int i = 0; i < n; i++) failures += run(files[i], (OracleCuda){.text = &text});
+    for (int i = 0; i < n; i++) {
+        size_t before = text.len;
+        failures += run(files[i], (OracleCuda){.text = &text});
+        if (text.len - before <= LONG_TEXT || whole || device || named) continue;
+        text.len = before;
+        printf("skip %s: more than %d bytes of code: cuda_programs -a, or its name\n", files[i], LONG_TEXT);
+        files[i] = NULL;
+    }
     FILE *f = fopen(arena_printf(a, "%s/%d.cu", folder, group), "w");
     if (!f || fwrite(text.data, 1, text.len, f) != text.len) failures++;
     if (f) fclose(f);
@@ -131,18 +140,19 @@ static pid_t start_compiler(Arena *a, int group) {
 static int call_group(Arena *a, int group, int n, char *const *files) {
     void *library = dlopen(arena_printf(a, "%s/%d.so", folder, group), RTLD_NOW | RTLD_LOCAL);
     if (!library) {
-        printf("not ok %s: group %d cannot be loaded: %s\n", files[0], group, dlerror());
+        printf("not ok group %d, of %d programs, cannot be loaded: %s\n", group, n, dlerror());
         return 1;
     }
     int failures = 0;
-    for (int i = 0; i < n; i++) failures += run(files[i], (OracleCuda){.library = library});
+    for (int i = 0; i < n; i++)
+        if (files[i]) failures += run(files[i], (OracleCuda){.library = library});
     dlclose(library);
     return failures;
 }
 
 // Two compilers run at once; nvcc, which takes half a minute for a megabyte, has each program for itself, on all
 // processors.
-static int run_all(Arena *a, int n, char *const *files) {
+static int run_all(Arena *a, int n, char **files) {
     int size = device ? 1 : GROUP, groups = (n + size - 1) / size, failures = 0;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     // A group is called so many steps after its compiler's start.
@@ -150,9 +160,9 @@ static int run_all(Arena *a, int n, char *const *files) {
     pid_t pid[MOST];
     for (int g = 0; g < groups + ahead; g++) {
         int of = n - g * size < size ? n - g * size : size, done = g - ahead;
-        if (g < groups && !again) {
+        if (g < groups) {
             if (!print_group(a, g, of, files + g * size)) failures++;
-            if (!keep) pid[g] = start_compiler(a, g);
+            if (!keep && !again) pid[g] = start_compiler(a, g);
         }
         if (keep || done < 0 || done >= groups) continue;
         if (!again) waitpid(pid[done], NULL, 0);
@@ -162,10 +172,10 @@ static int run_all(Arena *a, int n, char *const *files) {
     return failures;
 }
 
-// usage: cuda_programs [-a] [-2] [-g] [-k] [-p FOLDER] [WORD|FILE...]. Without words all programs; -a: tangents and
-// adjoints of all entries, not one of them in turn; -2: second derivatives, too, which takes ten times as long; -g: on
-// a GPU, with nvcc (FSM_NVCC, FSM_ARCH); -p: only prints FOLDER/0.cu and so on, each of several; -k: calls what the
-// last run with the same words has compiled.
+// usage: cuda_programs [-a] [-2] [-g] [-k] [-p FOLDER] [WORD|FILE...]. Without words all programs but the longest; -a: these,
+// too, and tangents and adjoints of all entries, not one of them in turn; -2: second derivatives, too, which takes ten
+// times as long; -g: on a GPU, with nvcc (FSM_NVCC, FSM_ARCH); -p: only prints FOLDER/0.cu and so on, each of several; -k:
+// calls what the last run with the same words has compiled.
 int main(int argc, char **argv) {
     guard_tell_crashes(STDERR_FILENO);
     Arena *a = arena_new();
@@ -178,8 +188,9 @@ int main(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "-2")) second = true, argc--, argv++;
     if (argc > 1 && !strcmp(argv[1], "-g")) device = true, argc--, argv++;
     if (argc > 1 && !strcmp(argv[1], "-k")) again = true, argc--, argv++;
-    if (argc > 2 && !strcmp(argv[1], "-p")) keep = true, folder = argv[2], argc -= 2, argv += 2;
+    if (argc > 2 && !strcmp(argv[1], "-p")) keep = named = true, folder = argv[2], argc -= 2, argv += 2;
     if (!folder) folder = "/tmp";
+    named |= argc > 1;
     int n = scandir(arena_printf(a, "%s/tests/ad", root), &list, is_program, alphasort);
     for (int i = 0; i < n; i++) {
         bool wanted = argc < 2;

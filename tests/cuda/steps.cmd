@@ -14,4 +14,4 @@ for room in 0 700; do # for no steps, and for one or two
     echo "device_steps $room" >small.machine
     fsmc --machine=small.machine --emit=cuda steps.fsm -o small.cu && gpu small small.cu -DFSM_MOST_FOLD=-1 -DFSM_LEAST_PRODUCT=1 && ./small | diff - want
 done
-for fp in precise fast; do fsmc --fp=$fp --emit=cuda steps.fsm -o fp.cu && gpu fp fp.cu -DFSM_LEAST_PRODUCT=1 && ./fp | diff - want; done
+fsmc --fp=fast --emit=cuda steps.fsm -o fast.cu && gpu fast fast.cu -DFSM_LEAST_PRODUCT=1 && ./fast | diff - want
