@@ -101,6 +101,8 @@ void flush_end(Emitter *e, LLVMValueRef was);
 LLVMTargetMachineRef cpu_machine(const CpuOptions *opt, bool jit);
 // The module after optimisation, made when first asked for; owned by m. (llvm.c)
 LLVMModuleRef cpu_optimised(CpuModule *m);
+// Its object file, for this process or for others, made or kept from before; to be disposed of.
+LLVMMemoryBufferRef cpu_object(CpuModule *m, bool jit);
 
 // An attribute of functions for which code is made fast rather than well.
 #define QUICK_ATTRIBUTE  "fsm-quick"

@@ -99,17 +99,13 @@ static void report(Diag *diag, LLVMErrorRef error) {
 
 static LLVMErrorRef load(CpuModule *m, LLVMOrcLLJITRef *lljit) {
     LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
-    CpuOptions opt = m->opt;
-    cpu_optimised(m);
-    if (m->quick) opt.level = 0;
-    LLVMTargetMachineRef machine = cpu_machine(&opt, true);
+    LLVMTargetMachineRef machine = cpu_machine(&m->opt, true);
     LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder, LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine));
     if (m->opt.debug) LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(builder, observed_layer, NULL);
     LLVMErrorRef error = LLVMOrcCreateLLJIT(lljit, builder);
     if (error) return error;
-    if ((error = define_symbols(*lljit, opt.instead))) return error;
-    LLVMOrcThreadSafeModuleRef module = LLVMOrcCreateNewThreadSafeModule(LLVMCloneModule(cpu_optimised(m)), m->owner);
-    return LLVMOrcLLJITAddLLVMIRModule(*lljit, LLVMOrcLLJITGetMainJITDylib(*lljit), module);
+    if ((error = define_symbols(*lljit, m->opt.instead))) return error;
+    return LLVMOrcLLJITAddObjectFile(*lljit, LLVMOrcLLJITGetMainJITDylib(*lljit), cpu_object(m, true));
 }
 
 CpuJit *cpu_jit(CpuModule *m, Diag *diag) {

@@ -2,6 +2,7 @@
 #include "cpu/emit.h"
 
 #include <llvm-c/Analysis.h>
+#include <llvm-c/BitWriter.h>
 #include <llvm-c/ErrorHandling.h>
 #include <llvm-c/IRReader.h>
 #include <llvm-c/Support.h>
@@ -405,28 +406,65 @@ void cpu_print_llvm(CpuModule *m, Str *out, bool optimised) {
 }
 
 // The module as assembly text or an object file. Code generation changes a module, so it gets a copy.
-static LLVMMemoryBufferRef generate(CpuModule *m, LLVMCodeGenFileType type) {
+static LLVMMemoryBufferRef generate(CpuModule *m, LLVMCodeGenFileType type, bool jit) {
     LLVMModuleRef module = LLVMCloneModule(cpu_optimised(m));
     LLVMMemoryBufferRef buffer;
     char *error = NULL;
-    LLVMTargetMachineRef quick = m->quick ? cpu_machine(&(CpuOptions){.cpu = m->opt.cpu}, false) : NULL;
-    if (LLVMTargetMachineEmitToMemoryBuffer(quick ? quick : m->machine, module, type, &error, &buffer)) {
+    CpuOptions opt = m->opt;
+    if (m->quick) opt.level = 0;
+    LLVMTargetMachineRef other = m->quick || jit ? cpu_machine(&opt, jit) : NULL;
+    if (LLVMTargetMachineEmitToMemoryBuffer(other ? other : m->machine, module, type, &error, &buffer)) {
         diag_current_pass = "llvm";
         fatal_bug("%s", error);
     }
-    if (quick) LLVMDisposeTargetMachine(quick);
+    if (other) LLVMDisposeTargetMachine(other);
     LLVMDisposeModule(module);
     return buffer;
 }
 
+// All that an object depends on: this very compiler, the target, how much is optimised, and the module.
+static bool put_key(CpuModule *m, bool jit, Str *key) {
+    struct stat st;
+    if (stat("/proc/self/exe", &st)) return false;
+    unsigned major, minor, patch;
+    LLVMGetVersion(&major, &minor, &patch);
+    char *triple = LLVMGetTargetMachineTriple(m->machine), *cpu = LLVMGetTargetMachineCPU(m->machine);
+    char *features = LLVMGetTargetMachineFeatureString(m->machine);
+    str_printf(key, "%s %lld %lld %lld %u.%u.%u %s %s %s %d %d %d\n", FSMC_VERSION, (long long)st.st_size,
+               (long long)st.st_mtim.tv_sec, (long long)st.st_mtim.tv_nsec, major, minor, patch, triple, cpu, features,
+               m->opt.level, m->opt.quick, jit);
+    LLVMDisposeMessage(triple);
+    LLVMDisposeMessage(cpu);
+    LLVMDisposeMessage(features);
+    LLVMMemoryBufferRef module = LLVMWriteBitcodeToMemoryBuffer(m->plain);
+    str_write(key, LLVMGetBufferStart(module), LLVMGetBufferSize(module));
+    LLVMDisposeMemoryBuffer(module);
+    return true;
+}
+
+LLVMMemoryBufferRef cpu_object(CpuModule *m, bool jit) {
+    Str key = {0}, value = {0};
+    LLVMMemoryBufferRef object;
+    bool kept = m->opt.kept && put_key(m, jit, &key);
+    if (kept && cache_find(m->opt.kept, &key, &value)) {
+        object = LLVMCreateMemoryBufferWithMemoryRangeCopy(value.data, value.len, "object");
+    } else {
+        object = generate(m, LLVMObjectFile, jit);
+        if (kept) cache_keep(m->opt.kept, &key, LLVMGetBufferStart(object), LLVMGetBufferSize(object));
+    }
+    str_free(&key);
+    str_free(&value);
+    return object;
+}
+
 void cpu_print_asm(CpuModule *m, Str *out) {
-    LLVMMemoryBufferRef text = generate(m, LLVMAssemblyFile);
+    LLVMMemoryBufferRef text = generate(m, LLVMAssemblyFile, false);
     str_write(out, LLVMGetBufferStart(text), LLVMGetBufferSize(text));
     LLVMDisposeMemoryBuffer(text);
 }
 
 bool cpu_write_object(CpuModule *m, Diag *diag, const char *path) {
-    LLVMMemoryBufferRef object = generate(m, LLVMObjectFile);
+    LLVMMemoryBufferRef object = cpu_object(m, false);
     size_t size = LLVMGetBufferSize(object);
     FILE *file = fopen(path, "wb");
     bool ok = file && fwrite(LLVMGetBufferStart(object), 1, size, file) == size;

@@ -32,6 +32,7 @@ typedef struct Compilation {
     double started;    // the stage that is running
     bool keep_customs; // see Ir
     Machine machine;   // for the schedule
+    Cache kept;        // of objects, if the environment names one
     void (*after_loop_pass)(void *data, const struct LoopPass *p, Tree *t); // for tests; NULL: nobody looks on
     void *after_data;
     Str dumped; // --dump-after: the tree before the pass

@@ -169,6 +169,9 @@ void manual_print(Str *out) {
     put_entry(out, "3", "an internal error; a file to report it with is named on standard error");
     str_puts(out, ".SH ENVIRONMENT\n");
     put_entry(out, "COLUMNS", "the width of --help, where standard output is no terminal");
+    put_entry(out, "FSMC_CACHE", "a folder where objects are kept, which the same code needs again");
+    put_entry(out, "FSMC_CACHE_SIZE", "at most so many bytes of them; K, M or G may follow; 1G otherwise");
+    put_entry(out, "FSMC_MACHINE", "the file of --machine, where none is given");
     put_entry(out, "NO_COLOR", "if not empty, messages have no colors unless --color=always says so");
     put_entry(out, "TMPDIR", "where files go that are needed for a while, and the one for reporting an internal error; /tmp otherwise");
     put_examples(out);
