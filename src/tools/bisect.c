@@ -258,6 +258,7 @@ static void bisect(const Bisect *z) {
 }
 
 void command_bisect(Compilation *c) {
+    unsetenv("FSMC_CACHE"); // each try compiles
     Bisect z = {.c = c, .src = file_read(c->arena, c->diag, c->opt->file)};
     FuncList raw = {0};
     const char *error = NULL;
