@@ -3,6 +3,7 @@
 # gradient, the processor time of `fsmc FILE -o FILE.o` (median of RUNS; "-" if it takes more than LIMIT seconds), and the
 # exponent e of time ~ size^e fitted to the sizes, less the time for one statement.
 here=$(dirname "$0")
+unset FSMC_CACHE # what is measured is made anew
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 runs=${1:-3} limit=${3:-100}

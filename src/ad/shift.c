@@ -22,7 +22,7 @@ static Node *core_of(Node *e) {
     }
 }
 
-static bool varies(const Node *e, int n, Var *const *v) {
+static bool mentions(const Node *e, int n, Var *const *v) {
     for (int i = 0; i < n; i++)
         if (node_has_var(e, v[i])) return true;
     return false;
@@ -53,7 +53,7 @@ static bool is_greatest(Node *e) {
 static bool is_shifted(Node *exponent, int n, Var *const *v, int fuel) {
     Node *u = core_of(exponent);
     if (u->op == OP_lit || fuel == 0) return false;
-    if (!varies(u, n, v)) return is_greatest(u);
+    if (!mentions(u, n, v)) return is_greatest(u);
     if (u->op != OP_add && u->op != OP_sub && u->op != OP_difference) return false;
     return is_shifted(u->args[0], n, v, fuel - 1) || is_shifted(u->args[1], n, v, fuel - 1);
 }

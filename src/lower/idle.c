@@ -1,7 +1,7 @@
-// Arrays whose rows have no elements may have any number of rows, 2^62 of them: they take no memory. A nest over such an array is not
-// to count through the rows. So back ends and the executor ask before a loop whether its iterations can do anything: whether a statement
-// with an effect stands in no loop inside, or in one that has iterations as far as that is known before. A sum that adds only what such
-// loops have added up, which is 0 then, has no effect either.
+// Arrays whose rows have no elements may have any number of rows, 2^62 of them: they take no memory. A nest over such
+// an array is not to count through the rows. So back ends and the executor ask before a loop whether its iterations can
+// do anything: whether a statement with an effect stands in no loop inside, or in one that has iterations as far as
+// that is known before. A sum that adds only what such loops have added up, which is 0 then, has no effect either.
 #include "lower/idle.h"
 
 #include "support/map.h"
@@ -42,7 +42,8 @@ static bool is_inside(Nest *n, const void *key) {
 static bool made_inside(Nest *n, Temp t) { return t == n->s->dst || is_inside(n, (const void *)((intptr_t)t + 1)); }
 
 static const Works *join(Nest *n, WorksKind kind, const Works *a, const Works *b) {
-    const WorksKind decides = kind == WORKS_BOTH ? WORKS_NEVER : WORKS_ALWAYS, adds_none = kind == WORKS_BOTH ? WORKS_ALWAYS : WORKS_NEVER;
+    const bool both = kind == WORKS_BOTH;
+    const WorksKind decides = both ? WORKS_NEVER : WORKS_ALWAYS, adds_none = both ? WORKS_ALWAYS : WORKS_NEVER;
     if (a->kind == decides || b->kind == adds_none) return a;
     if (b->kind == decides || a->kind == adds_none) return b;
     Works *w = ARENA_NEW(n->arena, Works);
@@ -57,7 +58,9 @@ static const Works *nonzero(Nest *n, Temp t);
 // What the cell is set to, in the block.
 static const Works *set_in(Nest *n, const Block *b, Temp cell);
 
-static const Works *either_nonzero(Nest *n, Temp a, Temp b) { return join(n, WORKS_EITHER, nonzero(n, a), nonzero(n, b)); }
+static const Works *either_nonzero(Nest *n, Temp a, Temp b) {
+    return join(n, WORKS_EITHER, nonzero(n, a), nonzero(n, b));
+}
 
 static const Works *nonzero_operation(Nest *n, const Stmt *s) {
     const bool whole = n->tree->temps.data[s->dst].kind == KIND_INT;
@@ -130,12 +133,14 @@ static bool only_adds(const Nest *n, const Block *b, Temp cell) {
     bool only = true;
     for (int i = 0; b && i < b->stmts.len && only; i++) {
         const Stmt *s = b->stmts.data[i];
-        only = (s->kind != ST_SET || s->dst != cell || added(n, s) >= 0) && only_adds(n, s->body, cell) && only_adds(n, s->other, cell);
+        only = (s->kind != ST_SET || s->dst != cell || added(n, s) >= 0) && only_adds(n, s->body, cell) &&
+               only_adds(n, s->other, cell);
     }
     return only;
 }
 
-// Of a cell outside of the loop. One that was 0 and to which all that is ever done is to add does not become -0, which adding 0 changes.
+// Of a cell outside of the loop. One that was 0 and to which all that is ever done is to add does not become -0, which
+// adding 0 changes.
 static const Works *of_set(Nest *n, const Stmt *s) {
     const Temp what = added(n, s);
     if (what < 0) return &always;
@@ -189,7 +194,8 @@ static const Works *of_stmt(Nest *n, const Stmt *s) {
 
 static const Works *of_block(Nest *n, const Block *b) {
     const Works *w = &never;
-    for (int i = b->stmts.len; i-- > 0 && w->kind != WORKS_ALWAYS;) w = join(n, WORKS_EITHER, of_stmt(n, b->stmts.data[i]), w);
+    for (int i = b->stmts.len; i-- > 0 && w->kind != WORKS_ALWAYS;)
+        w = join(n, WORKS_EITHER, of_stmt(n, b->stmts.data[i]), w);
     return w;
 }
 
