@@ -40,6 +40,7 @@ typedef struct Body {
     int64_t stack;                        // bytes on the stack
     LLVMBasicBlockRef leave;              // where ST_BREAK goes
     int depth;                            // of loops
+    Map *procs;                           // by number + 1: the functions of procedures
     Map works;                            // Stmt, a loop -> Works: when it does anything (lower/idle.h)
     // Of a function that is divided:
     Part *part; // which is being emitted; NULL: it is not divided
@@ -129,6 +130,12 @@ void body_emit_scalar_for(Body *p, const Stmt *s, LLVMValueRef first); // an ord
 LLVMValueRef body_call(Body *p, const char *name, LLVMTypeRef result, int n, LLVMValueRef *args);
 // For a function that does a part of this one's: nothing is defined yet in it.
 Body *body_outlined(const Body *p, LLVMValueRef function);
+
+// ---- procedures (procs.c)
+
+void procs_emit(Body *p, const Stmt *s);          // the function
+void procs_call(Body *p, const Stmt *s);          // what fails returns
+LLVMValueRef procs_param(Body *p, const Stmt *s); // of the procedure that is being emitted
 
 // ---- loops in threads (threads.c)
 

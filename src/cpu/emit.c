@@ -149,7 +149,7 @@ static bool is_counted_far(const Body *p, const Stmt *s) {
 bool body_is_long(const Body *p, const Block *block) {
     for (int i = 0; i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_LOOP) return true;
+        if (s->kind == ST_LOOP || s->kind == ST_CALL) return true;
         if (s->kind == ST_FOR && is_counted_far(p, s)) return true;
         if ((s->body && body_is_long(p, s->body)) || (s->other && body_is_long(p, s->other))) return true;
     }
@@ -163,7 +163,8 @@ LLVMValueRef body_buffer(Body *p, const Buf *buf) {
     switch (buf->where) {
     case BUF_INPUT: return LLVMGetParam(p->function, (unsigned)buf->number + 1);
     case BUF_OUTPUT: return LLVMGetParam(p->function, (unsigned)(p->func->ninputs + buf->number) + 1);
-    case BUF_TEMP: break;
+    case BUF_TEMP:
+    case BUF_PARAM: break;
     }
     fatal_bug("%s: buffer %d is used before ST_NEW", p->func->name, buf->id);
 }
@@ -608,6 +609,7 @@ LLVMValueRef body_definition(Body *p, const Stmt *s) {
     case ST_ARG: return emit_argument(p, s->u.num);
     case ST_OP: return emit_operation(p, s);
     case ST_EXTERN: return emit_call(p, s);
+    case ST_PARAM: return procs_param(p, s);
     case ST_CONV: return emit_conv(e, kind, body_kind(p, s->args[0]), body_value(p, s->args[0]));
     case ST_SELECT:
         return LLVMBuildSelect(e->builder, body_value(p, s->args[0]), body_value(p, s->args[1]), body_value(p, s->args[2]), "");
@@ -713,6 +715,8 @@ static void emit_stmt(Body *p, const Stmt *s) {
     case ST_BREAK: emit_break(p, s); break;
     case ST_IF: emit_if(p, s); break;
     case ST_CHECK: emit_check(p, s); break;
+    case ST_PROC: procs_emit(p, s); break;
+    case ST_CALL: procs_call(p, s); break;
     case ST_CHUNK: p->temp[s->dst] = emit_chunk_size(p, s), parts_defined(p, s->dst); break;
     case ST_THREADS: p->temp[s->dst] = emit_threads(p), parts_defined(p, s->dst); break;
     default:
@@ -783,7 +787,7 @@ static Body *body_new(Emitter *e, const Tree *tree, LLVMValueRef function) {
 Body *body_outlined(const Body *p, LLVMValueRef function) {
     Body *in = body_new(p->e, p->tree, function);
     in->def = p->def, in->seen = p->seen, in->accumulation = p->accumulation, in->on_stack = p->on_stack;
-    in->name = p->name, in->depth = p->depth;
+    in->name = p->name, in->depth = p->depth, in->procs = p->procs;
     return in;
 }
 
@@ -830,7 +834,8 @@ static void emit_version(Emitter *e, const Tree *tree, const char *name, bool em
     debug_begin_function(e->debug, function, tree->func, name);
     Body *p = body_new(e, tree, function);
     int stamp = 0, split = tree->prologue;
-    p->name = name, p->cold = empty;
+    Map procs = {0};
+    p->name = name, p->cold = empty, p->procs = &procs;
     parts_divide(p, split);
     survey(p, tree->body, &stamp);
     p->slots = body_new_block(p, "entry");
@@ -847,6 +852,7 @@ static void emit_version(Emitter *e, const Tree *tree, const char *name, bool em
     LLVMBuildBr(e->builder, start);
     map_free(&p->parts);
     map_free(&p->works);
+    map_free(&procs);
     if (p->part) map_free(&p->part->seen);
     debug_nowhere(e->debug);
 }

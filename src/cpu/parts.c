@@ -16,6 +16,7 @@ static int weight(const Block *block, int of_loop) {
     int n = 0;
     for (int i = 0; block && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
+        if (s->kind == ST_PROC) continue; // a function already
         n += s->kind == ST_FOR || s->kind == ST_LOOP ? of_loop : 1;
         n += weight(s->body, of_loop) + weight(s->other, of_loop);
     }
@@ -38,7 +39,7 @@ static int divide(Body *p, const Block *block, int first) {
     for (int i = 0; i < n; i++) {
         const Stmt *s = block->stmts.data[i];
         size[i] = 1;
-        if (s->body) size[i] += s->lanes || s->threads ? weight(s->body, 1) : divide(p, s->body, 0);
+        if (s->body && s->kind != ST_PROC) size[i] += s->lanes || s->threads ? weight(s->body, 1) : divide(p, s->body, 0);
         if (s->other) size[i] += divide(p, s->other, 0);
         total += size[i];
     }
@@ -93,20 +94,26 @@ static void use_works(Survey *y, const Works *w) {
     if (w->left) use_works(y, w->left), use_works(y, w->right);
 }
 
+static void look(Survey *y, const Block *block);
+
+static void look_at(Survey *y, const Stmt *s) {
+    if (s->kind == ST_PROC) return; // it needs nothing of what is around
+    for (int k = 0; k < s->nargs; k++) use_temp(y, s->args[k]);
+    if (s->kind == ST_FOR) use_works(y, body_works(y->p, s)); // what is asked before it
+    if (s->kind == ST_SET) use_temp(y, s->dst);
+    else if (s->dst >= 0) y->temp[s->dst] = y->part;
+    if (s->kind == ST_NEW) y->buf[s->buf->id] = y->part;
+    use_buf(y, s->buf), use_buf(y, s->src);
+    for (int k = 0; k < s->nin; k++) use_buf(y, s->in[k]);
+    if (s->body) look(y, s->body);
+    if (s->other) look(y, s->other);
+}
+
 static void look(Survey *y, const Block *block) {
     Part *outer = y->part, *next = map_get(&y->p->parts, block);
     for (int i = 0; i < block->stmts.len; i++) {
-        const Stmt *s = block->stmts.data[i];
         if (next && i == next->begin) next->outer = outer, y->part = next;
-        for (int k = 0; k < s->nargs; k++) use_temp(y, s->args[k]);
-        if (s->kind == ST_FOR) use_works(y, body_works(y->p, s)); // what is asked before it
-        if (s->kind == ST_SET) use_temp(y, s->dst);
-        else if (s->dst >= 0) y->temp[s->dst] = y->part;
-        if (s->kind == ST_NEW) y->buf[s->buf->id] = y->part;
-        use_buf(y, s->buf), use_buf(y, s->src);
-        for (int k = 0; k < s->nin; k++) use_buf(y, s->in[k]);
-        if (s->body) look(y, s->body);
-        if (s->other) look(y, s->other);
+        look_at(y, block->stmts.data[i]);
         if (next && i == next->end - 1) next = next->next, y->part = outer;
     }
 }

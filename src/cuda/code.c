@@ -232,6 +232,9 @@ void code_stmt(Code *c, const Stmt *s, const Block *in) {
     case ST_IF: branch(c, s); break;
     case ST_CHECK: check(c, s); break;
     case ST_EXTERN:
+    case ST_PARAM:
+    case ST_CALL:
+    case ST_PROC:
     case ST_MOVE:
     case ST_CHUNK:
     case ST_THREADS: fatal_bug("%s: statement %d in CUDA code", u->name, (int)s->kind);

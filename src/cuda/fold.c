@@ -139,6 +139,9 @@ static bool look_stmt(Fold *p, Stmt *s, const char *steps, const char *repeats) 
     case ST_IF: return look(p, s->body, steps, repeats) && look(p, s->other, steps, repeats);
     case ST_OUT:
     case ST_EXTERN:
+    case ST_PARAM:
+    case ST_CALL:
+    case ST_PROC:
     case ST_MOVE:
     case ST_CHUNK:
     case ST_THREADS: return false;

@@ -102,7 +102,7 @@ static void count_writes(Sharer *z, const Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
         if (s->buf && s->kind != ST_LOAD && s->kind != ST_FETCH && s->kind != ST_NEW) z->writes[s->buf->id]++;
-        if (s->kind == ST_EXTERN) // C may do anything
+        if (stmt_calls(s)) // they may do anything
             for (int k = 0; k < s->nin; k++)
                 if (s->in[k]) z->writes[s->in[k]->id] += 2;
         count_writes(z, s->body), count_writes(z, s->other);

@@ -90,6 +90,7 @@ double model_lanes(Model *p, const Block *block, int vectors) {
             p->inner.len--;
             break;
         case ST_IF: cost = 1 / lanes + model_lanes(p, s->body, vectors) + model_lanes(p, s->other, vectors); break;
+        case ST_CALL:
         case ST_EXTERN: cost = p->machine->call; break;
         default: cost = 1 / lanes; break;
         }
@@ -138,7 +139,7 @@ static bool multiplies(const Model *p, Temp t, Temp cell, bool product, int dept
 static bool is_plain(const Model *p, const Block *block, Temp index) {
     for (int i = 0; i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
-        if (s->body || s->other || s->kind == ST_CHECK || s->kind == ST_EXTERN || s->kind == ST_BREAK) return false;
+        if (s->body || s->other || s->kind == ST_CHECK || stmt_calls(s) || s->kind == ST_BREAK) return false;
         if (s->kind == ST_OP && op_info[s->op].cost >= op_info[OP_exp].cost) return false;
         if (s->kind == ST_OP && s->op == OP_sqrt && p->roots) return false;
         if (s->kind == ST_OP && s->op == OP_div && p->shared && block_makes(block, s->args[1])) return false;
@@ -225,6 +226,7 @@ static double plain_cost(Model *p, const Block *block) {
         case ST_FOR: sum += model_best(p, s, &lanes); break;
         case ST_LOOP: sum += p->machine->short_trips * plain_cost(p, s->body); break;
         case ST_IF: sum += 1 + p->machine->taken * (plain_cost(p, s->body) + plain_cost(p, s->other)); break;
+        case ST_CALL:
         case ST_EXTERN: sum += p->machine->call; break;
         default: sum += 1; break;
         }

@@ -30,6 +30,7 @@ void effects_add(Effects *e, const Stmt *s) {
     case ST_ADDTO:
     case ST_STORE: note_access(e, s->buf, true, s->args + 1); break;
     case ST_EXTERN:
+    case ST_CALL:
         for (int k = 0; k < s->nin; k++)
             if (s->in[k]) note_access(e, s->in[k], k >= s->nin - s->nout, NULL);
         e->stops = true;
@@ -37,6 +38,7 @@ void effects_add(Effects *e, const Stmt *s) {
     case ST_LOOP:
     case ST_BREAK:
     case ST_CHECK: e->stops = true; break;
+    case ST_PROC: return; // nothing runs there
     default: break;
     }
     add_block(e, s->body);
@@ -109,7 +111,8 @@ bool nest_is_flat(const Block *block) {
         case ST_FILL:
         case ST_COPY:
         case ST_MOVE:
-        case ST_EXTERN: return false;
+        case ST_EXTERN:
+        case ST_CALL: return false;
         default: break;
         }
         if (!nest_is_flat(s->body) || !nest_is_flat(s->other)) return false;

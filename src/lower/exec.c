@@ -41,6 +41,12 @@ struct Code {
     const Buf **made; // what comes into being there
 };
 
+typedef struct ExecProc { // a procedure, once it has been called
+    const Stmt *s;
+    Code *body;
+    Scalar *params;
+} ExecProc;
+
 // The memory of a temporary array. It is kept when the array is dropped: all bytes of it are 0xff then, which are not
 // numbers, so that what is read before it is written shows. What was written is noted by lines, so that an array costs no
 // more than that.
@@ -62,7 +68,9 @@ typedef struct Exec {
     Tensor *outputs;
     Scalar *temp;
     Tensor **buf;   // by buffer id; a BUF_TEMP that does not exist has no data
-    Memory *memory; // likewise, of a BUF_TEMP
+    Memory **memory; // likewise, of a BUF_TEMP
+    ExecProc *procs; // by number
+    Scalar *params;  // of the procedure that runs
     ExternArg *args;
     int nargs;
     int64_t ops[COUNT_CLASSES + 1]; // the last one: of what is not counted
@@ -103,7 +111,7 @@ static Scalar element(const Tensor *t, int64_t at) {
 
 // Element `at` of b, whose tensor is t, becomes the value.
 static void put(Exec *x, const Buf *b, Tensor *t, int64_t at, Scalar value) {
-    Memory *m = &x->memory[b->id];
+    Memory *m = x->memory[b->id];
     size_t line = (size_t)at * kind_size(t->kind) >> LINE;
     if (m->data && !m->touched[line]) m->touched[line] = true, m->lines[m->nlines++] = (int)line;
     if (t->kind == KIND_DOUBLE) ((double *)t->data)[at] = value.d;
@@ -241,12 +249,12 @@ static Flow exec_new(Exec *x, const Buf *b) {
         if (t->shape[k] < 0) fatal_bug("the loop tree of '%s' makes a buffer of negative size", x->t->func->name);
     }
     bool fits = shape_count(b->rank, t->shape, &count) && !__builtin_mul_overflow(count, (int64_t)kind_size(b->kind), &bytes);
-    if (!fits || !memory_room(&x->memory[b->id], (size_t)bytes)) {
+    if (!fits || !memory_room(x->memory[b->id], (size_t)bytes)) {
         x->code = FSM_ERROR_MEMORY;
         x->error = arena_printf(x->arena, "an array of %lld bytes does not fit in memory", fits ? (long long)bytes : -1);
         return FLOW_ERROR;
     }
-    t->data = x->memory[b->id].data;
+    t->data = x->memory[b->id]->data;
     x->bytes += bytes;
     if (x->bytes > x->counts.bytes) x->counts.bytes = x->bytes;
     return FLOW_ON;
@@ -257,7 +265,7 @@ static void drop(Exec *x, const Buf *b) {
     if (!t->data) return;
     int64_t bytes = tensor_count(t) * (int64_t)kind_size(t->kind);
     x->bytes -= bytes;
-    memory_clear(&x->memory[b->id], (size_t)bytes);
+    memory_clear(x->memory[b->id], (size_t)bytes);
     t->data = NULL;
 }
 
@@ -293,7 +301,7 @@ static void exec_array(Exec *x, const Stmt *s) {
     case ST_FILL:
         n = tensor_count(t);
         for (at = 0; at < n; at++) tensor_put(t, at, x->temp[s->args[0]]);
-        x->memory[s->buf->id].all = true;
+        x->memory[s->buf->id]->all = true;
         x->counts.stores += n;
         break;
     case ST_COPY: {
@@ -302,7 +310,7 @@ static void exec_array(Exec *x, const Stmt *s) {
             fatal_bug("the loop tree of '%s' copies between buffers of different extents", x->t->func->name);
         n = tensor_count(t);
         if (n) memmove(t->data, from->data, (size_t)n * kind_size(t->kind));
-        x->memory[s->buf->id].all = true;
+        x->memory[s->buf->id]->all = true;
         x->counts.loads += n, x->counts.stores += n;
         break;
     }
@@ -333,7 +341,7 @@ static Scalar exec_extern(Exec *x, const Stmt *s) {
     for (int k = 0, scalars = 0; k < s->nin; k++) {
         bool out = k >= s->nin - s->nout;
         Temp t = s->in[k] ? -1 : s->args[scalars++];
-        if (out) x->memory[s->in[k]->id].all = true;
+        if (out) x->memory[s->in[k]->id]->all = true;
         args[k] = s->in[k] ? whole(x, s->in[k], out ? &x->counts.stores : &x->counts.loads)
                            : (ExternArg){.kind = temp_kind(x, t), .value = x->temp[t]};
     }
@@ -402,6 +410,24 @@ static Flow exec_loop(Exec *x, Step *step) {
     }
 }
 
+// What stands for a procedure's arrays is what the call gives; the memory of these notes what is written, too.
+static Flow exec_call(Exec *x, const Stmt *s) {
+    ExecProc *p = &x->procs[s->u.num];
+    Scalar *before = x->params;
+    if (!p->s) p->s = tree_proc(x->t, s->u.num), p->params = ARENA_ARRAY(x->own, Scalar, s->nargs + 1);
+    const Stmt *proc = p->s;
+    for (int k = 0; k < s->nargs; k++) p->params[k] = x->temp[s->args[k]];
+    for (int k = 0; k < proc->nin; k++) {
+        const Buf *b = s->in[s->nargs + k];
+        buffer(x, b);
+        x->buf[proc->in[k]->id] = x->buf[b->id], x->memory[proc->in[k]->id] = x->memory[b->id];
+    }
+    x->params = p->params;
+    Flow f = exec_body(x, proc->body, &p->body);
+    x->params = before;
+    return f;
+}
+
 static Flow exec_step(Exec *x, Step *step) {
     const Stmt *s = step->s;
     Scalar *dst = s->dst >= 0 ? &x->temp[s->dst] : NULL, a = {.i = 0};
@@ -417,6 +443,9 @@ static Flow exec_step(Exec *x, Step *step) {
     case ST_ARG: *dst = tensor_scalar(&x->inputs[s->u.num], 0); break;
     case ST_OP: exec_op(x, s); break;
     case ST_EXTERN: *dst = exec_extern(x, s); break;
+    case ST_PARAM: *dst = x->params[s->u.num]; break;
+    case ST_CALL: return exec_call(x, s);
+    case ST_PROC: break;
     case ST_CONV: *dst = scalar_conv(temp_kind(x, s->args[0]), temp_kind(x, s->dst), a); break;
     case ST_SELECT: *dst = x->temp[s->args[a.i ? 1 : 2]]; break;
     case ST_CELL:
@@ -464,15 +493,25 @@ static const Tree *version(const Tree *t, const Tensor *inputs, Tensor *outputs)
 static void find_buffers(Exec *x) {
     int n = x->t->bufs.len;
     x->buf = ARENA_ARRAY(x->own, Tensor *, n + 1);
-    x->memory = ARENA_ARRAY(x->own, Memory, n + 1);
+    x->memory = ARENA_ARRAY(x->own, Memory *, n + 1);
     for (int i = 0; i < n; i++) {
         const Buf *b = x->t->bufs.data[i];
+        x->memory[i] = ARENA_NEW(x->own, Memory);
         Tensor *t = b->where == BUF_OUTPUT ? &x->outputs[b->number] : ARENA_NEW(x->own, Tensor);
         if (b->where == BUF_INPUT) *t = x->inputs[b->number];
         else if (b->where == BUF_TEMP)
             *t = (Tensor){.kind = b->kind, .rank = b->rank, .shape = ARENA_ARRAY(x->own, int64_t, b->rank + 1)};
         x->buf[b->id] = t;
     }
+}
+
+static int proc_numbers(const Tree *t) {
+    int n = 1;
+    for (int i = 0; i < t->body->stmts.len; i++) {
+        const Stmt *s = t->body->stmts.data[i];
+        if (s->kind == ST_PROC && s->u.num >= n) n = (int)s->u.num + 1;
+    }
+    return n;
 }
 
 static int run(Arena *a, const Tree *t, const Tensor *inputs, Tensor *outputs, Needs *needs, Counts *counts, const char **error) {
@@ -482,8 +521,9 @@ static int run(Arena *a, const Tree *t, const Tensor *inputs, Tensor *outputs, N
     x.def = ARENA_ARRAY(x.own, Stmt *, t->temps.len + 1);
     tree_definitions(t->body, x.def);
     find_buffers(&x);
+    x.procs = ARENA_ARRAY(x.own, ExecProc, proc_numbers(t));
     exec_body(&x, t->body, &body);
-    for (int i = 0; i < t->bufs.len; i++) memory_free(&x.memory[i]);
+    for (int i = 0; i < t->bufs.len; i++) memory_free(x.memory[i]);
     arena_free(x.own);
     *counts = x.counts;
     memcpy(counts->ops, x.ops, sizeof counts->ops);

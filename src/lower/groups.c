@@ -39,7 +39,7 @@ static void survey(Grouper *z, const Block *b) {
 static bool has_barred(const Block *b) {
     for (int i = 0; b && i < b->stmts.len; i++) {
         const Stmt *s = b->stmts.data[i];
-        if (s->kind == ST_CHECK || s->kind == ST_EXTERN || s->kind == ST_OUT || s->kind == ST_COPY || has_barred(s->body) ||
+        if (s->kind == ST_CHECK || stmt_calls(s) || s->kind == ST_OUT || s->kind == ST_COPY || has_barred(s->body) ||
             has_barred(s->other))
             return true;
     }

@@ -112,7 +112,7 @@ static int measure(Heights *h) {
 static bool is_simple(const Heights *h) {
     for (int i = 0; i < h->body->stmts.len; i++) {
         const Stmt *s = h->body->stmts.data[i];
-        if (s->body || s->other || s->kind == ST_BREAK || s->kind == ST_EXTERN) return false;
+        if (s->body || s->other || s->kind == ST_BREAK || stmt_calls(s)) return false;
     }
     return h->body->stmts.len <= LONGEST;
 }

@@ -184,6 +184,7 @@ static const Works *of_stmt(Nest *n, const Stmt *s) {
     }
     case ST_MOVE:
     case ST_EXTERN:
+    case ST_CALL:
     case ST_OUT:
     case ST_LOOP:
     case ST_BREAK:

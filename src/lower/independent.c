@@ -241,6 +241,7 @@ static bool check_stmt(Iterations *p, Stmt *s) {
         for (int k = 0; k < s->nin; k++)
             if (s->in[k]) return false;
         return true;
+    case ST_CALL:
     case ST_OUT: return false;
     case ST_LOOP:
     case ST_BREAK:

@@ -63,6 +63,8 @@ typedef struct Scope {
     Block *block;
     bool branch;          // may not run
     bool loop;            // runs repeatedly
+    bool proc;            // a procedure's: may run, wherever it is called
+    struct Scope *place;  // of a procedure: the first place that calls it
     bool maybe_empty;     // a loop that may make no pass
     Node *extent;         // of a loop over an index, else NULL
     Node *fact;           // Bool known to hold inside, or NULL
@@ -90,6 +92,8 @@ typedef struct Lazy {
     VEC(Node *) guards; // known in the home
     Temp ready, value;  // ready: does it hold e? -1: where a guard held
     Buf *buf;
+    bool placed; // a place has the code for it
+    int proc;    // the procedure that computes it for all others; -1: none
 } Lazy;
 
 typedef struct ResultUse {
@@ -114,6 +118,7 @@ typedef struct Lower {
     Span span;      // given to new statements
     VEC(Busy) busy; // loops, sums and arrays being emitted (busy.c)
     VEC(Covered) covered;
+    VEC(Block *) procs; // the bodies of procedures, those that one calls before it
     int last_busy;           // -1: none
     bool demands;            // something is evaluated for its errors alone
     uint32_t nbusy;          // how many there have been
@@ -221,6 +226,14 @@ Buf *lower_array_by_need(Lower *l, Node *e, Scope *at, Scope *home);
 int lower_fresh_cost(Lower *l, Node *e, int bound); // of evaluating e here, beyond what is known; more than bound: at least that
 bool lower_keeps(Lower *l, Node *e);
 void lower_forget_lazy(Scope *s);
+
+// ---- procedures (procs.c)
+
+// Opens the scope of the code of a procedure, inside of the home of what it computes; the other one closes it. Its number.
+void lower_proc_begin(Lower *l, Scope *home, Scope *place);
+int lower_proc_end(Lower *l);
+void lower_call(Lower *l, int number); // the first statement of a branch
+void lower_finish_procs(Lower *l);     // after all has been lowered
 
 // ---- scopes (scope.c)
 Scope *scope_open(Lower *l);

@@ -375,6 +375,7 @@ static Tree *lower_version(Arena *arena, const Func *func) {
     lower_find_extremes(l, f);
     lower_outputs(l, f);
     scope_close(l);
+    lower_finish_procs(l);
     if (l->demands) lower_remove_dead(arena, t); // of what is evaluated for its errors only the checks are left
     vec_free(&l->bound), vec_free(&l->busy), vec_free(&l->covered);
     reach_free(l->reach);

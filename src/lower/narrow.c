@@ -424,6 +424,7 @@ static bool is_simple(Narrower *z, Sweep *w, const Block *block, bool always) {
         int64_t count = 0;
         switch (s->kind) {
         case ST_EXTERN:
+        case ST_CALL:
         case ST_COPY:
         case ST_MOVE:
         case ST_FETCH:

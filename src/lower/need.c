@@ -15,7 +15,7 @@ int lower_fresh_cost(Lower *l, Node *e, int bound) {
 
 static Lazy *lazy_new(Lower *l, Node *e) {
     Lazy *z = ARENA_NEW(l->arena, Lazy);
-    z->ready = -1;
+    z->ready = z->proc = -1;
     if (e->rank == 0) {
         z->value = lower_cell(l, e->kind, lower_value(l, ir_zero(l->ir, e->kind)));
     } else {
@@ -29,10 +29,9 @@ static Lazy *lazy_new(Lower *l, Node *e) {
     return z;
 }
 
-// if cond then what holds e := e
-static void compute(Lower *l, Node *e, const Lazy *z, Node *fact, Temp cond) {
+// what holds e := e
+static void compute(Lower *l, Node *e, const Lazy *z) {
     lower_count_copy(l, e);
-    lower_begin_if(l, fact);
     if (e->rank == 0) {
         lower_demand(l, e);
         lower_set(l, z->value, lower_emit(l, e));
@@ -46,8 +45,24 @@ static void compute(Lower *l, Node *e, const Lazy *z, Node *fact, Temp cond) {
         for (int k = 0; k < e->rank; k++) lower_extent(l, e, k);
         lower_tasks(l, 1, &t);
     }
+}
+
+// if cond then what holds e := e. The first place has the code for that, with all that is known there (fact: by the condition). If there
+// are others, these call a procedure (procs.c).
+static void compute_where(Lower *l, Node *e, Lazy *z, Scope *home, Node *fact, Temp cond) {
+    Scope *here = l->scope;
+    if (z->placed && z->proc < 0) {
+        lower_proc_begin(l, home, here);
+        compute(l, e, z);
+        z->proc = lower_proc_end(l);
+        l->scope = here;
+    }
+    lower_begin_if(l, fact);
+    if (z->placed) lower_call(l, z->proc);
+    else compute(l, e, z);
     if (z->ready >= 0) lower_set(l, z->ready, lower_value(l, ir_bool(l->ir, true)));
     lower_end_if(l, cond);
+    z->placed = true;
 }
 
 static Temp missing(Lower *l, const Lazy *z) {
@@ -228,12 +243,12 @@ static Node *any_of(Lower *l, const Lazy *z) {
     return or ;
 }
 
-static void needed_where(Lower *l, Node *e, Lazy *z, Node *guard) {
+static void needed_where(Lower *l, Node *e, Lazy *z, Scope *home, Node *guard) {
     for (int i = 0; i < z->guards.len; i++)
         if (implies(guard, z->guards.data[i])) return;
     Temp cond = lower_value(l, z->ready < 0 ? ir_and(l->ir, guard, ir_not(l->ir, any_of(l, z))) : guard);
     if (z->ready >= 0) cond = lower_op2(l, OP_and, cond, missing(l, z));
-    compute(l, e, z, guard, cond);
+    compute_where(l, e, z, home, guard, cond);
     vec_push(&z->guards, guard);
 }
 
@@ -243,10 +258,10 @@ static Lazy *by_need(Lower *l, Node *e, Scope *at, Scope *home, Node *guard) {
     l->scope = home;
     Lazy *z = map_get(&home->lazy, e);
     if (!z) map_put(&home->lazy, e, z = lazy_new(l, e));
-    if (guard && !(guard->op == OP_lit && !guard->u.num)) needed_where(l, e, z, guard);
+    if (guard && !(guard->op == OP_lit && !guard->u.num)) needed_where(l, e, z, home, guard);
     if (!guard && z->ready < 0) z->ready = lower_cell(l, KIND_BOOL, lower_value(l, any_of(l, z)));
     l->scope = at;
-    if (!guard) compute(l, e, z, NULL, missing(l, z));
+    if (!guard) compute_where(l, e, z, home, NULL, missing(l, z));
     l->scope = here;
     return z;
 }

@@ -14,7 +14,7 @@ void lower_count_copy(Lower *l, Node *e) { map_put(&l->copies, e, (void *)((intp
 
 bool scope_crosses_loop(const Scope *from, const Scope *to) {
     for (; from != to; from = from->outer)
-        if (from->loop) return true;
+        if (from->loop || from->proc) return true;
     return false;
 }
 
@@ -167,6 +167,25 @@ static bool is_ventured(Lower *l, Node *e, Scope *home) {
     return cheap;
 }
 
+// The scope that e, needed at s, cannot leave on the way out to the home; or `to`, which it reaches. A procedure is left by what its
+// first place lets out to the home of the procedure: that is evaluated there before anything calls it. (That place may be in the home
+// itself: then it is a branch like others.)
+static Scope *stops_in(Lower *l, Node *e, Scope *s, const Scope *to, const Scope *home) {
+    for (; s != to; s = s->outer) {
+        if (s->proc && s->place != s->outer) {
+            if (stops_in(l, e, s->place, s->outer, home) != s->outer) return s;
+            continue;
+        }
+        bool sure = s->branch && s->fact && scope_crosses_loop(s, home) && lower_likely(l, s->fact, home); // needed in some pass
+        bool barrier = (s->branch && !sure) || ((s->branch || s->maybe_empty) && lower_fails(l, s->outer, e, NULL));
+        if (!barrier) continue;
+        Scope *o = s->outer; // may e leave s? only if a scope further out evaluates it anyway
+        while (o != home->outer && !map_get(&o->demanded, e) && !lower_shared_by_arms(l, o, e)) o = o->outer;
+        if (o == home->outer) return s;
+    }
+    return s;
+}
+
 Scope *lower_place(Lower *l, Node *e, Scope **home) {
     *home = scope_of_vars(l, e->fv);
     if (!*home) fatal_bug("a value has a free variable that no open loop binds");
@@ -174,15 +193,7 @@ Scope *lower_place(Lower *l, Node *e, Scope **home) {
     if (e->partial ? scope_crosses_loop(l->scope, *home) && is_simple(l, *home, e) : !dear) return *home;
     if (!e->partial && (intptr_t)map_get(&l->copies, e) >= MAX_COPIES) return *home;
     if (is_ventured(l, e, *home)) return *home;
-    for (Scope *s = l->scope; s != *home; s = s->outer) {
-        bool sure = s->branch && s->fact && scope_crosses_loop(s, *home) && lower_likely(l, s->fact, *home); // needed in some pass
-        bool barrier = (s->branch && !sure) || ((s->branch || s->maybe_empty) && lower_fails(l, s->outer, e, NULL));
-        if (!barrier) continue;
-        Scope *o = s->outer; // may e leave s? only if a scope further out evaluates it anyway
-        while (o != (*home)->outer && !map_get(&o->demanded, e) && !lower_shared_by_arms(l, o, e)) o = o->outer;
-        if (o == (*home)->outer) return s;
-    }
-    return *home;
+    return stops_in(l, e, l->scope, *home, *home);
 }
 
 bool lower_stays(Lower *l, Node *e) {

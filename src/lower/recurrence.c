@@ -72,7 +72,7 @@ static int count_uses(const Block *b, Temp t, bool sets) {
 static bool has_check(const Block *b) {
     for (int i = 0; b && i < b->stmts.len; i++) {
         const Stmt *s = b->stmts.data[i];
-        if (s->kind == ST_CHECK || s->kind == ST_EXTERN || has_check(s->body) || has_check(s->other)) return true;
+        if (s->kind == ST_CHECK || stmt_calls(s) || has_check(s->body) || has_check(s->other)) return true;
     }
     return false;
 }

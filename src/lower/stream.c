@@ -10,7 +10,7 @@ static void count_names(const Block *block, int *names) {
         const Stmt *s = block->stmts.data[i];
         if (s->buf) names[s->buf->id]++;
         if (s->src) names[s->src->id]++;
-        for (int k = 0; s->kind == ST_EXTERN && k < s->nin; k++)
+        for (int k = 0; stmt_calls(s) && k < s->nin; k++)
             if (s->in[k]) names[s->in[k]->id]++;
         count_names(s->body, names);
         count_names(s->other, names);

@@ -134,7 +134,7 @@ Stmt *block_take_new(Block *block, const Buf *b) {
 bool block_may_fail(const Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_CHECK || s->kind == ST_EXTERN || block_may_fail(s->body) || block_may_fail(s->other)) return true;
+        if (s->kind == ST_CHECK || stmt_calls(s) || block_may_fail(s->body) || block_may_fail(s->other)) return true;
     }
     return false;
 }
@@ -145,6 +145,14 @@ bool block_has_for(const Block *block) {
         if (s->kind == ST_FOR || block_has_for(s->body) || block_has_for(s->other)) return true;
     }
     return false;
+}
+
+Stmt *tree_proc(const Tree *t, int64_t number) {
+    for (int i = 0; i < t->body->stmts.len; i++) {
+        Stmt *s = t->body->stmts.data[i];
+        if (s->kind == ST_PROC && s->u.num == number) return s;
+    }
+    fatal_bug("the loop tree of '%s' calls procedure %lld, which it has not", t->func->name, (long long)number);
 }
 
 const Temp *stmt_index(const Stmt *s) { return s->kind == ST_LOAD ? s->args : s->args + 1; }

@@ -21,11 +21,11 @@ typedef struct TempInfo {
 
 #define STEP_ANY INT64_MIN
 
-typedef enum BufKind { BUF_INPUT, BUF_OUTPUT, BUF_TEMP } BufKind;
+typedef enum BufKind { BUF_INPUT, BUF_OUTPUT, BUF_TEMP, BUF_PARAM } BufKind; // BUF_PARAM: what calls give to a procedure
 typedef struct Buf {
     int id;
     BufKind where;
-    int number; // of the function's input or output
+    int number; // of the function's input or output, or of the procedure's arrays
     Kind kind;
     int rank;
     Temp *extent; // rank Int temps, defined before the first use
@@ -39,6 +39,8 @@ typedef enum StmtKind {
     ST_ARG,    // dst = scalar input number u.num
     ST_OP,     // dst = op(args[0], args[1]): an elementwise operation of ops.def
     ST_EXTERN, // dst = the C function u.name of args and `in`; if it fills some of these, dst is its status, an Int
+    ST_PARAM,  // dst = scalar number u.num of the procedure around: such statements begin its body
+    ST_CALL,   // runs procedure number u.num, which gets args, and then `in`; it may write to the last nout of these
     ST_CONV,   // dst = conversion of args[0] to the kind of dst
     ST_SELECT, // dst = args[0] ? args[1] : args[2]
     ST_CELL,   // cell dst comes into being with value args[0]
@@ -61,7 +63,9 @@ typedef enum StmtKind {
     ST_LOOP,    // repeat body until an ST_BREAK
     ST_BREAK,   // leave the innermost ST_LOOP unless args[0]
     ST_IF,      // if args[0]: body, else: other
-    ST_CHECK    // unless args[0]: fail with u.check; args[1…] are the values of its text
+    ST_CHECK,   // unless args[0]: fail with u.check; args[1…] are the values of its text
+    ST_PROC     // procedure number u.num: calls of it, which come later, run the body; its arrays are `in`, with the last nout of
+                // which it may write to, and it knows nothing else of what is around. Only in the block of the whole tree
 } StmtKind;
 
 enum { CACHE_LINE = 64 }; // bytes
@@ -84,8 +88,8 @@ struct Stmt {
     int nargs;
     Temp *args;
     Buf *buf, *src;
-    int nin;         // ST_EXTERN: what C gets, in order: a buffer, or NULL for the next of args
-    int nout;        // ST_EXTERN: the last so many of `in` are what C fills
+    int nin;         // ST_EXTERN, ST_CALL: what it gets, in order: a buffer, or NULL for the next of args
+    int nout;        // ST_EXTERN, ST_CALL: the last so many of `in` are what it writes to (C fills them)
     Buf **in;        // ST_FOR with lanes: arrays that all lanes add to, the same elements at a time
     int lanes;       // ST_FOR: not 0: iterations may run as the lanes of so many vectors at once (lower/lanes.c)
     bool threads;    // ST_FOR: each iteration may run in a thread of its own; they share only what they do not change, and parts
@@ -167,7 +171,11 @@ int stmt_sets(const Stmt *s, Temp cell);
 int block_sets(const Block *block, Temp cell);
 void block_note_made(Map *made, const Block *block); // for each temp and cell that is made there, t + 1 -> something
 bool block_has_for(const Block *block);              // in it, or inside of what is in it
-bool block_may_fail(const Block *block);             // has it checks, or calls of C functions?
+bool block_may_fail(const Block *block);             // has it checks, or calls?
+// The procedure of a call, in the block of its tree. (tree.c)
+Stmt *tree_proc(const Tree *t, int64_t number);
+// Does the statement call a C function or a procedure, which may do much that is not seen?
+static inline bool stmt_calls(const Stmt *s) { return s->kind == ST_EXTERN || s->kind == ST_CALL; }
 void block_free(Block *block);                       // what is not in the arena, of blocks inside, too; NULL is allowed
 // Asked by a pass right before it changes the tree at the statement, when all conditions hold: may it, as a step of --fuel? If not,
 // it leaves that alone and goes on. (tree.c)

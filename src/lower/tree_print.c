@@ -34,7 +34,8 @@ const char *const tree_words[] = {
     "for",    "loop",   "if",    "else",   "var", "new",  "fill",  "copy",      "move",    "fetch",
     "break",  "check",  "out",   "of",     "to",  "from", "dim",   "arg",       "chunk",   "threads",
     "extern", "unless", "input", "output", "end", "doc",  "param", "result",    "extents", "any",
-    "true",   "false",  "inf",   "inff",   "nan", "nanf", "none",  "elsewhere", "top",     NULL,
+    "true",   "false",  "inf",   "inff",   "nan", "nanf", "none",  "elsewhere", "top",     "proc",
+    "call",   NULL,
 };
 
 static bool is_digits(const char *p) {
@@ -65,6 +66,7 @@ int tree_kind_of(const Tree *t, const Stmt *s) {
         return type == T_CMP ? KIND_BOOL : (int)temp[s->args[type == T_PSI ? 1 : 0]].kind;
     }
     case ST_EXTERN: return s->nout ? KIND_INT : -1;
+    case ST_PARAM: return -1;
     case ST_CONV: return (int)temp[s->dst].kind;
     case ST_SELECT: return (int)temp[s->args[1]].kind;
     case ST_CELL:
@@ -189,7 +191,7 @@ static void print_buf(const Printer *p, const Buf *b) {
     const bool named = b->name && (!p->complete || can_be_quoted(b->name));
     if (p->complete && named && !(is_unique(p, b->name) && is_plain_name(b->name)))
         print_numbered(p->out, b->name, "b", p->buf[b->id]);
-    else if (p->complete && !named && b->where == BUF_TEMP) str_printf(p->out, "b%d", p->buf[b->id]);
+    else if (p->complete && !named && (b->where == BUF_TEMP || b->where == BUF_PARAM)) str_printf(p->out, "b%d", p->buf[b->id]);
     else if (named && is_unique(p, b->name)) str_puts(p->out, b->name);
     else if (b->where == BUF_OUTPUT) str_printf(p->out, "out%d", b->number);
     else if (b->where == BUF_INPUT) str_printf(p->out, "in%d", b->number);
@@ -234,16 +236,22 @@ static void print_check(const Printer *p, const Stmt *s) {
     if (p->complete) place_write(p->place, p->out, s->u.check->span);
 }
 
-static void print_new(const Printer *p, const Buf *b) {
-    str_puts(p->out, "new ");
+// Its name and type.
+static void print_declared(const Printer *p, const Buf *b) {
     print_buf(p, b);
     str_printf(p->out, ": %s[", kind_name(b->kind));
     print_temps(p, b->rank, b->extent);
     str_putc(p->out, ']');
 }
 
-static void print_extern(const Printer *p, const Stmt *s) {
-    str_printf(p->out, "extern %s(", s->u.name);
+static void print_new(const Printer *p, const Buf *b) {
+    str_puts(p->out, "new ");
+    print_declared(p, b);
+}
+
+static void print_call(const Printer *p, const Stmt *s) {
+    if (s->kind == ST_CALL) str_printf(p->out, "call %lld(", (long long)s->u.num);
+    else str_printf(p->out, "extern %s(", s->u.name);
     int first = p->complete ? s->nin - s->nout : s->nin; // of what is named after the call
     for (int k = 0, scalars = 0; k < s->nin; k++) {
         str_puts(p->out, k == first ? ") to " : k ? ", " : "");
@@ -292,6 +300,7 @@ static void print_simple(const Printer *p, const Stmt *s) {
         print_temp(p, s->args[0]);
         return;
     case ST_CHECK: print_check(p, s); return;
+    case ST_CALL: print_call(p, s); return;
     default: break;
     }
     if (s->dst >= 0) print_temp(p, s->dst);
@@ -302,7 +311,8 @@ static void print_simple(const Printer *p, const Stmt *s) {
     case ST_LIT: print_lit(out, tree_kind_of(p->t, s), s); break;
     case ST_ARG: str_printf(out, "arg %lld", (long long)s->u.num); break;
     case ST_OP: print_op(p, s); break;
-    case ST_EXTERN: print_extern(p, s); break;
+    case ST_EXTERN: print_call(p, s); break;
+    case ST_PARAM: str_printf(out, "param %lld", (long long)s->u.num); break;
     case ST_THREADS: str_puts(out, "threads()"); break;
     case ST_CHUNK:
         str_puts(out, "chunk(");
@@ -484,8 +494,22 @@ static void print_for(const Printer *p, const Stmt *s, const Block *around, int 
     print_body(p, s->body, indent);
 }
 
+// `proc 0(x: Double[n], y: Double[]) to z: Double[n] { … }`
+static void print_proc(const Printer *p, const Stmt *s, const Block *around, int indent) {
+    int first = s->nin - s->nout;
+    str_printf(p->out, "proc %lld(", (long long)s->u.num);
+    for (int k = 0; k < s->nin; k++) {
+        str_puts(p->out, k == first ? ") to " : k ? ", " : "");
+        print_declared(p, s->in[k]);
+    }
+    if (first == s->nin) str_putc(p->out, ')');
+    print_marks(p, s, around);
+    print_body(p, s->body, indent);
+}
+
 static void print_stmt(const Printer *p, const Stmt *s, const Block *around, int indent) {
     switch (s->kind) {
+    case ST_PROC: print_proc(p, s, around, indent); break;
     case ST_FOR: print_for(p, s, around, indent); break;
     case ST_LOOP:
         str_puts(p->out, "loop");
@@ -566,6 +590,7 @@ static void number_block(Printer *p, const Block *b, int *temps, int *bufs) {
         const Stmt *s = b->stmts.data[i];
         if (s->dst >= 0 && s->kind != ST_SET) p->temp[s->dst] = ++*temps;
         if (s->kind == ST_NEW) p->buf[s->buf->id] = ++*bufs;
+        for (int k = 0; s->kind == ST_PROC && k < s->nin; k++) p->buf[s->in[k]->id] = ++*bufs;
         number_block(p, s->body, temps, bufs);
         number_block(p, s->other, temps, bufs);
     }
@@ -603,7 +628,7 @@ static void print_sizes(const Printer *p) {
 }
 
 // Does it need a line? Outputs that are scalars have none.
-static bool is_argument(const Buf *b) { return b->where != BUF_TEMP && b->rank; }
+static bool is_argument(const Buf *b) { return (b->where == BUF_INPUT || b->where == BUF_OUTPUT) && b->rank; }
 
 static void print_arrays(const Printer *p) {
     for (int i = 0; i < p->t->bufs.len; i++) {

@@ -186,16 +186,17 @@ static bool read_literal(TreeReader *z, Stmt *s, int *kind) {
     return true;
 }
 
-static void read_extern(TreeReader *z, Stmt *s) {
+enum { MOST_PASSED = 4000 }; // operands of calls
+
+// What a C function or a procedure gets, and what it writes to.
+static void read_passed(TreeReader *z, Stmt *s) {
     Reader *r = z->r;
-    Temp args[MAX_LIST + 1];
-    Buf *in[MAX_LIST + 1];
+    Temp args[MOST_PASSED + 1];
+    Buf *in[MOST_PASSED + 1];
     int n = 0;
-    s->kind = ST_EXTERN;
-    s->u.name = read_name(r, "the name of a C function");
     read_expect(r, '(');
     while (!read_is(r, ')')) {
-        if (s->nin == MAX_LIST) read_error(r, r->at, "too many operands");
+        if (s->nin == MOST_PASSED) read_error(r, r->at, "too many operands");
         Name *arg = is_name(z) ? name_of(z, r->text) : NULL;
         in[s->nin] = arg && arg->buf ? tree_read_buf(z) : NULL;
         if (!in[s->nin++]) args[n++] = tree_read_temp(z);
@@ -204,12 +205,18 @@ static void read_extern(TreeReader *z, Stmt *s) {
     read_next(r);
     if (read_accept_word(r, "to")) {
         do {
-            if (s->nin == MAX_LIST) read_error(r, r->at, "too many operands");
+            if (s->nin == MOST_PASSED) read_error(r, r->at, "too many operands");
             in[s->nin++] = tree_read_buf(z), s->nout++;
         } while (read_accept(r, ','));
     }
     s->in = arena_copy(z->arena, in, sizeof *in * (size_t)(s->nin + 1));
     set_args(z, s, n, args);
+}
+
+static void read_extern(TreeReader *z, Stmt *s) {
+    s->kind = ST_EXTERN;
+    s->u.name = read_name(z->r, "the name of a C function");
+    read_passed(z, s);
 }
 
 // What follows the name of a value: an element of an array, an operation, a choice, or what is in a cell.
@@ -290,6 +297,8 @@ static void read_value(TreeReader *z, Stmt *s, int *kind) {
         at = r->at;
         s->kind = ST_ARG, s->u.num = read_integer(r, "the number of an input");
         if (s->u.num < 0 || s->u.num >= z->t->func->ninputs) read_error(r, at, "the function has %d inputs", z->t->func->ninputs);
+    } else if (read_accept_word(r, "param")) {
+        s->kind = ST_PARAM, s->u.num = read_integer(r, "the number of a parameter");
     } else if (read_accept_word(r, "extern")) read_extern(z, s);
     else if (read_skip_space(r), r->tok == T_NAME && *r->p == '(') read_call(z, s, kind);
     else read_of_name(z, s);
@@ -359,15 +368,54 @@ static Stmt *read_cell(TreeReader *z) {
     return new_stmt(z, ST_CELL, define(z, at, n, kind_of(z, a), true), 1, &a);
 }
 
-static Stmt *read_new(TreeReader *z) {
-    Stmt *s = new_stmt(z, ST_NEW, -1, 0, NULL);
+static Buf *read_declared(TreeReader *z, BufKind where) {
     Span at = z->r->at;
     Name *n = tree_read_name(z, "the name of an array");
     read_expect(z->r, ':');
     Kind kind = read_kind(z->r);
-    s->buf = new_buf(z, at, n, BUF_TEMP, kind);
-    read_extents(z, s->buf);
+    Buf *b = new_buf(z, at, n, where, kind);
+    read_extents(z, b);
+    return b;
+}
+
+static Stmt *read_new(TreeReader *z) {
+    Stmt *s = new_stmt(z, ST_NEW, -1, 0, NULL);
+    s->buf = read_declared(z, BUF_TEMP);
     s->buf->home = z->around;
+    return s;
+}
+
+static Stmt *read_procedure_call(TreeReader *z) {
+    Stmt *s = new_stmt(z, ST_CALL, -1, 0, NULL);
+    s->u.num = read_integer(z->r, "the number of a procedure");
+    read_passed(z, s);
+    return s;
+}
+
+static void read_proc_array(TreeReader *z, Stmt *s, Buf **in) {
+    if (s->nin == MOST_PASSED) read_error(z->r, z->r->at, "too many operands");
+    in[s->nin] = read_declared(z, BUF_PARAM);
+    in[s->nin]->number = s->nin;
+    s->nin++;
+}
+
+// What stands before the body: the number, and the arrays.
+static Stmt *read_proc(TreeReader *z) {
+    Reader *r = z->r;
+    Buf *in[MOST_PASSED + 1];
+    Stmt *s = new_stmt(z, ST_PROC, -1, 0, NULL);
+    s->u.num = read_integer(r, "the number of a procedure");
+    read_expect(r, '(');
+    if (!read_accept(r, ')')) {
+        do read_proc_array(z, s, in);
+        while (read_accept(r, ','));
+        read_expect(r, ')');
+    }
+    if (read_accept_word(r, "to")) {
+        do read_proc_array(z, s, in), s->nout++;
+        while (read_accept(r, ','));
+    }
+    s->in = arena_copy(z->arena, in, sizeof *in * (size_t)(s->nin + 1));
     return s;
 }
 
@@ -492,6 +540,7 @@ static const struct {
     {"for", read_for},     {"loop", read_loop},   {"if", read_if},     {"var", read_cell},
     {"new", read_new},     {"fill", read_fill},   {"copy", read_copy}, {"move", read_move},
     {"fetch", read_fetch}, {"break", read_break}, {"out", read_out},   {"check", read_check},
+    {"proc", read_proc},   {"call", read_procedure_call},
 };
 
 // A statement without marks and what is in it.
@@ -511,7 +560,7 @@ static void read_stmt(TreeReader *z, Block *to) {
     vec_push(&z->places, ((StmtPlace){s, span_join(at, r->before)}));
     tree_read_marks(z, s);
     read_place(r, &s->span);
-    if (s->kind != ST_FOR && s->kind != ST_LOOP && s->kind != ST_IF) return;
+    if (s->kind != ST_FOR && s->kind != ST_LOOP && s->kind != ST_IF && s->kind != ST_PROC) return;
     s->body = ARENA_NEW(z->arena, Block);
     if (s->kind == ST_FOR) vec_push(&z->loops, ((LoopBody){s->dst, s->body}));
     read_block(z, s->body);

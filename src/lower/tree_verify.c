@@ -13,6 +13,9 @@ typedef struct Verifier {
     VEC(Temp) temps;  // visible ones, in order of definition
     VEC(int) bufs;    // visible ones made by ST_NEW
     int loops;        // ST_LOOPs around
+    int depth;        // blocks around
+    const Stmt *proc; // the procedure around, or NULL
+    VEC(const Stmt *) procs;
     const char *what; // is wrong
     const Stmt *at;
     jmp_buf out;
@@ -23,6 +26,7 @@ static void free_verifier(Verifier *v) {
     free(v->buf);
     vec_free(&v->temps);
     vec_free(&v->bufs);
+    vec_free(&v->procs);
 }
 
 // Ends the verification.
@@ -58,20 +62,88 @@ static void use_buf(Verifier *v, const Stmt *s, const Buf *b) {
     REQUIRE(b && b->id >= 0 && b->id < v->t->bufs.len && v->t->bufs.data[b->id] == b, "no such buffer");
     REQUIRE(b->where != BUF_TEMP || v->buf[b->id] != 0, "a buffer is used before it comes into being");
     REQUIRE(b->where != BUF_TEMP || v->buf[b->id] == 1, "a buffer is used outside its block");
+    REQUIRE(!v->proc || b->where == BUF_TEMP || b->where == BUF_PARAM, "a procedure uses an array of the function");
+    REQUIRE(b->where != BUF_PARAM || (v->proc && b->number < v->proc->nin && v->proc->in[b->number] == b),
+            "an array is no parameter of the procedure");
     for (int k = 0; k < b->rank; k++) REQUIRE(use(v, s, b->extent[k], false) == KIND_INT, "the extent of a buffer is not an Int");
+}
+
+// May it be written to?
+static bool is_written(const Verifier *v, const Buf *b) {
+    return b->where != BUF_INPUT && (b->where != BUF_PARAM || b->number >= v->proc->nin - v->proc->nout);
 }
 
 // An element of s->buf: indices at args[from …].
 static void use_element(Verifier *v, const Stmt *s, int from, bool write) {
     use_buf(v, s, s->buf);
     REQUIRE(s->nargs == s->buf->rank + from, "the number of indices is wrong");
-    REQUIRE(!write || s->buf->where != BUF_INPUT, "an input is written to");
+    REQUIRE(!write || is_written(v, s->buf), "an input is written to");
     for (int k = from; k < s->nargs; k++) REQUIRE(use(v, s, s->args[k], false) == KIND_INT, "an index is not an Int");
     if (from) REQUIRE(use(v, s, s->args[0], false) == s->buf->kind, "the value has another kind than the buffer");
     else REQUIRE(info(v, s->dst)->kind == s->buf->kind, "the result has another kind than the buffer");
 }
 
 static void verify_block(Verifier *v, const Block *b);
+
+static int params_of(const Stmt *proc) {
+    int n = 0;
+    for (int i = 0; i < proc->body->stmts.len; i++) n += proc->body->stmts.data[i]->kind == ST_PARAM;
+    return n;
+}
+
+// Each scalar of the procedure is made once.
+static void verify_params(Verifier *v, const Stmt *proc) {
+    int n = params_of(proc);
+    for (int i = 0; i < proc->body->stmts.len; i++) {
+        const Stmt *s = proc->body->stmts.data[i];
+        if (s->kind != ST_PARAM) continue;
+        REQUIRE(s->u.num >= 0 && s->u.num < n, "the number of a parameter is out of range");
+        for (int k = 0; k < i; k++) {
+            const Stmt *other = proc->body->stmts.data[k];
+            REQUIRE(other->kind != ST_PARAM || other->u.num != s->u.num, "a parameter is made twice");
+        }
+    }
+}
+
+// Of the body of a procedure nothing outside is known, and nothing in it outside.
+static void verify_proc(Verifier *v, const Stmt *s) {
+    enum { MOST_PROCS = 1 << 24 };
+    REQUIRE(s->u.num >= 0 && s->u.num < MOST_PROCS, "the number of a procedure is out of range");
+    REQUIRE(v->depth == 1 && !v->proc, "a procedure is not in the block of the whole tree");
+    for (int i = 0; i < v->procs.len; i++) REQUIRE(v->procs.data[i]->u.num != s->u.num, "there are two procedures of a number");
+    for (int k = 0; k < s->nin; k++)
+        REQUIRE(s->in[k] && s->in[k]->where == BUF_PARAM && s->in[k]->number == k, "a parameter is none");
+    for (int i = 0; i < v->temps.len; i++) v->state[v->temps.data[i]] = 2;
+    for (int i = 0; i < v->bufs.len; i++) v->buf[v->bufs.data[i]] = 2;
+    v->proc = s;
+    verify_params(v, s);
+    verify_block(v, s->body);
+    v->proc = NULL;
+    for (int i = 0; i < v->temps.len; i++) v->state[v->temps.data[i]] = 1;
+    for (int i = 0; i < v->bufs.len; i++) v->buf[v->bufs.data[i]] = 1;
+    vec_push(&v->procs, s);
+}
+
+static void verify_call(Verifier *v, const Stmt *s) {
+    const Stmt *proc = NULL;
+    for (int i = 0; i < v->procs.len; i++)
+        if (v->procs.data[i]->u.num == s->u.num) proc = v->procs.data[i];
+    REQUIRE(proc, "there is no such procedure before");
+    REQUIRE(s->nin == s->nargs + proc->nin && s->nout == proc->nout, "the number of arguments is wrong");
+    REQUIRE(params_of(proc) == s->nargs, "the number of arguments is wrong");
+    for (int i = 0; i < proc->body->stmts.len; i++) {
+        const Stmt *p = proc->body->stmts.data[i];
+        if (p->kind == ST_PARAM)
+            REQUIRE(use(v, s, s->args[p->u.num], false) == info(v, p->dst)->kind, "an argument has the wrong kind");
+    }
+    for (int k = 0; k < s->nargs; k++) REQUIRE(!s->in[k], "an array is where a scalar is expected");
+    for (int k = 0; k < proc->nin; k++) {
+        const Buf *b = s->in[s->nargs + k];
+        REQUIRE(b && b->kind == proc->in[k]->kind && b->rank == proc->in[k]->rank, "an argument has another type");
+        use_buf(v, s, b);
+    }
+    for (int k = s->nin - s->nout; k < s->nin; k++) REQUIRE(is_written(v, s->in[k]), "an input is written to");
+}
 
 static void verify_op(Verifier *v, const Stmt *s) {
     REQUIRE(op_is_elementwise(s->op) && s->nargs == op_info[s->op].arity, "the number of operands is wrong");
@@ -156,11 +228,11 @@ static void verify_stmt(Verifier *v, const Stmt *s) {
         // fall through
     case ST_FILL:
         use_buf(v, s, s->buf);
-        REQUIRE(s->buf->where != BUF_INPUT, "an input is written to");
+        REQUIRE(is_written(v, s->buf), "an input is written to");
         break;
     case ST_MOVE:
         use_buf(v, s, s->buf), use_buf(v, s, s->src);
-        REQUIRE(s->buf->where != BUF_INPUT, "an input is written to");
+        REQUIRE(is_written(v, s->buf), "an input is written to");
         REQUIRE(s->buf->kind == s->src->kind && s->buf->rank == s->src->rank, "a move between other types");
         REQUIRE(s->nargs == 2 && s->u.num >= 0 && s->u.num < s->buf->rank, "a move is incomplete");
         for (int k = 0; k < 2; k++) REQUIRE(use(v, s, s->args[k], false) == KIND_INT, "an index is not an Int");
@@ -169,8 +241,11 @@ static void verify_stmt(Verifier *v, const Stmt *s) {
         for (int k = 0; k < s->nin; k++)
             if (s->in[k]) use_buf(v, s, s->in[k]);
         for (int k = s->nin - s->nout; k < s->nin; k++)
-            REQUIRE(s->in[k] && s->in[k]->where != BUF_INPUT, "an input is written to");
+            REQUIRE(s->in[k] && is_written(v, s->in[k]), "an input is written to");
         break;
+    case ST_PARAM: REQUIRE(v->proc && v->depth == 2 && s->u.num >= 0, "a parameter outside of a procedure"); break;
+    case ST_CALL: verify_call(v, s); break;
+    case ST_PROC: verify_proc(v, s); return;
     case ST_LOAD: use_element(v, s, 0, false); break;
     case ST_STORE:
     case ST_ADDTO:
@@ -188,6 +263,7 @@ static void verify_stmt(Verifier *v, const Stmt *s) {
     case ST_ARG:
     case ST_OP:
     case ST_EXTERN:
+    case ST_PARAM:
     case ST_CONV:
     case ST_SELECT:
     case ST_GET:
@@ -210,9 +286,11 @@ static void verify_stmt(Verifier *v, const Stmt *s) {
 static void verify_block(Verifier *v, const Block *b) {
     if (!b) return;
     int temps = v->temps.len, bufs = v->bufs.len;
+    v->depth++;
     for (int i = 0; i < b->stmts.len; i++) verify_stmt(v, b->stmts.data[i]);
     while (v->temps.len > temps) v->state[vec_pop(&v->temps)] = 2;
     while (v->bufs.len > bufs) v->buf[vec_pop(&v->bufs)] = 2;
+    v->depth--;
 }
 
 const char *tree_fault(Arena *arena, const Tree *t, const Stmt **at) {

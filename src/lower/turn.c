@@ -43,7 +43,7 @@ static bool survey(Turner *z, const Block *block, bool differ) {
         const Stmt *s = block->stmts.data[i];
         bool own = differ || any_varies(z, s),
              write = s->kind == ST_STORE || s->kind == ST_ADDTO || s->kind == ST_FILL || s->kind == ST_COPY;
-        if ((s->kind == ST_CHECK && own) || s->kind == ST_EXTERN || s->kind == ST_LOOP || s->lanes || s->threads) return false;
+        if ((s->kind == ST_CHECK && own) || stmt_calls(s) || s->kind == ST_LOOP || s->lanes || s->threads) return false;
         if (write) map_put(&z->written, s->buf, s->buf);
         bool branch = (s->kind == ST_IF || s->kind == ST_FOR) && own;
         if (!survey(z, s->body, branch) || !survey(z, s->other, branch)) return false;

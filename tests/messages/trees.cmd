@@ -52,6 +52,33 @@ whole 'tree f(n: i64) -> f64 {
 otherwise f(n: f64) -> f64 {
 }'
 whole 'func f() {'
+echo "# procedures"
+tree '  call 0()'
+tree '  proc 0() { t1 = n + n }'
+tree '  for i < n { proc 0() { } }'
+tree '  t1 = param 0'
+tree '  t1: i64 = param 0'
+tree '  proc 0() { t1: i64 = param 1 }'
+tree '  proc 0() { t1: i64 = param 0
+    t2: i64 = param 0 t3: i64 = param 1 }'
+tree '  proc 0() { t1: i64 = param 0 }
+  call 0()'
+tree '  proc 0() { t1: f64 = param 0 }
+  call 0(n)'
+tree '  proc 0(b: f64[]) { }
+  new c: i64[]
+  call 0(c)'
+tree '  proc 0(b: f64[]) { t1 = 1.0 b[] = t1 }'
+tree '  proc 0() to b: f64[] { }
+  new c: f64[]
+  call 0(c)'
+tree '  proc 0() { }
+  proc 0() { }'
+tree '  proc 99999999999() { }'
+tree '  proc 0(b: f64[] { }'
+tree '  proc 0(b: f64[]) { }
+  t1 = b[]'
+tree '  proc 0() { call 0() }'
 echo "# no values"
 whole 'tree f() { }' && fsmc --emit=ir t.tree 2>&1
 fsmc run --interp t.tree f 2>&1
