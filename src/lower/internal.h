@@ -233,7 +233,7 @@ void lower_forget_lazy(Scope *s);
 void lower_proc_begin(Lower *l, Scope *home, Scope *place);
 int lower_proc_end(Lower *l);
 void lower_call(Lower *l, int number); // the first statement of a branch
-void lower_finish_procs(Lower *l);     // after all has been lowered
+void lower_finish_procs(Lower *l, bool cold); // after all has been lowered; cold: it seldom runs
 
 // ---- scopes (scope.c)
 Scope *scope_open(Lower *l);

@@ -352,7 +352,8 @@ static bool is_partial(const Func *f) {
     return false;
 }
 
-static Tree *lower_version(Arena *arena, const Func *func) {
+// cold: it seldom runs.
+static Tree *lower_version(Arena *arena, const Func *func, bool cold) {
     Func *f = arena_copy(arena, func, sizeof *func);
     const int roots = func_roots(f);
     f->outputs = ARENA_ARRAY(arena, Node *, roots + 1);
@@ -375,7 +376,7 @@ static Tree *lower_version(Arena *arena, const Func *func) {
     lower_find_extremes(l, f);
     lower_outputs(l, f);
     scope_close(l);
-    lower_finish_procs(l);
+    lower_finish_procs(l, cold);
     if (l->demands) lower_remove_dead(arena, t); // of what is evaluated for its errors only the checks are left
     vec_free(&l->bound), vec_free(&l->busy), vec_free(&l->covered);
     reach_free(l->reach);
@@ -412,13 +413,13 @@ Func *lower_size_query(Arena *arena, const Func *f) {
 
 Tree *lower_sizes(Arena *arena, const Func *f) {
     Func *query = lower_size_query(arena, f);
-    return query ? lower_version(arena, query) : NULL;
+    return query ? lower_version(arena, query, true) : NULL;
 }
 
 Tree *lower_func(Arena *arena, const Func *f, const Func *positive) {
     bool two = positive && f->nsizes && is_partial(f);
-    Tree *t = lower_version(arena, two ? positive : f);
-    if (two) t->otherwise = lower_version(arena, f);
+    Tree *t = lower_version(arena, two ? positive : f, false);
+    if (two) t->otherwise = lower_version(arena, f, true);
     t->sizes = lower_sizes(arena, f);
     return t;
 }

@@ -5,7 +5,8 @@
 //
 // While values are lowered, a procedure is a block that uses what is known in the home of its value, and its calls name nothing
 // but its number. At the end
-//  - what is called once, or is shorter than a call of it pays for, stands where it is called;
+//  - what is called once, or is shorter than a call of it pays for, stands where it is called, and so does more, as long as the tree
+//    does not become half as long again: calls in hot loops cost (not in code that is for sizes of 0);
 //  - the others become closed: what they use of their surroundings are parameters. Cells among these are arrays without dimensions
 //    from then on. A literal is made again inside.
 // So there are as many statements as there are values, where there would be as many as there are ways to need one.
@@ -21,6 +22,7 @@ typedef struct Closer {
     Lower *l;
     Sites *sites;  // by procedure
     Stmt **proc;   // by procedure: its statement; NULL: it stands where it is called
+    int budget;    // so many statements more may stand where they are called
     Stmt **def;    // by temp
     int ntemps, nbufs; // that were there before formal ones came into being
     Buf **cell;    // by temp: the array that a cell has become
@@ -69,7 +71,11 @@ static bool stands_where_called(Closer *z, int k) {
     Lower *l = z->l;
     Block *body = l->procs.data[k];
     Sites *sites = &z->sites[k];
-    if (sites->of.len > 1 && block_size(body) > SHORT) return false;
+    const int size = block_size(body), copies = sites->of.len - 1;
+    if (copies > 0 && size > SHORT) {
+        if (size > z->budget / copies) return false;
+        z->budget -= size * copies;
+    }
     for (int i = 1; i < sites->of.len; i++) {
         Stmt whole = {.kind = ST_IF, .dst = -1, .body = body};
         Block *copy = tree_clone(l->arena, l->tree, &whole)->body;
@@ -265,12 +271,14 @@ static void close_all(Closer *z, const bool *kept) {
     }
 }
 
-void lower_finish_procs(Lower *l) {
+void lower_finish_procs(Lower *l, bool cold) {
     if (!l->procs.len) return;
     Closer z = {.l = l, .sites = ARENA_ARRAY(l->arena, Sites, l->procs.len), .proc = ARENA_ARRAY(l->arena, Stmt *, l->procs.len)};
     bool *kept = ARENA_ARRAY(l->arena, bool, l->procs.len), any = false;
     find_sites(&z, l->tree->body);
-    for (int k = 0; k < l->procs.len; k++) find_sites(&z, l->procs.data[k]);
+    z.budget = block_size(l->tree->body);
+    for (int k = 0; k < l->procs.len; k++) find_sites(&z, l->procs.data[k]), z.budget += block_size(l->procs.data[k]);
+    z.budget = cold ? 0 : z.budget / 2;
     for (int k = 0; k < l->procs.len; k++) any |= kept[k] = !stands_where_called(&z, k);
     if (any) close_all(&z, kept);
     for (int k = 0; k < l->procs.len; k++) vec_free(&z.sites[k].of);
