@@ -122,7 +122,7 @@ void body_mark_quick(Emitter *e, LLVMValueRef function); // QUICK_ATTRIBUTE
 
 LLVMValueRef body_definition(Body *p, const Stmt *s); // the value of a statement that defines a temp and is no loop
 void body_emit(Body *p, const Block *block);
-const Works *body_works(Body *p, const Stmt *loop);                       // when the loop, an ST_FOR, does anything
+const Works *body_works(Body *p, const Stmt *loop);                    // when the loop, an ST_FOR, does anything
 LLVMValueRef body_first(Body *p, const Stmt *loop);                    // the index that a loop begins with
 void body_emit_scalar_for(Body *p, const Stmt *s, LLVMValueRef first); // an ordinary loop, from iteration `first` on
 

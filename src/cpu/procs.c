@@ -77,7 +77,8 @@ void procs_call(Body *p, const Stmt *s) {
     args[CONTEXT] = p->context, args[CALL] = p->call;
     for (int k = 0; k < s->nin; k++) args[n++] = s->in[k] ? body_buffer(p, s->in[k]) : body_value(p, s->args[k]);
     LLVMValueRef code = LLVMBuildCall2(e->builder, LLVMGlobalGetValueType(f), f, args, (unsigned)n, "");
-    LLVMBasicBlockRef rest = body_split_failure(p, LLVMBuildICmp(e->builder, LLVMIntEQ, code, LLVMConstNull(e->type_i32), ""));
+    LLVMBasicBlockRef rest =
+        body_split_failure(p, LLVMBuildICmp(e->builder, LLVMIntEQ, code, LLVMConstNull(e->type_i32), ""));
     body_return_code(p, code);
     body_go_on(p, rest);
 }

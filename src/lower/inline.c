@@ -1,6 +1,6 @@
-// Inlining: every procedure stands where it is called, for GPUs. Their passes look for loops, and values by need, by their form,
-// and a kernel has no memory of its own for the arrays without dimensions by which a procedure returns scalars: these become cells
-// again.
+// Inlining: every procedure stands where it is called, for GPUs. Their passes look for loops, and values by need, by
+// their form, and a kernel has no memory of its own for the arrays without dimensions by which a procedure returns
+// scalars: these become cells again.
 //
 //     proc 0(x[n]) to v[] { … v[] = y }                  var c = 0.0
 //     new v[];  v[] = 0.0                        becomes
@@ -74,7 +74,8 @@ static void make_cells(Inliner *z, Block *b) {
             continue;
         }
         Temp cell = s->buf ? z->cell[s->buf->id] - 1 : -1;
-        if (cell >= 0 && s->kind == ST_LOAD) s->kind = ST_GET, s->nargs = 1, s->args = arena_copy(z->arena, &cell, sizeof cell);
+        if (cell >= 0 && s->kind == ST_LOAD)
+            s->kind = ST_GET, s->nargs = 1, s->args = arena_copy(z->arena, &cell, sizeof cell);
         else if (cell >= 0) s->kind = ST_SET, s->dst = cell;
         if (cell >= 0) s->buf = NULL;
         make_cells(z, s->body), make_cells(z, s->other);

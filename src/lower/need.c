@@ -47,8 +47,8 @@ static void compute(Lower *l, Node *e, const Lazy *z) {
     }
 }
 
-// if cond then what holds e := e. The first place has the code for that, with all that is known there (fact: by the condition). If there
-// are others, these call a procedure (procs.c).
+// if cond then what holds e := e. The first place has the code for that, with all that is known there (fact: by the
+// condition). If there are others, these call a procedure (procs.c).
 static void compute_where(Lower *l, Node *e, Lazy *z, Scope *home, Node *fact, Temp cond) {
     Scope *here = l->scope;
     if (z->placed && z->proc < 0) {

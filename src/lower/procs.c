@@ -1,13 +1,15 @@
-// Procedures: the code of values by need (need.c) that several places may need first. The first place has code of its own; for all
-// others it stands once in the tree.
+// Procedures: the code of values by need (need.c) that several places may need first. The first place has code of its
+// own; for all others it stands once in the tree.
 //
 //     if !known { call 0; known = true }             proc 0(x[n]) to v[] { … v[] = … }
 //
-// While values are lowered, a procedure is a block that uses what is known in the home of its value, and its calls name nothing
-// but its number. At the end
-//  - what is called once, or is shorter than a call of it pays for, stands where it is called, and so does more, as long as the tree
+// While values are lowered, a procedure is a block that uses what is known in the home of its value, and its calls name
+// nothing but its number. At the end
+//  - what is called once, or is shorter than a call of it pays for, stands where it is called, and so does more, as
+//  long as the tree
 //    does not become half as long again: calls in hot loops cost (not in code that is for sizes of 0);
-//  - the others become closed: what they use of their surroundings are parameters. Cells among these are arrays without dimensions
+//  - the others become closed: what they use of their surroundings are parameters. Cells among these are arrays without
+//  dimensions
 //    from then on. A literal is made again inside.
 // So there are as many statements as there are values, where there would be as many as there are ways to need one.
 #include "lower/internal.h"
@@ -20,14 +22,15 @@ typedef struct Sites {
 
 typedef struct Closer {
     Lower *l;
-    Sites *sites;  // by procedure
-    Stmt **proc;   // by procedure: its statement; NULL: it stands where it is called
-    int budget;    // so many statements more may stand where they are called
-    Stmt **def;    // by temp
+    Sites *sites;      // by procedure
+    Stmt **proc;       // by procedure: its statement; NULL: it stands where it is called
+    int budget;        // so many statements more may stand where they are called
+    Stmt **def;        // by temp
     int ntemps, nbufs; // that were there before formal ones came into being
-    Buf **cell;    // by temp: the array that a cell has become
-    int *temp, *buf; // by temp, buffer: what is the same in all that is looked at, + 1: the number of the procedure that has it
-    Temp *formal;  // by temp
+    Buf **cell;        // by temp: the array that a cell has become
+    int *temp, *buf;   // by temp, buffer: what is the same in all that is looked at, + 1: the number of the procedure
+                       // that has it
+    Temp *formal;      // by temp
     Buf **formal_buf;
 } Closer;
 
@@ -199,7 +202,12 @@ static void make_formal(Closer *z, Block *b, int at, Temp t, const Stmt *like) {
 static void make_formal_buf(Closer *z, Buf *b, int number) {
     Arena *a = z->l->arena;
     Buf *f = z->formal_buf[b->id] = ARENA_NEW(a, Buf);
-    *f = (Buf){.id = z->l->tree->bufs.len, .where = BUF_PARAM, .number = number, .kind = b->kind, .rank = b->rank, .name = b->name};
+    *f = (Buf){.id = z->l->tree->bufs.len,
+               .where = BUF_PARAM,
+               .number = number,
+               .kind = b->kind,
+               .rank = b->rank,
+               .name = b->name};
     f->extent = ARENA_ARRAY(a, Temp, b->rank + 1);
     for (int i = 0; i < b->rank; i++) f->extent[i] = formal(z, b->extent[i]);
     vec_push(&z->l->tree->bufs, f);
@@ -273,7 +281,9 @@ static void close_all(Closer *z, const bool *kept) {
 
 void lower_finish_procs(Lower *l, bool cold) {
     if (!l->procs.len) return;
-    Closer z = {.l = l, .sites = ARENA_ARRAY(l->arena, Sites, l->procs.len), .proc = ARENA_ARRAY(l->arena, Stmt *, l->procs.len)};
+    Closer z = {.l = l,
+                .sites = ARENA_ARRAY(l->arena, Sites, l->procs.len),
+                .proc = ARENA_ARRAY(l->arena, Stmt *, l->procs.len)};
     bool *kept = ARENA_ARRAY(l->arena, bool, l->procs.len), any = false;
     find_sites(&z, l->tree->body);
     z.budget = block_size(l->tree->body);

@@ -10,10 +10,6 @@
 // block, and nothing runs twice. Everything is ordinary loops.
 #include "pass/checkpoint.h"
 
-#include <string.h>
-
-static Node *real(Ir *m, Node *e) { return ir_conv(m, KIND_DOUBLE, e); }
-
 // ---- pieces of the loop
 
 static Var *rows_state(Ir *m, const char *name, Node *rows, const Node *row) {

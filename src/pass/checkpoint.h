@@ -26,4 +26,7 @@ bool checkpoint_plan(Job *j); // false: the traces are to be kept as a whole
 // e, of which time does not permit more than a certain number: so proofs need not fear overflow.
 Node *checkpoint_bounded(Ir *m, Node *e);
 
+// An Int as a Double.
+static inline Node *real(Ir *m, Node *e) { return ir_conv(m, KIND_DOUBLE, e); }
+
 #endif

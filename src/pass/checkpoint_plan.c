@@ -82,8 +82,6 @@ static Node *checkpoint_bytes(const Job *j) {
 // a / b, rounded up, of b >= 1.
 static Node *quotient_up(Ir *m, Node *a, Node *b) { return ir_idiv(m, ir_add(m, a, ir_sub(m, b, ir_int(m, 1))), b); }
 
-static Node *real(Ir *m, Node *e) { return ir_conv(m, KIND_DOUBLE, e); }
-
 static Node *root(Ir *m, Node *x) { return ir_conv(m, KIND_INT, ir_op(m, OP_ceil, ir_op(m, OP_sqrt, x, NULL), NULL)); }
 
 // The largest c >= 0 below 2^48 such that every smaller one satisfies `below`, by bisection.
