@@ -222,7 +222,7 @@ static void find_row(Tiler *z, Nest *x) {
         else x->scale[n++] = s->args[1 - inner];
         t = s->args[s->op == OP_neg ? 0 : inner];
     }
-    if (!s || s->kind != ST_LOAD || is_own(x->p, s->buf) || s->args[s->nargs - 1] != x->p->dst) return;
+    if (!s || s->kind != ST_LOAD || !s->nargs || is_own(x->p, s->buf) || s->args[s->nargs - 1] != x->p->dst) return;
     if (!has_value(z, x, true, false, true, 0, s->dst)) return;
     for (int i = 0; i < n; i++)
         if (!has_value(z, x, false, false, true, MOST_OPS, x->scale[i])) return;
