@@ -139,7 +139,8 @@ static Stmt *new_stmt(TreeReader *z, StmtKind kind, Temp dst, int n, const Temp 
 
 static void set_args(TreeReader *z, Stmt *s, int n, const Temp *args) {
     s->nargs = n;
-    s->args = arena_copy(z->arena, args, sizeof *args * (size_t)(n + 1));
+    s->args = ARENA_ARRAY(z->arena, Temp, n + 1);
+    if (n) memcpy(s->args, args, sizeof *args * (size_t)n);
 }
 
 // The symbol of an operation that stands there, after its first character, which is the token; it is none if it is too long.
