@@ -39,7 +39,8 @@ static int divide(Body *p, const Block *block, int first) {
     for (int i = 0; i < n; i++) {
         const Stmt *s = block->stmts.data[i];
         size[i] = 1;
-        if (s->body && s->kind != ST_PROC) size[i] += s->lanes || s->threads ? weight(s->body, 1) : divide(p, s->body, 0);
+        const bool whole = s->lanes || s->threads;
+        if (s->body && s->kind != ST_PROC) size[i] += whole ? weight(s->body, 1) : divide(p, s->body, 0);
         if (s->other) size[i] += divide(p, s->other, 0);
         total += size[i];
     }

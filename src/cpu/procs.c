@@ -5,7 +5,6 @@
 // which return an error as the function around does.
 #include "cpu/body.h"
 
-#include <string.h>
 
 enum { CONTEXT, CALL, FIRST };
 

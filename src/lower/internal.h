@@ -229,7 +229,8 @@ void lower_forget_lazy(Scope *s);
 
 // ---- procedures (procs.c)
 
-// Opens the scope of the code of a procedure, inside of the home of what it computes; the other one closes it. Its number.
+// Opens the scope of the code of a procedure, inside of the home of what it computes; the other one closes it and gives
+// its number.
 void lower_proc_begin(Lower *l, Scope *home, Scope *place);
 int lower_proc_end(Lower *l);
 void lower_call(Lower *l, int number); // the first statement of a branch

@@ -167,16 +167,17 @@ static bool is_ventured(Lower *l, Node *e, Scope *home) {
     return cheap;
 }
 
-// The scope that e, needed at s, cannot leave on the way out to the home; or `to`, which it reaches. A procedure is left by what its
-// first place lets out to the home of the procedure: that is evaluated there before anything calls it. (That place may be in the home
-// itself: then it is a branch like others.)
+// The scope that e, needed at s, cannot leave on the way out to the home; or `to`, which it reaches. A procedure is
+// left by what its first place lets out to the home of the procedure: that is evaluated there before anything calls it.
+// (That place may be in the home itself: then it is a branch like others.)
 static Scope *stops_in(Lower *l, Node *e, Scope *s, const Scope *to, const Scope *home) {
     for (; s != to; s = s->outer) {
         if (s->proc && s->place != s->outer) {
             if (stops_in(l, e, s->place, s->outer, home) != s->outer) return s;
             continue;
         }
-        bool sure = s->branch && s->fact && scope_crosses_loop(s, home) && lower_likely(l, s->fact, home); // needed in some pass
+        // Needed in some pass of the loop that it leaves.
+        bool sure = s->branch && s->fact && scope_crosses_loop(s, home) && lower_likely(l, s->fact, home);
         bool barrier = (s->branch && !sure) || ((s->branch || s->maybe_empty) && lower_fails(l, s->outer, e, NULL));
         if (!barrier) continue;
         Scope *o = s->outer; // may e leave s? only if a scope further out evaluates it anyway

@@ -6,11 +6,9 @@
 // While values are lowered, a procedure is a block that uses what is known in the home of its value, and its calls name
 // nothing but its number. At the end
 //  - what is called once, or is shorter than a call of it pays for, stands where it is called, and so does more, as
-//  long as the tree
-//    does not become half as long again: calls in hot loops cost (not in code that is for sizes of 0);
+//    long as the tree does not become half as long again: calls in hot loops cost (not in code for sizes of 0);
 //  - the others become closed: what they use of their surroundings are parameters. Cells among these are arrays without
-//  dimensions
-//    from then on. A literal is made again inside.
+//    dimensions from then on. A literal is made again inside.
 // So there are as many statements as there are values, where there would be as many as there are ways to need one.
 #include "lower/internal.h"
 
@@ -23,7 +21,6 @@ typedef struct Sites {
 typedef struct Closer {
     Lower *l;
     Sites *sites;      // by procedure
-    Stmt **proc;       // by procedure: its statement; NULL: it stands where it is called
     int budget;        // so many statements more may stand where they are called
     Stmt **def;        // by temp
     int ntemps, nbufs; // that were there before formal ones came into being
@@ -226,7 +223,8 @@ static void set_arguments(Closer *z, int k, const Formals *f, Buf *const *bufs, 
     }
 }
 
-static void close_proc(Closer *z, int k) {
+// Procedure k with parameters for all that is not its own.
+static Stmt *close_proc(Closer *z, int k) {
     Lower *l = z->l;
     Block *body = l->procs.data[k];
     Formals f = {0};
@@ -242,7 +240,7 @@ static void close_proc(Closer *z, int k) {
     for (int i = 0; i < n; i++) make_formal_buf(z, bufs[i], i);
     set_arguments(z, k, &f, bufs, nout);
     use_formals(z, body);
-    Stmt *proc = z->proc[k] = tree_stmt(l->arena, ST_PROC, -1, 0, NULL, (Span){NULL, 0, 0});
+    Stmt *proc = tree_stmt(l->arena, ST_PROC, -1, 0, NULL, (Span){NULL, 0, 0});
     proc->u.num = k, proc->body = body, proc->nin = n, proc->nout = nout;
     proc->in = ARENA_ARRAY(l->arena, Buf *, n + 1);
     for (int i = 0; i < n; i++) proc->in[i] = z->formal_buf[bufs[i]->id];
@@ -251,6 +249,7 @@ static void close_proc(Closer *z, int k) {
     for (int i = 0; i < n; i++) z->formal_buf[bufs[i]->id] = NULL;
     vec_free(&f.temps), vec_free(&f.lits), vec_free(&f.bufs);
     map_free(&f.written);
+    return proc;
 }
 
 static void close_all(Closer *z, const bool *kept) {
@@ -274,16 +273,13 @@ static void close_all(Closer *z, const bool *kept) {
     for (int i = 0; i < z->ntemps; i++) z->temp[i] = 0;
     for (int k = 0, at = t->prologue; k < l->procs.len; k++) {
         if (!kept[k]) continue;
-        close_proc(z, k);
-        block_insert(t->body, at++, z->proc[k]);
+        block_insert(t->body, at++, close_proc(z, k));
     }
 }
 
 void lower_finish_procs(Lower *l, bool cold) {
     if (!l->procs.len) return;
-    Closer z = {.l = l,
-                .sites = ARENA_ARRAY(l->arena, Sites, l->procs.len),
-                .proc = ARENA_ARRAY(l->arena, Stmt *, l->procs.len)};
+    Closer z = {.l = l, .sites = ARENA_ARRAY(l->arena, Sites, l->procs.len)};
     bool *kept = ARENA_ARRAY(l->arena, bool, l->procs.len), any = false;
     find_sites(&z, l->tree->body);
     z.budget = block_size(l->tree->body);

@@ -191,7 +191,8 @@ static void print_buf(const Printer *p, const Buf *b) {
     const bool named = b->name && (!p->complete || can_be_quoted(b->name));
     if (p->complete && named && !(is_unique(p, b->name) && is_plain_name(b->name)))
         print_numbered(p->out, b->name, "b", p->buf[b->id]);
-    else if (p->complete && !named && (b->where == BUF_TEMP || b->where == BUF_PARAM)) str_printf(p->out, "b%d", p->buf[b->id]);
+    else if (p->complete && !named && b->where != BUF_INPUT && b->where != BUF_OUTPUT)
+        str_printf(p->out, "b%d", p->buf[b->id]);
     else if (named && is_unique(p, b->name)) str_puts(p->out, b->name);
     else if (b->where == BUF_OUTPUT) str_printf(p->out, "out%d", b->number);
     else if (b->where == BUF_INPUT) str_printf(p->out, "in%d", b->number);

@@ -110,7 +110,8 @@ static void verify_proc(Verifier *v, const Stmt *s) {
     enum { MOST_PROCS = 1 << 24 };
     REQUIRE(s->u.num >= 0 && s->u.num < MOST_PROCS, "the number of a procedure is out of range");
     REQUIRE(v->depth == 1 && !v->proc, "a procedure is not in the block of the whole tree");
-    for (int i = 0; i < v->procs.len; i++) REQUIRE(v->procs.data[i]->u.num != s->u.num, "there are two procedures of a number");
+    for (int i = 0; i < v->procs.len; i++)
+        REQUIRE(v->procs.data[i]->u.num != s->u.num, "there are two procedures of a number");
     for (int k = 0; k < s->nin; k++)
         REQUIRE(s->in[k] && s->in[k]->where == BUF_PARAM && s->in[k]->number == k, "a parameter is none");
     for (int i = 0; i < v->temps.len; i++) v->state[v->temps.data[i]] = 2;
@@ -141,6 +142,7 @@ static void verify_call(Verifier *v, const Stmt *s) {
         const Buf *b = s->in[s->nargs + k];
         REQUIRE(b && b->kind == proc->in[k]->kind && b->rank == proc->in[k]->rank, "an argument has another type");
         use_buf(v, s, b);
+        for (int j = 0; j < k; j++) REQUIRE(s->in[s->nargs + j] != b, "a procedure gets an array twice");
     }
     for (int k = s->nin - s->nout; k < s->nin; k++) REQUIRE(is_written(v, s->in[k]), "an input is written to");
 }

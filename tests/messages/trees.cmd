@@ -79,6 +79,9 @@ tree '  proc 0(b: f64[] { }'
 tree '  proc 0(b: f64[]) { }
   t1 = b[]'
 tree '  proc 0() { call 0() }'
+tree '  proc 0(b: f64[], c: f64[]) { }
+  new d: f64[]
+  call 0(d, d)'
 echo "# no values"
 whole 'tree f() { }' && fsmc --emit=ir t.tree 2>&1
 fsmc run --interp t.tree f 2>&1
