@@ -26,9 +26,19 @@ static void start_llvm(void) {
     started = true;
     LLVMInstallFatalErrorHandler(on_fatal_error);
     if (LLVMInitializeNativeTarget() || LLVMInitializeNativeAsmPrinter()) fatal_bug("LLVM lacks this machine");
-    // What LLVM's loops with vectors of 8 leave over is done as shorter vectors, as it does after those of 16 or more by itself.
-    static const char *const options[] = {"fsmc", "-epilogue-vectorization-minimum-VF=8"};
-    LLVMParseCommandLineOptions(2, options, "");
+    static const char *const options[] = {
+        "fsmc",
+        // What loops with vectors of 8 leave over is done as shorter vectors, as LLVM does after those of 16 by itself.
+        "-epilogue-vectorization-minimum-VF=8",
+        // Loops whose number of iterations is not known are not unrolled: lanes and register blocks (lower/jam.c) have
+        // done what pays, and the copies are an eighth of an object and of the time that it takes.
+        "-unroll-runtime=false",
+#if defined(__x86_64__)
+        // What moves masks to registers of their own takes time that grows with the square of a function's length.
+        "-disable-x86-domain-reassignment",
+#endif
+    };
+    LLVMParseCommandLineOptions(sizeof options / sizeof *options, options, "");
 }
 
 // LLVM ignores a processor it does not know, or ends the program, so that unknown names must not reach it. The names
