@@ -31,7 +31,7 @@ static void start_llvm(void) {
         // What loops with vectors of 8 leave over is done as shorter vectors, as LLVM does after those of 16 by itself.
         "-epilogue-vectorization-minimum-VF=8",
         // Loops whose number of iterations is not known are not unrolled: lanes and register blocks (lower/jam.c) have
-        // done what pays, and the copies are an eighth of an object and of the time that it takes.
+        // done what pays, and the copies were a tenth of an object and more of the time that it took.
         "-unroll-runtime=false",
 #if defined(__x86_64__)
         // What moves masks to registers of their own takes time that grows with the square of a function's length.

@@ -5,7 +5,6 @@
 // which return an error as the function around does.
 #include "cpu/body.h"
 
-
 enum { CONTEXT, CALL, FIRST };
 
 static void *key(const Stmt *s) { return (void *)((intptr_t)s->u.num + 1); }

@@ -65,8 +65,9 @@ typedef enum StmtKind {
     ST_BREAK,   // leave the innermost ST_LOOP unless args[0]
     ST_IF,      // if args[0]: body, else: other
     ST_CHECK,   // unless args[0]: fail with u.check; args[1…] are the values of its text
-    ST_PROC     // procedure number u.num: calls of it, which come later, run the body; its arrays are `in`, to the last nout
-                // of which it may write, and it knows nothing else of what is around. Only in the block of the whole tree
+    ST_PROC     // procedure number u.num: calls of it, which come later, run the body; its arrays are `in`, to the last
+                // nout of which it may write, and it knows nothing else of what is around. Only in the block of the
+                // whole tree
 } StmtKind;
 
 enum { CACHE_LINE = 64 }; // bytes
