@@ -34,7 +34,7 @@ void host_launch(Code *c, const char *kernel, const char *shape, const char *arg
 
 void host_read(Code *c, Temp t) {
     Unit *u = c->u;
-    if (!u->device[t] || u->read[t]) return;
+    if (!u->device[t] || u->read[t] || (u->def[t] && u->def[t]->kind == ST_LIT)) return;
     flush(c);
     u->asks = true;
     u->frame[unit_in_frame(u, t)] = u->read[t] = true;

@@ -377,6 +377,10 @@ Node *ir_loop_like(Ir *m, const Node *loop, const Loop *l, Node **args);
 // The values of output k, an array with one element or row for each iteration: its first extent is ir_count.
 Node *ir_trace(Ir *m, Node *loop, int k);
 Node *ir_trips(Ir *m, Node *extent); // how often a loop over the extent runs: never less than 0
+// Marks the states that the marked results and outputs of the loop depend on.
+void ir_loop_needs(Ir *m, const Node *loop, const bool *result, const bool *out, bool *need);
+// The loop with the states and outputs that the marked results and outputs depend on; at[k] and of[q] get their places.
+Node *ir_loop_part(Ir *m, Node *loop, const bool *result, const bool *out, int *at, int *of);
 // The number of iterations: never negative.
 Node *ir_count(Ir *m, Node *loop);
 // State k after a fold whose iterations keep it or replace it by a value that depends on no state: that value in the last
@@ -416,6 +420,13 @@ void ir_replacing_too(Rewriting *w, Node *from, Node *to); // also if the term h
 Rewriting *ir_changing(Ir *m, const Var *v, Node *(*change)(Ir *m, Node *e, void *data), void *data); // only what mentions v
 Node *ir_rewrite(Rewriting *w, Node *e);
 void ir_rewriting_end(Rewriting *w);
+// The loop with an array for each output q as its state n + q, which its iterations fill.
+Node *ir_loop_filled(Ir *m, Node *loop);
+// A while loop without outputs, with the number of its iterations as its last state; that state after the loop.
+Node *ir_loop_counted(Ir *m, Node *loop);
+Node *ir_count_of(Ir *m, Node *counted);
+// e with the rows of a trace in another order as an array that the loop fills in that order.
+Node *ir_reordered(Ir *m, Node *e);
 // e without traces and counts: loops fill arrays, and count (store.c). only: without this trace alone; NULL: without any.
 Node *ir_stored(Ir *m, Node *e, Node *only);
 // e rebuilt bottom-up by the builders of m with fresh bound variables; also copies from one Ir into another.
@@ -440,6 +451,7 @@ static inline Node *loop_step(const Node *e, int k) { return e->args[loop_steps(
 static inline Node *loop_output(const Node *e, int k) { return e->args[loop_steps(e) + e->u.loop->n + k]; }
 // Calls visit once for every node reachable from the roots, operands before users, entering binders' bodies.
 // The extents of bound variables and shapes of inputs count as operands.
+Node *ir_operand(const Node *e, int k); // the k-th of all these of e; NULL: it has no more
 void ir_walk(int n, Node *const *roots, void (*visit)(Node *e, void *data), void *data);
 
 // The conjuncts of p, in order; false if there are more than max.

@@ -158,47 +158,103 @@ static Node *known_state(Ir *m, const Node *loop, int j) {
     return ir_add(m, init, ir_mul(m, ir_var(l->index), more));
 }
 
-// The loop with the states of need[] and, if out is not NULL, that output; *at gets the place of state k. `replace`:
-// without those whose values are known.
-static Node *restricted(Ir *m, Node *loop, const bool *need, Node *out, int k, int *at, bool replace) {
+// A part of a loop: which states, which of them as results, and which outputs.
+typedef struct Part {
+    const Node *loop;
+    bool *need, *result, *out;
+    bool less;  // it lacks a state or an output, or one of two outputs that are the same
+    bool known; // it has a state that is no result and whose value is known
+} Part;
+
+static Part part_new(Ir *m, const Node *loop) {
+    const Loop *l = ir_loop(loop);
+    return (Part){.loop = loop,
+                  .need = ARENA_ARRAY(m->arena, bool, l->n + 1),
+                  .result = ARENA_ARRAY(m->arena, bool, l->n + 1),
+                  .out = ARENA_ARRAY(m->arena, bool, l->nout + 1)};
+}
+
+// The first output that the part has and that is the same value.
+static int first_output(const Part *p, int q) {
+    int first = 0;
+    while (!p->out[first] || loop_output(p->loop, first) != loop_output(p->loop, q)) first++;
+    return first;
+}
+
+// Finds out which states its results and outputs depend on. Returns how many.
+static int part_close(Ir *m, Part *p) {
+    const Loop *l = ir_loop(p->loop);
+    int count = 0;
+    for (int k = 0; k < l->n; k++) p->need[k] = p->result[k];
+    for (int q = 0; q < l->nout; q++) {
+        p->less |= !p->out[q] || first_output(p, q) < q;
+        if (p->out[q]) closure(p->loop, loop_output(p->loop, q), p->need);
+    }
+    count = closure(p->loop, NULL, p->need);
+    p->less |= count < l->n;
+    for (int k = 0; k < l->n; k++) p->known |= p->need[k] && !p->result[k] && known_state(m, p->loop, k);
+    return count;
+}
+
+// Is the loop to be replaced by the part? *replace: without states whose values are known.
+static bool restricts(Ir *m, const Part *p, bool *replace) {
+    if (p->less && !rule(m, RULE_fission)) return false;
+    *replace = p->known && rule(m, RULE_state_known);
+    return p->less || *replace;
+}
+
+// The part as a loop; at[k] and of[q], unless NULL, get the places of states and outputs.
+static Node *restricted(Ir *m, const Part *p, bool replace, int *at, int *of) {
+    const Node *loop = p->loop;
     Loop *l = ir_loop(loop);
-    Node **from = ARENA_ARRAY(m->arena, Node *, l->n), **to = ARENA_ARRAY(m->arena, Node *, l->n);
-    Node **init = ARENA_ARRAY(m->arena, Node *, l->n), **step = ARENA_ARRAY(m->arena, Node *, l->n);
+    Node **from = ARENA_ARRAY(m->arena, Node *, l->n + 1), **to = ARENA_ARRAY(m->arena, Node *, l->n + 1);
+    Node **init = ARENA_ARRAY(m->arena, Node *, l->n + 1), **step = ARENA_ARRAY(m->arena, Node *, l->n + 1);
+    Node **out = ARENA_ARRAY(m->arena, Node *, l->nout + 1);
     Loop small = {.index = l->index,
-                  .state = ARENA_ARRAY(m->arena, Var *, l->n),
-                  .nout = out != NULL,
+                  .state = ARENA_ARRAY(m->arena, Var *, l->n + 1),
                   .levels = l->levels,
                   .limit = l->limit,
                   .block = l->block,
                   .follows = l->follows};
     int known = 0;
     for (int j = 0; j < l->n; j++) {
-        Node *value = replace && need[j] && j != k ? known_state(m, loop, j) : NULL;
+        Node *value = replace && p->need[j] && !p->result[j] ? known_state(m, loop, j) : NULL;
         if (value) from[known] = ir_var(l->state[j]), to[known++] = value;
-        if (!need[j] || value) continue;
-        if (j == k) *at = small.n;
+        if (!p->need[j] || value) continue;
+        if (at) at[j] = small.n;
         small.state[small.n] = l->state[j], init[small.n] = loop_init(loop, j), step[small.n++] = loop_step(loop, j);
+    }
+    int *place = ARENA_ARRAY(m->arena, int, l->nout + 1);
+    for (int q = 0; q < l->nout; q++) {
+        if (!p->out[q]) continue;
+        const int first = first_output(p, q);
+        if (first == q) place[q] = small.nout, out[small.nout++] = loop_output(loop, q);
+        if (of) of[q] = place[first];
     }
     Node *cond = loop->op == OP_while ? loop_cond(loop) : NULL;
     if (known) {
         for (int j = 0; j < small.n; j++) step[j] = ir_subst(m, step[j], known, from, to);
+        for (int q = 0; q < small.nout; q++) out[q] = ir_subst(m, out[q], known, from, to);
         cond = cond ? ir_subst(m, cond, known, from, to) : NULL;
-        out = out ? ir_subst(m, out, known, from, to) : NULL;
     }
-    return cond ? ir_while_out(m, &small, init, cond, step, &out) : ir_fold_out(m, &small, init, step, &out);
+    return cond ? ir_while_out(m, &small, init, cond, step, out) : ir_fold_out(m, &small, init, step, out);
 }
 
-static bool any_known(Ir *m, const Node *loop, const bool *need, int except) {
-    for (int j = 0; j < ir_loop(loop)->n; j++)
-        if (need[j] && j != except && known_state(m, loop, j)) return true;
-    return false;
+void ir_loop_needs(Ir *m, const Node *loop, const bool *result, const bool *out, bool *need) {
+    Part p = part_new(m, loop);
+    p.result = arena_copy(m->arena, result, sizeof *result * (size_t)ir_loop(loop)->n);
+    p.out = arena_copy(m->arena, out, sizeof *out * (size_t)ir_loop(loop)->nout);
+    p.need = need;
+    part_close(m, &p);
 }
 
-// Is the loop to be restricted? `less`: without states and outputs that nobody needs. *replace: see restricted.
-static bool restricts(Ir *m, const Node *loop, const bool *need, int except, bool less, bool *replace) {
-    if (less && !rule(m, RULE_fission)) return false;
-    *replace = any_known(m, loop, need, except) && rule(m, RULE_state_known);
-    return less || *replace;
+Node *ir_loop_part(Ir *m, Node *loop, const bool *result, const bool *out, int *at, int *of) {
+    Part p = part_new(m, loop);
+    for (int k = 0; k < ir_loop(loop)->n; k++) p.result[k] = result[k], at[k] = k;
+    for (int q = 0; q < ir_loop(loop)->nout; q++) p.out[q] = out[q], of[q] = q;
+    bool replace;
+    part_close(m, &p);
+    return restricts(m, &p, &replace) ? restricted(m, &p, replace, at, of) : loop;
 }
 
 // ---- arrays that a loop fills
@@ -289,46 +345,45 @@ Node *rule_final(Ir *m, Node *loop, int k) {
     Node *other = of_outputs(m, loop, k, true);
     if (other) return other;
     Loop *l = ir_loop(loop);
-    bool *need = ARENA_ARRAY(m->arena, bool, l->n);
-    need[k] = true;
-    int count = closure(loop, NULL, need), at = 0;
-    if (loop->op == OP_fold && count == 1) {
+    Part p = part_new(m, loop);
+    p.result[k] = true;
+    if (part_close(m, &p) == 1 && loop->op == OP_fold) {
         Node *e = rule_fold(m, l->index, l->state[k], loop_init(loop, k), loop_step(loop, k));
         if (!e) e = rule_affine(m, loop, k);
         if (e) return e;
     }
     bool replace;
-    if (keeps_loops(m) || !restricts(m, loop, need, k, count < l->n || l->nout, &replace)) return NULL;
-    Node *small = restricted(m, loop, need, NULL, k, &at, replace);
-    return ir_final(m, small, at);
+    int *at = ARENA_ARRAY(m->arena, int, l->n);
+    if (keeps_loops(m) || !restricts(m, &p, &replace)) return NULL;
+    Node *small = restricted(m, &p, replace, at, NULL);
+    return ir_final(m, small, at[k]);
 }
 
 Node *rule_trace(Ir *m, Node *loop, int k) {
     Loop *l = ir_loop(loop);
     Node *out = loop_output(loop, k), *other = of_outputs(m, loop, k, false);
     if (m->raw || other) return other;
-    bool *need = ARENA_ARRAY(m->arena, bool, l->n);
-    int count = closure(loop, out, need);
-    if (loop->op == OP_fold && count == 0 && rule(m, RULE_trace_array)) {
+    Part p = part_new(m, loop);
+    p.out[k] = true;
+    if (part_close(m, &p) == 0 && loop->op == OP_fold && rule(m, RULE_trace_array)) {
         Node *n = ir_count(m, loop);
         if (n == l->index->extent) return ir_gen(m, l->index, out);
         Var *i = ir_index_like(m, l->index, n);
         return ir_gen(m, i, ir_subst1(m, out, ir_var(l->index), ir_var(i)));
     }
     bool replace;
-    if (m->whole_loops || !restricts(m, loop, need, -1, count < l->n || l->nout > 1, &replace)) return NULL;
-    return ir_trace(m, restricted(m, loop, need, out, -1, NULL, replace), 0);
+    if (m->whole_loops || !restricts(m, &p, &replace)) return NULL;
+    return ir_trace(m, restricted(m, &p, replace, NULL, NULL), 0);
 }
 
 Node *rule_count(Ir *m, Node *loop) {
     Loop *l = ir_loop(loop);
-    bool *need = ARENA_ARRAY(m->arena, bool, l->n);
-    int count = closure(loop, NULL, need);
-    bool replace;
     if (m->whole_loops && l->nout && rule(m, RULE_fission)) { // one value, whatever the outputs
         Node **steps = loop->args + loop_steps(loop);
         return ir_count(m, ir_while(m, l->n, l->state, loop->args, loop_cond(loop), steps));
     }
-    if (keeps_loops(m) || !restricts(m, loop, need, -1, count < l->n || l->nout, &replace)) return NULL;
-    return ir_count(m, restricted(m, loop, need, NULL, -1, NULL, replace));
+    Part p = part_new(m, loop);
+    bool replace;
+    part_close(m, &p);
+    return keeps_loops(m) || !restricts(m, &p, &replace) ? NULL : ir_count(m, restricted(m, &p, replace, NULL, NULL));
 }

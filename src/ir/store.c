@@ -15,9 +15,10 @@ static void add_state(Longer *g, Var *s, Node *init, Node *step) {
     g->l.state[g->l.n] = s, g->init[g->l.n] = init, g->step[g->l.n++] = step;
 }
 
-static Longer longer(Ir *m, Node *loop) {
+// With room for so many more states, and two.
+static Longer longer(Ir *m, Node *loop, int more) {
     const Loop *l = ir_loop(loop);
-    size_t n = (size_t)l->n + 2;
+    int n = l->n + more + 2;
     Longer g = {.l = {.index = l->index, .n = l->n}, .cond = loop->op == OP_while ? loop_cond(loop) : NULL};
     g.l.state = ARENA_ARRAY(m->arena, Var *, n);
     g.init = ARENA_ARRAY(m->arena, Node *, n), g.step = ARENA_ARRAY(m->arena, Node *, n);
@@ -27,10 +28,9 @@ static Longer longer(Ir *m, Node *loop) {
     return g;
 }
 
-static Node *last(Ir *m, Longer *g) {
-    Node *loop = g->cond ? ir_while(m, g->l.n, g->l.state, g->init, g->cond, g->step)
-                         : ir_fold(m, g->l.index, g->l.n, g->l.state, g->init, g->step);
-    return ir_final(m, loop, g->l.n - 1);
+static Node *whole(Ir *m, Longer *g) {
+    return g->cond ? ir_while(m, g->l.n, g->l.state, g->init, g->cond, g->step)
+                   : ir_fold(m, g->l.index, g->l.n, g->l.state, g->init, g->step);
 }
 
 static Node *add_counter(Ir *m, Longer *g) {
@@ -39,12 +39,24 @@ static Node *add_counter(Ir *m, Longer *g) {
     return ir_var(s);
 }
 
-static Node *counted(Ir *m, Node *loop) {
-    Longer g = longer(m, loop);
+Node *ir_loop_counted(Ir *m, Node *loop) {
+    Longer g = longer(m, loop, 0);
     add_counter(m, &g);
-    Node *count = last(m, &g);
+    return whole(m, &g);
+}
+
+Node *ir_count_of(Ir *m, Node *counted) {
+    Node *count = ir_final(m, counted, ir_loop(counted)->n - 1);
     count->nonneg = true;
     return count;
+}
+
+// The number of its iterations, by a loop that has no more states than it depends on.
+static Node *counted(Ir *m, Node *loop) {
+    const Loop *l = ir_loop(loop);
+    bool *none = ARENA_ARRAY(m->arena, bool, l->n + l->nout + 1);
+    int *at = ARENA_ARRAY(m->arena, int, l->n + l->nout + 1);
+    return ir_count_of(m, ir_loop_counted(m, ir_loop_part(m, loop, none, none, at, at)));
 }
 
 static void note(Ir *m, const Node *e, Node *loop, const Node *out) {
@@ -59,21 +71,41 @@ static void note(Ir *m, const Node *e, Node *loop, const Node *out) {
     str_free(&size);
 }
 
-// Iteration i sets row `at(i)`, or row i if at is NULL.
-static Node *stored(Ir *m, Node *e, Node *loop, Node *at) {
-    Longer g = longer(m, loop);
-    Node *out = loop_output(loop, (int)e->u.num), *i = g.l.index ? ir_var(g.l.index) : add_counter(m, &g);
-    note(m, e, loop, out);
-    Node **shape = ARENA_ARRAY(m->arena, Node *, e->rank);
-    Node *zero = e->kind == KIND_BOOL ? ir_bool(m, false) : ir_zero(m, e->kind);
-    shape[0] = loop->op == OP_while ? counted(m, loop) : ir_count(m, loop);
+// One more state, the rows of output q. Iteration i sets row `at`, or row i if that is NULL.
+static void add_rows(Ir *m, Longer *g, Node *loop, int q, Node *count, Node *at) {
+    Node *out = loop_output(loop, q), *i = g->l.index ? ir_var(g->l.index) : at;
+    Node **shape = ARENA_ARRAY(m->arena, Node *, out->rank + 1);
+    Node *zero = out->kind == KIND_BOOL ? ir_bool(m, false) : ir_zero(m, out->kind);
+    shape[0] = count;
     if (out->rank) memcpy(shape + 1, out->shape, sizeof(Node *) * out->rank);
-    Var *s = ir_state(m, "trace", e->kind, e->rank, shape);
+    Var *s = ir_state(m, "trace", out->kind, out->rank + 1, shape);
     Var *row = ir_index(m, "k", shape[0]);
     Node *k = ir_var(row), *old = ir_at(m, ir_var(s), 1, &k), *init = zero;
-    for (int d = e->rank; d-- > 0;) init = ir_gen(m, ir_index(m, "k", shape[d]), init);
-    add_state(&g, s, init, ir_gen(m, row, ir_select(m, ir_eq(m, k, at ? at : i), out, old)));
-    return last(m, &g);
+    for (int d = out->rank + 1; d-- > 0;) init = ir_gen(m, ir_index(m, "k", shape[d]), init);
+    add_state(g, s, init, ir_gen(m, row, ir_select(m, ir_eq(m, k, at ? at : i), out, old)));
+}
+
+static Node *rows_of(Ir *m, Node *loop) { return loop->op == OP_while ? counted(m, loop) : ir_count(m, loop); }
+
+static Node *stored(Ir *m, Node *e, Node *loop, Node *at) {
+    Longer g = longer(m, loop, 1);
+    note(m, e, loop, loop_output(loop, (int)e->u.num));
+    Node *i = g.l.index ? at : add_counter(m, &g);
+    add_rows(m, &g, loop, (int)e->u.num, rows_of(m, loop), i);
+    return ir_final(m, whole(m, &g), g.l.n - 1);
+}
+
+Node *ir_loop_filled(Ir *m, Node *loop) {
+    const int nout = ir_loop(loop)->nout;
+    Longer g = longer(m, loop, nout);
+    Node *rows = rows_of(m, loop);
+    Var *s = loop->op == OP_while ? ir_state(m, "t", KIND_INT, 0, NULL) : NULL;
+    for (int q = 0; q < nout; q++) {
+        note(m, ir_trace(m, loop, q), loop, loop_output(loop, q));
+        add_rows(m, &g, loop, q, rows, s ? ir_var(s) : NULL);
+    }
+    if (s) add_state(&g, s, ir_int(m, 0), ir_add(m, ir_var(s), ir_int(m, 1)));
+    return whole(m, &g);
 }
 
 // data: the one trace that is to be stored, or NULL: all, and counts.
@@ -114,6 +146,16 @@ static Node *reorder(Node *e, void *data) {
     out = e->op == OP_gen ? reordered(r->m, e, r->only) : NULL;
     if (!out) out = ir_map(r->m, e, reorder, r);
     map_put(&r->seen, e, out);
+    return out;
+}
+
+Node *ir_reordered(Ir *m, Node *e) {
+    Reorder r = {.m = m};
+    bool before = m->stored;
+    m->stored = true;
+    Node *out = reorder(e, &r);
+    m->stored = before;
+    map_free(&r.seen);
     return out;
 }
 

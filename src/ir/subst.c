@@ -81,6 +81,7 @@ typedef struct Rewrite {
     bool vars_only;        // the outermost scope replaces only variables
     const VarSet *capture; // variables free in the replacements
     Scope *outermost;
+    Map terms; // terms that are replaced -> what takes their place
 } Rewrite;
 
 static Node *rewrite(Rewrite *r, Scope *s, Node *e);
@@ -197,8 +198,13 @@ static Node *rewrite(Rewrite *r, Scope *top, Node *e) {
     Node *known = map_get(&s->memo, e);
     if (known) return known;
     if (e->nargs == 0 && e->op != OP_pack) return rewrite_leaf(r, s, e);
+    Node *out = s == r->outermost ? NULL : map_get(&r->terms, e);
+    if (out) { // it mentions a variable of a binder that is renamed, since its extent is another one
+        out = rewrite(r, s, out);
+        map_put(&s->memo, e, out);
+        return out;
+    }
     Span keep = ir_from(r->m, e);
-    Node *out;
     if (ir_is_binder(e)) {
         out = rewrite_binder(r, s, e);
         if (r->change) out = r->change(r->m, out, r->data);
@@ -233,11 +239,14 @@ Rewriting *ir_substituting(Ir *m, int n, Node **from, Node **to) {
 Rewriting *ir_replacing(Ir *m, int n, Node **from, Node **to) {
     Rewriting *w = ir_substituting(m, 0, NULL, NULL);
     w->r.vars_only = false;
-    for (int i = 0; i < n; i++) map_put(&w->s.memo, from[i], to[i]);
+    for (int i = 0; i < n; i++) ir_replacing_too(w, from[i], to[i]);
     return w;
 }
 
-void ir_replacing_too(Rewriting *w, Node *from, Node *to) { map_put(&w->s.memo, from, to); }
+void ir_replacing_too(Rewriting *w, Node *from, Node *to) {
+    map_put(&w->s.memo, from, to);
+    if (from != to) map_put(&w->r.terms, from, to);
+}
 
 Rewriting *ir_changing(Ir *m, const Var *v, Node *(*change)(Ir *m, Node *e, void *data), void *data) {
     Node *same = v ? ir_var(v) : NULL;
@@ -248,7 +257,7 @@ Rewriting *ir_changing(Ir *m, const Var *v, Node *(*change)(Ir *m, Node *e, void
 
 Node *ir_rewrite(Rewriting *w, Node *e) { return rewrite(&w->r, &w->s, e); }
 
-void ir_rewriting_end(Rewriting *w) { map_free(&w->s.memo); }
+void ir_rewriting_end(Rewriting *w) { map_free(&w->s.memo), map_free(&w->r.terms); }
 
 static Node *rewritten(Rewriting *w, Node *e) {
     Node *out = ir_rewrite(w, e);
@@ -309,8 +318,7 @@ typedef struct Frame {
     int next;
 } Frame;
 
-// The k-th thing that must be visited before e, or NULL: operands, then extents of bound variables, then shapes of leaves.
-static Node *before(const Node *e, int k) {
+Node *ir_operand(const Node *e, int k) {
     if (k < e->nargs) return e->args[k];
     k -= e->nargs;
     if (ir_is_binder(e)) return k == 0 ? e->u.var->extent : NULL;
@@ -328,7 +336,7 @@ void ir_walk(int n, Node *const *roots, void (*visit)(Node *e, void *data), void
         vec_push(&stack, ((Frame){roots[i], 0}));
         while (stack.len) {
             Frame *top = &vec_last(&stack);
-            Node *b = before(top->e, top->next++);
+            Node *b = ir_operand(top->e, top->next++);
             if (!b) {
                 visit(top->e, data);
                 (void)vec_pop(&stack);

@@ -6,12 +6,24 @@
 
 #include <string.h>
 
+// Does the step of state j read state k? Not if both are steps of one loop inside that only starts its own state from k.
+static bool reads_state(Node *loop, int j, int k) {
+    Node *a = loop_step(loop, j), *b = loop_step(loop, k);
+    const Var *v = ir_loop(loop)->state[k];
+    if (!node_has_var(a, v)) return false;
+    if (a->op != OP_final || b->op != OP_final || a->args[0] != b->args[0]) return true;
+    const Node *inside = a->args[0];
+    for (int i = 0; i < inside->nargs; i++)
+        if (i != b->u.num && node_has_var(inside->args[i], v)) return true;
+    return inside->op == OP_fold && node_has_var(ir_loop(inside)->index->extent, v);
+}
+
 // An array state whose old value no other state's step is yet to read, or -1: its turn to be updated.
 static int next_state(Node *loop, const bool *waiting) {
     Loop *p = ir_loop(loop);
     for (int k = 0; k < p->n; k++) {
         bool read = false;
-        for (int j = 0; j < p->n; j++) read |= j != k && waiting[j] && node_has_var(loop_step(loop, j), p->state[k]);
+        for (int j = 0; j < p->n; j++) read |= j != k && waiting[j] && reads_state(loop, j, k);
         if (waiting[k] && !read) return k;
     }
     return -1;
@@ -85,7 +97,7 @@ static void run_inner(Lower *l, Node *loop, Buf *const *buf, Update **plan) {
     lower_announce(l, n, loop->args + loop_steps(loop));
     for (int k = 0; k < n; k++) {
         bool read = !buf[k] || loop_step(loop, k)->op != OP_final;
-        for (int j = 0; j < n && !read; j++) read = j != k && node_has_var(loop_step(loop, j), ir_loop(loop)->state[k]);
+        for (int j = 0; j < n && !read; j++) read = j != k && reads_state(loop, j, k);
         if (read) continue;
         Update *u = lower_plan_update(l, ir_var(ir_loop(loop)->state[k]), loop_step(loop, k), true);
         if (u->how != UPDATE_LOOP) continue;
@@ -230,6 +242,11 @@ static LoopResult *known_loop(Lower *l, Node *loop) {
     return NULL;
 }
 
+Buf *lower_left_array(Lower *l, Node *e) {
+    const LoopResult *known = e->op == OP_final ? known_loop(l, e->args[0]) : NULL;
+    return known ? known->buf[e->u.num] : NULL;
+}
+
 static bool has_arrays(const Loop *p) {
     for (int k = 0; k < p->n; k++)
         if (p->state[k]->rank) return true;
@@ -246,6 +263,11 @@ static void find_uses(Node *e, void *data) {
     Lower *l = data;
     if (ir_is_loop(e)) map_put(&l->loops, e, e);
     if (e->op == OP_while && !has_arrays(ir_loop(e))) vec_push(&l->whiles, e);
+    if (e->op == OP_final) {
+        LoopResults *r = ARENA_NEW(l->arena, LoopResults);
+        *r = (LoopResults){e, map_get(&l->results, e->args[0])};
+        map_put(&l->results, e->args[0], r);
+    }
     note_uses(e, l);
 }
 
@@ -419,6 +441,22 @@ static void join_sums(Lower *l, JoinedLoop *u, Sums *sums) {
             break;
         }
     }
+}
+
+bool lower_added_up(Lower *l, Node *sum) {
+    for (int i = 0; i < l->scope->folds.len; i++) {
+        Node *o = l->scope->folds.data[i];
+        if (o->op != OP_fold || ir_loop(o)->index->extent != sum->u.var->extent) continue;
+        if (known_loop(l, o) || lower_needs_busy(l, o)) continue;
+        JoinedLoop u;
+        ir_join_open(&u, l->ir, l->reach, o);
+        const bool adds = adds_up(&u, sum);
+        ir_join_close(&u);
+        if (!adds) continue;
+        lower_loop(l, o);
+        if (lower_known_value(l, sum) >= 0) return true;
+    }
+    return false;
 }
 
 LoopResult *lower_loop(Lower *l, Node *loop) {

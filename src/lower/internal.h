@@ -71,6 +71,7 @@ typedef struct Scope {
     Map values;           // Node -> Temp + 1
     Map arrays;           // Node -> Buf
     Map lazy;             // Node -> Lazy
+    Map made;             // Lazy: computed by now
     Map in_arm;           // Node -> an arm of a branch of this scope that may need it
     Map in_arms;          // Node: several such arms may need it
     Map demanded;         // Node: evaluated whenever this scope is entered
@@ -87,18 +88,28 @@ typedef struct Scope {
     VEC(Rebound) rebound; // by this scope
 } Scope;
 
-// The cell or buffer in e's home that holds e where a guard held, and once something else has needed it.
+// The cells or buffers in the home of a value, or of the results of a loop, that hold these where a guard held, and once
+// something else has needed them.
 typedef struct Lazy {
+    int n;
+    Node **of; // the values
+    Temp *value;
+    Buf **buf;
     VEC(Node *) guards; // known in the home
-    Temp ready, value;  // ready: does it hold e? -1: where a guard held
-    Buf *buf;
-    bool placed; // a place has the code for it
+    Temp ready;         // do they hold them? -1: where a guard held
+    bool placed;        // a place has the code for them
     int proc;    // the procedure that computes it for all others; -1: none
 } Lazy;
 
 typedef struct ResultUse {
     Node *result, *user;
 } ResultUse;
+
+// A list of a loop's results.
+typedef struct LoopResults {
+    Node *e;
+    struct LoopResults *next;
+} LoopResults;
 
 typedef struct Busy {
     Node *e;
@@ -119,6 +130,7 @@ typedef struct Lower {
     VEC(Busy) busy; // loops, sums and arrays being emitted (busy.c)
     VEC(Covered) covered;
     VEC(Block *) procs; // the bodies of procedures, those that one calls before it
+    int computing; // values by need that are being computed
     int last_busy;           // -1: none
     bool demands;            // something is evaluated for its errors alone
     uint32_t nbusy;          // how many there have been
@@ -134,6 +146,7 @@ typedef struct Lower {
     Map started;             // buffers of which a state's initial value was copied: the loop may be there twice
     Map extremes;            // Node -> the argmin or argmax at which it is the body (extreme.c)
     VEC(ResultUse) uses;     // of their array results, by what; NULL: the function's result
+    Map results;             // loop -> LoopResults
     Buf **inputs, **outputs; // of the function, by number; NULL for scalar inputs
     const Func *func;
     bool *read; // by output: others read it, so that it is made first, where it belongs
@@ -225,6 +238,7 @@ Temp lower_value_by_need(Lower *l, Node *e, Scope *at, Scope *home);
 Buf *lower_array_by_need(Lower *l, Node *e, Scope *at, Scope *home);
 int lower_fresh_cost(Lower *l, Node *e, int bound); // of evaluating e here, beyond what is known; more than bound: at least that
 bool lower_keeps(Lower *l, Node *e);
+bool lower_knows_shape(Lower *l, Scope *s, Node *e); // can the extents of e be computed in the scope, or are they there?
 void lower_forget_lazy(Scope *s);
 
 // ---- procedures (procs.c)
@@ -303,6 +317,10 @@ void lower_find_uses(Lower *l, const Func *f);
 void lower_note_uses(Lower *l, Node *e);
 // A loop: fold or while; its final states become known in the scope. (fold.c)
 LoopResult *lower_loop(Lower *l, Node *e);
+// Is the sum of numbers known once the loops have run that are needed here anyway and add it up? Then they have. (fold.c)
+bool lower_added_up(Lower *l, Node *sum);
+// The array that a loop which has run has left as the value e; NULL if it is no such.
+Buf *lower_left_array(Lower *l, Node *e);
 // v, or a fresh variable in its place if v is bound already; *e (if not NULL) is rewritten to it. (loops.c)
 Var *lower_loop_var(Lower *l, Var *v, Node **e);
 // A for loop over v: opens its scope; lower_end_for closes it and appends the statement. (loops.c)

@@ -202,7 +202,7 @@ static Temp emit_node(Lower *l, Node *e) {
     case OP_assert: check_assert(l, e, e->args[0]); return lower_value(l, e->args[1]);
     case OP_evaluated: l->demands = true, lower_total_checks(l, e); return emit_lit(l, KIND_BOOL, 0, true);
     case OP_at: return emit_at(l, e);
-    case OP_sum:
+    case OP_sum: return lower_added_up(l, e) ? lower_known_value(l, e) : lower_reduction(l, e);
     case OP_argmin:
     case OP_argmax: return lower_reduction(l, e);
     case OP_final: return emit_final(l, e);
@@ -227,8 +227,7 @@ Temp lower_emit(Lower *l, Node *e) {
 
 // ---- arrays
 
-// Can the extents of e be computed in the scope, or are they there?
-static bool knows_shape(Lower *l, Scope *s, Node *e) {
+bool lower_knows_shape(Lower *l, Scope *s, Node *e) {
     Scope *here = l->scope;
     bool knows = true;
     l->scope = s;
@@ -240,15 +239,16 @@ static bool knows_shape(Lower *l, Scope *s, Node *e) {
 // Where e, which is needed at `at`, can be kept for all passes of the loops between, or of some of them; NULL: nowhere.
 static Scope *array_keeper(Lower *l, Node *e, Scope *at, Scope *home) {
     Scope *keeper = NULL;
-    if (scope_crosses_loop(at, home) && knows_shape(l, home, e)) return home;
+    if (scope_crosses_loop(at, home) && lower_knows_shape(l, home, e)) return home;
     for (Scope *s = at; s != home; s = s->outer)
-        if (s->loop && knows_shape(l, s->outer, e)) keeper = s->outer;
+        if (s->loop && lower_knows_shape(l, s->outer, e)) keeper = s->outer;
     return keeper;
 }
 
 Buf *lower_array(Lower *l, Node *e) {
     e = lower_met(l, e);
     Buf *b = lower_known_array(l, e);
+    if (!b) b = lower_left_array(l, e);
     if (b) return b;
     Scope *here = l->scope, *home, *at = lower_place(l, e, &home);
     l->scope = at;
@@ -383,7 +383,7 @@ static Tree *lower_version(Arena *arena, const Func *func, bool cold) {
     vec_free(&l->temp_depth);
     map_free(&l->cost);
     map_free(&l->total), map_free(&l->not_total), map_free(&l->checks);
-    map_free(&l->copies), map_free(&l->loops), map_free(&l->started), map_free(&l->extremes);
+    map_free(&l->copies), map_free(&l->loops), map_free(&l->results), map_free(&l->started), map_free(&l->extremes);
     vec_free(&l->uses);
     vec_free(&l->whiles);
     return t;

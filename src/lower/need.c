@@ -13,53 +13,89 @@ int lower_fresh_cost(Lower *l, Node *e, int bound) {
     return cost;
 }
 
-static Lazy *lazy_new(Lower *l, Node *e) {
-    Lazy *z = ARENA_NEW(l->arena, Lazy);
-    z->ready = z->proc = -1;
+static void add_slot(Lower *l, Lazy *z, Node *e) {
+    z->of[z->n] = e, z->value[z->n] = -1;
     if (e->rank == 0) {
-        z->value = lower_cell(l, e->kind, lower_value(l, ir_zero(l->ir, e->kind)));
+        z->value[z->n] = lower_cell(l, e->kind, lower_value(l, ir_zero(l->ir, e->kind)));
     } else {
         Temp *extent = ARENA_ARRAY(l->arena, Temp, e->rank);
         for (int k = 0; k < e->rank; k++) { // it may never be needed: that they are not negative is checked later
             bool nonneg = e->shape[k]->nonneg;
             extent[k] = lower_value(l, nonneg ? e->shape[k] : ir_max(l->ir, ir_int(l->ir, 0), e->shape[k]));
         }
-        z->buf = lower_buf(l, BUF_TEMP, e->kind, e->rank, extent, NULL);
+        z->buf[z->n] = lower_buf(l, BUF_TEMP, e->kind, e->rank, extent, NULL);
     }
+    z->n++;
+}
+
+static int slot_of(const Lazy *z, const Node *e) {
+    int i = 0;
+    while (i < z->n && z->of[i] != e) i++;
+    return i < z->n ? i : -1;
+}
+
+// What holds e in its home. A loop that computes one of its results computes all that have room there.
+static Lazy *lazy_of(Lower *l, Node *e, Scope *home) {
+    LoopResults *all = e->op == OP_final ? map_get(&l->results, e->args[0]) : NULL;
+    Lazy *z = all ? map_get(&home->lazy, e->args[0]) : NULL;
+    if (!z || slot_of(z, e) < 0) z = map_get(&home->lazy, e);
+    if (z) return z;
+    int n = 1;
+    for (const LoopResults *r = all; r; r = r->next) n++;
+    z = ARENA_NEW(l->arena, Lazy);
+    z->ready = z->proc = -1;
+    z->of = ARENA_ARRAY(l->arena, Node *, n);
+    z->value = ARENA_ARRAY(l->arena, Temp, n), z->buf = ARENA_ARRAY(l->arena, Buf *, n);
+    const bool together = all && !map_get(&home->lazy, e->args[0]);
+    map_put(&home->lazy, together ? e->args[0] : e, z);
+    add_slot(l, z, e);
+    for (const LoopResults *r = together ? all : NULL; r; r = r->next)
+        if (r->e != e && lower_knows_shape(l, home, r->e)) add_slot(l, z, r->e);
     return z;
 }
 
-// what holds e := e
-static void compute(Lower *l, Node *e, const Lazy *z) {
+// what holds e := e, for slot i.
+static void compute_slot(Lower *l, const Lazy *z, int i) {
+    Node *e = z->of[i];
     lower_count_copy(l, e);
     if (e->rank == 0) {
         lower_demand(l, e);
-        lower_set(l, z->value, lower_emit(l, e));
+        lower_set(l, z->value[i], lower_emit(l, e));
     } else if (e->op == OP_final || e->op == OP_extern) { // has a buffer of its own
         lower_demand(l, e);
         Buf *made = lower_fill(l, e);
         Stmt *copy = lower_stmt(l, ST_COPY, -1, 0, NULL);
-        copy->buf = z->buf, copy->src = made;
+        copy->buf = z->buf[i], copy->src = made;
     } else {
-        Task t = {.kind = TASK_STORE, .buf = z->buf, .e = e};
+        Task t = {.kind = TASK_STORE, .buf = z->buf[i], .e = e};
         for (int k = 0; k < e->rank; k++) lower_extent(l, e, k);
         lower_tasks(l, 1, &t);
     }
 }
 
-// if cond then what holds e := e. The first place has the code for that, with all that is known there (fact: by the
+static void compute(Lower *l, const Lazy *z) {
+    l->computing++;
+    for (int i = 0; i < z->n; i++) compute_slot(l, z, i);
+    l->computing--;
+}
+
+// Where values by need are computed for values by need, and so on, more often than that, even the first place calls a
+// procedure: else each level would double what is inside of it.
+enum { MOST_NESTED = 2 };
+
+// if cond then compute. The first place has the code for that, with all that is known there (fact: by the
 // condition). If there are others, these call a procedure (procs.c).
-static void compute_where(Lower *l, Node *e, Lazy *z, Scope *home, Node *fact, Temp cond) {
+static void compute_where(Lower *l, Lazy *z, Scope *home, Node *fact, Temp cond) {
     Scope *here = l->scope;
-    if (z->placed && z->proc < 0) {
+    if ((z->placed || l->computing > MOST_NESTED) && z->proc < 0) {
         lower_proc_begin(l, home, here);
-        compute(l, e, z);
+        compute(l, z);
         z->proc = lower_proc_end(l);
         l->scope = here;
     }
     lower_begin_if(l, fact);
-    if (z->placed) lower_call(l, z->proc);
-    else compute(l, e, z);
+    if (z->proc >= 0) lower_call(l, z->proc);
+    else compute(l, z);
     if (z->ready >= 0) lower_set(l, z->ready, lower_value(l, ir_bool(l->ir, true)));
     lower_end_if(l, cond);
     z->placed = true;
@@ -243,31 +279,39 @@ static Node *any_of(Lower *l, const Lazy *z) {
     return or ;
 }
 
-static void needed_where(Lower *l, Node *e, Lazy *z, Scope *home, Node *guard) {
+static void needed_where(Lower *l, Lazy *z, Scope *home, Node *guard) {
     for (int i = 0; i < z->guards.len; i++)
         if (implies(guard, z->guards.data[i])) return;
     Temp cond = lower_value(l, z->ready < 0 ? ir_and(l->ir, guard, ir_not(l->ir, any_of(l, z))) : guard);
     if (z->ready >= 0) cond = lower_op2(l, OP_and, cond, missing(l, z));
-    compute_where(l, e, z, home, guard, cond);
+    compute_where(l, z, home, guard, cond);
     vec_push(&z->guards, guard);
+}
+
+static bool is_made(const Lazy *z, const Scope *at, const Scope *home) {
+    while (at != home && !map_get(&at->made, z)) at = at->outer;
+    return at != home;
 }
 
 // guard: the condition, in e's home; or NULL.
 static Lazy *by_need(Lower *l, Node *e, Scope *at, Scope *home, Node *guard) {
     Scope *here = l->scope;
     l->scope = home;
-    Lazy *z = map_get(&home->lazy, e);
-    if (!z) map_put(&home->lazy, e, z = lazy_new(l, e));
-    if (guard && !(guard->op == OP_lit && !guard->u.num)) needed_where(l, e, z, home, guard);
+    Lazy *z = lazy_of(l, e, home);
+    if (guard && !(guard->op == OP_lit && !guard->u.num)) needed_where(l, z, home, guard);
     if (!guard && z->ready < 0) z->ready = lower_cell(l, KIND_BOOL, lower_value(l, any_of(l, z)));
     l->scope = at;
-    if (!guard) compute_where(l, e, z, home, NULL, missing(l, z));
+    if (!guard && !is_made(z, at, home)) {
+        compute_where(l, z, home, NULL, missing(l, z));
+        map_put(&at->made, z, z);
+    }
     l->scope = here;
     return z;
 }
 
 Temp lower_value_by_need(Lower *l, Node *e, Scope *at, Scope *home) {
-    return lower_get(l, by_need(l, e, at, home, known_guard(l, e, at, home))->value);
+    const Lazy *z = by_need(l, e, at, home, known_guard(l, e, at, home));
+    return lower_get(l, z->value[slot_of(z, e)]);
 }
 
 // An array of a few elements that are known in the home need not be made by need: the elements are all that is dear.
@@ -286,11 +330,19 @@ static Buf *known_pack(Lower *l, Node *e, Scope *home) {
     return b;
 }
 
+static bool is_lazy(const Scope *home, Node *e) {
+    const Lazy *z = e->op == OP_final ? map_get(&home->lazy, e->args[0]) : NULL;
+    return (z && slot_of(z, e) >= 0) || map_get(&home->lazy, e);
+}
+
 Buf *lower_array_by_need(Lower *l, Node *e, Scope *at, Scope *home) {
     Node *guard = known_guard(l, e, at, home);
     Buf *b = guard ? NULL : known_pack(l, e, home);
     if (b) return b;
-    if (!guard || !lower_is_true(guard) || map_get(&home->lazy, e)) return by_need(l, e, at, home, guard)->buf;
+    if (!guard || !lower_is_true(guard) || is_lazy(home, e)) {
+        const Lazy *z = by_need(l, e, at, home, guard);
+        return z->buf[slot_of(z, e)];
+    }
     Scope *here = l->scope;
     l->scope = home; // in any case
     map_put(&home->arrays, e, b = lower_fill(l, e));

@@ -66,12 +66,23 @@ static void put(Stmt *branch, Block *body) {
     branch->body = body;
 }
 
-// Those that a procedure calls come before it: they stand in it by now, or will not.
+static bool calls(const Block *b) {
+    bool any = false;
+    for (int i = 0; b && i < b->stmts.len && !any; i++) {
+        const Stmt *s = b->stmts.data[i];
+        any = s->kind == ST_CALL || calls(s->body) || calls(s->other);
+    }
+    return any;
+}
+
+// Those that a procedure calls come before it: they stand in it by now, or will not. Then there are no copies of it: they
+// use what it makes.
 static bool stands_where_called(Closer *z, int k) {
     Lower *l = z->l;
     Block *body = l->procs.data[k];
     Sites *sites = &z->sites[k];
     const int size = block_size(body), copies = sites->of.len - 1;
+    if (copies > 0 && calls(body)) return false;
     if (copies > 0 && size > SHORT) {
         if (size > z->budget / copies) return false;
         z->budget -= size * copies;

@@ -118,7 +118,7 @@ Block *scope_close(Lower *l) {
     for (int i = 0; i < s->rebound.len; i++) l->bound.data[s->rebound.data[i].var->id] = s->rebound.data[i].before;
     vec_free(&s->rebound);
     lower_forget_lazy(s);
-    map_free(&s->values), map_free(&s->arrays), map_free(&s->demanded), map_free(&s->lazy);
+    map_free(&s->values), map_free(&s->arrays), map_free(&s->demanded), map_free(&s->lazy), map_free(&s->made);
     map_free(&s->in_arm), map_free(&s->in_arms), map_free(&s->checked), map_free(&s->holds);
     vec_free(&s->arms), vec_free(&s->loops), vec_free(&s->folds), vec_free(&s->scatters), vec_free(&s->tasks);
     return s->block;

@@ -264,9 +264,9 @@ static Node *put_rows(Node *e, void *data) {
     return out;
 }
 
-static bool reverse_open(Reverse *r, const Job *j, const Scan *s, const Var *t) {
+static bool reverse_open(Reverse *r, const Job *j, const Scan *s, const Var *t, const VarSet *scope) {
     *r = (Reverse){.j = j};
-    if (!traces_join_readers(&r->u, s, t)) return false;
+    if (!traces_join_readers(&r->u, s, t, scope)) return false;
     r->step = ARENA_ARRAY(j->m->arena, Node *, r->u.state.len);
     for (int which = 0; which < ROWS; which++) {
         r->row[which] = ARENA_ARRAY(j->m->arena, Node *, j->out.len);
@@ -365,12 +365,12 @@ static void put_results(Func *f, const Scan *s, const JoinedLoop *u, Node *const
     }
 }
 
-static void reverse(Func *f, const Job *j, const Swept *swept, Run last, const Taped *taped, const Var *t) {
+static void reverse(Func *f, const Job *j, const Swept *swept, Run last, const Taped *taped, const Reader *by) {
     Ir *m = j->m;
     Scan s;
     Reverse v;
     traces_scan(&s, f);
-    if (!reverse_open(&v, j, &s, t)) fatal_bug("the reverses of a loop cannot be joined any more");
+    if (!reverse_open(&v, j, &s, by->index, by->scope)) fatal_bug("the reverses of a loop cannot be joined any more");
     int n = v.u.state.len;
     Node **in = ARENA_ARRAY(m->arena, Node *, n);
     reverse_run(&v, last, taped, v.u.init.data, in);
@@ -389,7 +389,7 @@ static void apply(Func *f, const Scan *s, Job *j) {
     Run last = run_of(j, ir_sub(m, j->blocks, one), one);
     run(j, last, swept.x, x, tape);
     put_results(f, s, &j->u, x);
-    for (int i = 0; i < j->reader.len; i++) reverse(f, j, &swept, last, &(Taped){tape, x}, j->reader.data[i]);
+    for (int i = 0; i < j->by.len; i++) reverse(f, j, &swept, last, &(Taped){tape, x}, &j->by.data[i]);
 }
 
 // The innermost trace that is only read backwards, by loops that can be joined, and that is not to be kept; Job j is its.
@@ -405,9 +405,9 @@ static bool next_job(const Scan *s, Job *j) {
         before = best->e->id;
         checkpoint_open(j, s, best);
         bool ok = true;
-        for (int i = 0; i < j->reader.len && ok; i++) {
+        for (int i = 0; i < j->by.len && ok; i++) {
             JoinedLoop u;
-            ok = traces_join_readers(&u, s, j->reader.data[i]);
+            ok = traces_join_readers(&u, s, j->by.data[i].index, j->by.data[i].scope);
             ir_join_close(&u);
         }
         if (ok && checkpoint_plan(j)) return true;

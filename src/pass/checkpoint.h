@@ -4,13 +4,20 @@
 
 #include "pass/traces.h"
 
+// A reverse: all loops with this index and these free variables.
+typedef struct Reader {
+    const Var *index;
+    const VarSet *scope; // NULL: there are none that can be joined
+} Reader;
+
 typedef struct Job {
     Ir *m;
     JoinedLoop u;      // the loop
     VEC(Node *) trace; // its traces
     VEC(Node *) out;   // what they are of, in terms of u
     VEC(int) state;    // which of its states that is, or -1
-    VEC(Var *) reader;
+    VEC(Var *) reader; // the indices of its reverses
+    VEC(Reader) by;    // these
     bool *need;     // states on which the traces depend
     Node *trip, *n; // as in the loops; never negative
     // The plan: the iterations of a block, how many blocks there are, for how many checkpoints there is room (at least

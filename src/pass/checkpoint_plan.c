@@ -9,6 +9,7 @@ void checkpoint_close(Job *j) {
     vec_free(&j->out);
     vec_free(&j->state);
     vec_free(&j->reader);
+    vec_free(&j->by);
 }
 
 static bool shares_reader(const Job *j, const Trace *t) {
@@ -44,6 +45,37 @@ static void mark_needed(Job *j, const Node *e) {
 
 Node *checkpoint_bounded(Ir *m, Node *e) { return e->bounded_above ? e : ir_min(m, e, ir_int(m, INT64_C(1) << 48)); }
 
+static bool is_asked(const Job *j) {
+    const Loop *l = ir_loop(j->u.loop);
+    return l->levels || l->limit || j->m->tape_limit;
+}
+
+// May the trace belong to the job? If it is there for other variables, only if one reverse, which is there for all of
+// them, reads both: what the loop keeps is then made for each of their values. That is done only where it is asked for.
+static bool belongs(const Job *j, const Scan *s, const Trace *t) {
+    bool shares = shares_reader(j, t), same = t->e->args[0]->fv == j->u.loop->fv;
+    for (int i = 0; i < t->reader.len && !same; i++)
+        if (!shares || !is_asked(j) || traces_scope(s, t->reader.data[i], 1)) return false;
+    return true;
+}
+
+static bool reads_traces(const Job *j, const Scan *s, const Var *t, const VarSet *scope) {
+    for (int i = 0; i < s->finals.len; i++) {
+        Node *loop = s->finals.data[i]->args[0];
+        if (loop->op != OP_fold || ir_loop(loop)->index != t || loop->fv != scope) continue;
+        if (ir_reaches_any(loop, j->trace.len, j->trace.data)) return true;
+    }
+    return false;
+}
+
+static void add_readers(Job *j, const Scan *s, const Var *t) {
+    const VarSet *scope;
+    int before = j->by.len;
+    for (int k = 0; (scope = traces_scope(s, t, k)); k++)
+        if (reads_traces(j, s, t, scope)) vec_push(&j->by, ((Reader){t, scope}));
+    if (j->by.len == before) vec_push(&j->by, ((Reader){t, NULL}));
+}
+
 void checkpoint_open(Job *j, const Scan *s, const Trace *t) {
     *j = (Job){.m = s->m, .trip = trace_count(s->m, t->e->args[0])};
     ir_join_open(&j->u, s->m, NULL, t->e->args[0]);
@@ -52,12 +84,19 @@ void checkpoint_open(Job *j, const Scan *s, const Trace *t) {
         again = false;
         for (int i = 0; i < s->traces.len; i++) {
             const Trace *o = &s->traces.data[i];
-            if (o->whole || has_trace(j, o->e) || !ir_join(&j->u, o->e->args[0], !shares_reader(j, o))) continue;
+            if (o->whole || has_trace(j, o->e) || !belongs(j, s, o)) continue;
+            if (!ir_join(&j->u, o->e->args[0], !shares_reader(j, o))) continue;
             add_trace(j, o);
             again = true;
         }
     }
-    for (int i = 0; i < s->finals.len; i++) ir_join(&j->u, s->finals.data[i]->args[0], true);
+    const VarSet *scope = j->u.loop->fv;
+    for (int i = 0; i < j->u.members.len; i++) scope = varset_union(s->m, scope, j->u.members.data[i].loop->fv);
+    for (int i = 0; i < s->finals.len; i++) {
+        Node *loop = s->finals.data[i]->args[0];
+        if (loop->fv == scope) ir_join(&j->u, loop, true);
+    }
+    for (int i = 0; i < j->reader.len; i++) add_readers(j, s, j->reader.data[i]);
     j->need = ARENA_ARRAY(s->m->arena, bool, j->u.state.len);
     for (int i = 0; i < j->out.len; i++) mark_needed(j, j->out.data[i]);
     j->n = checkpoint_bounded(s->m, ir_max(s->m, ir_int(s->m, 0), j->trip));

@@ -25,6 +25,8 @@ void pass_plan_traces(Ir *m, int n, Node **roots);
 void pass_keep(Func *f);
 // Drops the states and outputs of loops that no result needs (Ir.whole_loops).
 void pass_prune(Func *f);
+// Replaces loops by loops for the results that are needed together (results.c). fill: traces and counts are states of these.
+void pass_results(Ir *m, int n, Node **roots, bool fill);
 // Lets a loop that adds to zeros what is then added to an array add to that array.
 void pass_thread(Func *f);
 // Lets loops whose traces would be large run again in blocks while they are reversed.

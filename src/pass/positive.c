@@ -28,6 +28,7 @@ static void note_extent(Node *e, void *data) {
 Func *pass_assume_positive(const Func *f) {
     Ir *m = ir_new(f->ir->arena);
     m->raw = f->ir->raw, m->strict = f->ir->strict, m->fast = f->ir->fast, m->positive = true;
+    m->whole_loops = f->ir->whole_loops;
     m->tape_limit = f->ir->tape_limit, m->tape_whole = f->ir->tape_whole, m->ahead = f->ir->ahead, m->debug_nan = f->ir->debug_nan,
     m->bounds = f->ir->bounds;
     m->explain = f->ir->explain, m->rules = f->ir->rules;

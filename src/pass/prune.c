@@ -1,15 +1,10 @@
-// Each result of a loop becomes that of a loop with the states that it depends on ([FS] Fig. 8 g). Until derivatives are
-// built a loop is kept whole: its reverse goes once over all its states. Then what is not needed after a while loop need not be
-// right after its last iteration.
+// Until derivatives are built a loop is kept whole: its reverse goes once over all its states. Then loops lose the states
+// and outputs that nobody needs (results.c), and what is not needed after a while loop need not be right after its last
+// iteration.
 #include "pass/pass.h"
 
 #include "ir/rule.h"
 #include "support/vec.h"
-
-static Node *prune(Ir *m, Node *e, void *data) {
-    (void)data;
-    return e->op == OP_final || e->op == OP_trace || e->op == OP_count ? ir_rebuild(m, e, e->args) : e;
-}
 
 // ---- steps that matter only if the loop goes on
 
@@ -59,8 +54,7 @@ static bool change_loop(Func *f) {
 
 void pass_prune(Func *f) {
     enum { MAX_LOOPS = 64 };
-    f->ir->whole_loops = false;
-    for (int i = 0; i < func_roots(f); i++) f->outputs[i] = ir_change(f->ir, f->outputs[i], prune, NULL);
+    pass_results(f->ir, func_roots(f), f->outputs, false);
     if (f->ir->debug_nan) return; // a step that does not matter may make one
     for (int k = 0; k < MAX_LOOPS && change_loop(f); k++) continue;
 }

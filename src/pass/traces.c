@@ -81,12 +81,25 @@ void traces_close(Scan *s) {
     map_free(&s->traced);
 }
 
-bool traces_join_readers(JoinedLoop *u, const Scan *s, const Var *t) {
+const VarSet *traces_scope(const Scan *s, const Var *t, int k) {
+    enum { MOST = 64 };
+    const VarSet *found[MOST];
+    int n = 0;
+    for (int i = 0; i < s->finals.len && n <= k && n < MOST; i++) {
+        const Node *loop = s->finals.data[i]->args[0];
+        bool new = loop->op == OP_fold && ir_loop(loop)->index == t;
+        for (int j = 0; j < n && new; j++) new = found[j] != loop->fv;
+        if (new) found[n++] = loop->fv;
+    }
+    return k < n ? found[k] : NULL;
+}
+
+bool traces_join_readers(JoinedLoop *u, const Scan *s, const Var *t, const VarSet *scope) {
     *u = (JoinedLoop){0};
     if (map_get(&s->traced, t)) return false;
     for (int i = 0; i < s->finals.len; i++) {
         Node *loop = s->finals.data[i]->args[0];
-        if (loop->op != OP_fold || ir_loop(loop)->index != t) continue;
+        if (loop->op != OP_fold || ir_loop(loop)->index != t || loop->fv != scope) continue;
         if (!u->loop) ir_join_open(u, s->m, NULL, loop);
         else if (!ir_join(u, loop, false)) return false;
     }

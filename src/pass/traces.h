@@ -24,8 +24,11 @@ enum { ROW_OWN, ROW_NEXT, ROWS };
 
 void traces_scan(Scan *s, const Func *f); // to be closed
 void traces_close(Scan *s);
-// The loops whose index is t, as one, to be closed; false if they cannot be.
-bool traces_join_readers(JoinedLoop *u, const Scan *s, const Var *t);
+// The loops whose index is t are one or several, each for variables of its own: those of the k-th, or NULL. (Loops that
+// differ in variables that are free in them, as directions of a Jacobian, are not in one place.)
+const VarSet *traces_scope(const Scan *s, const Var *t, int k);
+// The loops whose index is t and whose free variables these are, as one, to be closed; false if they cannot be.
+bool traces_join_readers(JoinedLoop *u, const Scan *s, const Var *t, const VarSet *scope);
 // A trace that the reverse of a loop leaves which is to run again, and that is no tape itself; NULL if there is none.
 Node *traces_left(const Scan *s);
 // Puts down which tapes are kept as a whole, or may exceed their limit, against what an attribute or a limit asks.

@@ -49,13 +49,42 @@ static bool elements(Ir *m, Node *e, Node **out, int *count, int64_t *extents, i
     return true;
 }
 
-// Does evaluating e run a loop?
-static bool loops(Node *e, Map *seen) {
-    if (e->nargs == 0 || map_get(seen, e)) return false;
+// A loop that an array's elements read results of is written out with each of them if there are no more values than
+// these in all.
+enum { MAX_LOOP_VALUES = 128 };
+
+// Is a there before `all`, of which it is a part, or does it depend on what is bound inside of that?
+static bool is_before(const Node *a, const Node *all) {
+    for (int i = 0; i < a->fv->n; i++)
+        if (!node_has_var(all, a->fv->v[i])) return false;
+    return true;
+}
+
+// How many values does e, a part of `all`, have that are not there before? Those of an array's elements count for each.
+static int64_t values(const Node *e, const Node *all, Map *seen) {
+    int64_t extent = 1, n = 0;
+    if (e->nargs == 0 || map_get(seen, e) || is_before(e, all)) return 0;
+    map_put(seen, e, (void *)e);
+    for (int i = 0; ir_operand(e, i); i++) n += values(ir_operand(e, i), all, seen);
+    if (e->op == OP_gen && small(e->u.var, &extent)) n *= extent;
+    return n + 1;
+}
+
+// May what is read of the array a, a part of `all`, be written out for each element of that?
+static bool is_short(const Node *a, const Node *all) {
+    Map seen = {0};
+    const int64_t n = values(a, all, &seen) * all->u.var->extent->u.num;
+    map_free(&seen);
+    return n <= MAX_LOOP_VALUES;
+}
+
+// Does evaluating e, a part of `all`, run a loop that stays one?
+static bool loops(Node *e, const Node *all, Map *seen) {
+    if (e->nargs == 0 || map_get(seen, e) || (e->op == OP_final && is_before(e, all))) return false;
     map_put(seen, e, e);
     if (e->op == OP_sum || e->op == OP_argmin || e->op == OP_argmax || e->op == OP_final) return true;
-    for (int i = e->op == OP_at; i < e->nargs; i++)
-        if (loops(e->args[i], seen)) return true;
+    for (int i = e->op == OP_at && is_short(e->args[0], all); i < e->nargs; i++)
+        if (loops(e->args[i], all, seen)) return true;
     return false;
 }
 
@@ -84,7 +113,7 @@ static bool updates(const Node *e, const Node *v, const Node *cond, int rank) {
 // in places.
 static Node *unroll_gen(Ir *m, Node *e) {
     Map seen = {0};
-    bool keep = loops(e->args[0], &seen) || updates(e->args[0], ir_var(e->u.var), NULL, 1);
+    bool keep = loops(e->args[0], e, &seen) || updates(e->args[0], ir_var(e->u.var), NULL, 1);
     map_free(&seen);
     if (keep) return e;
     Node **out = ARENA_ARRAY(m->arena, Node *, MAX_ELEMENTS);

@@ -10,7 +10,9 @@ run() {
     done | uniq
 }
 run two 'x=[0.5, -1, 2, 0.25, 1]'
-for how in --interp --exec; do fsmc run $how by_need_chain.fsm eight 'x=[0.5, -1, 0.25]' | sed 's/\(\.[0-9]\{7\}\)[0-9]*/\1/g'; done | uniq
+for e in eight nine; do
+    for how in --interp --exec; do fsmc run $how by_need_chain.fsm $e 'x=[0.5, -1, 0.25]' | sed 's/\(\.[0-9]\{7\}\)[0-9]*/\1/g'; done | uniq
+done
 run arrays n=3 c=1 'x=[0.5, -2, 0.75]'
 run arrays n=3 c=5 'x=[0.5, -2, 0.25]'
 run arrays n=0 c=5 'x=[]'
