@@ -449,9 +449,10 @@ static inline Node *loop_cond(const Node *e) { return e->args[e->u.loop->n]; }  
 static inline int loop_steps(const Node *e) { return e->u.loop->n + (e->op == OP_while); } // where the steps begin
 static inline Node *loop_step(const Node *e, int k) { return e->args[loop_steps(e) + k]; }
 static inline Node *loop_output(const Node *e, int k) { return e->args[loop_steps(e) + e->u.loop->n + k]; }
-// Calls visit once for every node reachable from the roots, operands before users, entering binders' bodies.
-// The extents of bound variables and shapes of inputs count as operands.
-Node *ir_operand(const Node *e, int k); // the k-th of all these of e; NULL: it has no more
+// Operand number k of e, where bodies of binders, extents of bound variables and shapes of inputs count as operands;
+// NULL: it has no more.
+Node *ir_operand(const Node *e, int k);
+// Calls visit once for every node reachable from the roots, operands in the sense of ir_operand before users.
 void ir_walk(int n, Node *const *roots, void (*visit)(Node *e, void *data), void *data);
 
 // The conjuncts of p, in order; false if there are more than max.

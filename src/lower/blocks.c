@@ -239,15 +239,15 @@ static void put_sums(Blocks *z, Block *to, Temp panel) {
 
 // What is asked for of panels that are no whole ones.
 static void put_edge(Blocks *z, Block *to) {
-    Stmt *branch = build_if(z->b, to, z->whole, true);
-    Temp many = put_int(z, branch->other, OP_min, put_int(z, branch->other, OP_sub, z->n[COLUMN], z->column), z->of_columns);
-    for (int r = 0; r < z->rows; r++) {
-        Stmt *there = build_if(z->b, branch->other, put_test(z, branch->other, OP_lt, z->row[r], z->n[ROW]), false);
-        Stmt *j = put_outer(z, there->body, NULL, many);
-        j->few = true;
-        Temp v = build_load(z->b, j->body, z->edge, (Temp[]){put_number(z, j->body, r), j->dst});
-        put_results(z, j->body, 1, &v, &z->row[r], put_int(z, j->body, OP_add, z->column, j->dst));
-    }
+    Block *edge = build_if(z->b, to, z->whole, true)->other;
+    Temp rows = put_int(z, edge, OP_min, put_int(z, edge, OP_sub, z->n[ROW], z->row[0]), z->of_rows);
+    Temp columns = put_int(z, edge, OP_min, put_int(z, edge, OP_sub, z->n[COLUMN], z->column), z->of_columns);
+    Stmt *i = put_outer(z, edge, NULL, rows);
+    Temp row = put_int(z, i->body, OP_add, z->row[0], i->dst);
+    Stmt *j = put_outer(z, i->body, NULL, columns);
+    j->few = true;
+    Temp v = build_load(z->b, j->body, z->edge, (Temp[]){i->dst, j->dst});
+    put_results(z, j->body, 1, &v, &row, put_int(z, j->body, OP_add, z->column, j->dst));
 }
 
 // ---- loops

@@ -88,8 +88,8 @@ typedef struct Scope {
     VEC(Rebound) rebound; // by this scope
 } Scope;
 
-// The cells or buffers in the home of a value, or of the results of a loop, that hold these where a guard held, and once
-// something else has needed them.
+// The cells or buffers in the home of a value, or of the results of a loop, that hold these where a guard held, and
+// once something else has needed them.
 typedef struct Lazy {
     int n;
     Node **of; // the values
@@ -238,7 +238,8 @@ Temp lower_value_by_need(Lower *l, Node *e, Scope *at, Scope *home);
 Buf *lower_array_by_need(Lower *l, Node *e, Scope *at, Scope *home);
 int lower_fresh_cost(Lower *l, Node *e, int bound); // of evaluating e here, beyond what is known; more than bound: at least that
 bool lower_keeps(Lower *l, Node *e);
-bool lower_knows_shape(Lower *l, Scope *s, Node *e); // can the extents of e be computed in the scope, or are they there?
+// Can the extents of e be computed in the scope, or are they there?
+bool lower_knows_shape(Lower *l, Scope *s, Node *e);
 void lower_forget_lazy(Scope *s);
 
 // ---- procedures (procs.c)

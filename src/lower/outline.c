@@ -35,6 +35,7 @@ typedef struct Outliner {
     Arena *arena;
     Tree *tree;
     Stmt **def; // by temp
+    Map uses;   // buffer -> how often the tree names it, but for its coming into being
     int procs;  // the number of the next procedure
     VEC(Nest) nests;
     VEC(Stmt *) made;
@@ -47,6 +48,7 @@ typedef struct Form {
     const Outliner *z;
     Str text;
     Map temp, buf, block; // temp + 1, buffer, block -> its number
+    Map uses;             // as those of the tree, of the nest
     int numbers;
     VEC(Temp) temps, lits; // from outside
     VEC(Buf *) bufs;       // likewise
@@ -57,7 +59,7 @@ typedef struct Form {
 
 static void form_free(Form *f) {
     str_free(&f->text);
-    map_free(&f->temp), map_free(&f->buf), map_free(&f->block);
+    map_free(&f->temp), map_free(&f->buf), map_free(&f->block), map_free(&f->uses);
     vec_free(&f->temps), vec_free(&f->lits), vec_free(&f->bufs), vec_free(&f->own);
 }
 
@@ -93,10 +95,16 @@ static void put_temp(Form *f, Temp t) {
     vec_push(&f->temps, t);
 }
 
+// Is the array of a block of the nest, and of no other? A loop that was split may share those of its body with the
+// rest.
+static bool is_own(const Form *f, const Buf *b) {
+    return b->home && map_get(&f->block, b->home) && map_get(&f->uses, b) == map_get(&f->z->uses, b);
+}
+
 static void put_buf(Form *f, Buf *b, bool inside) {
     put(f, b != NULL);
     if (!b || put_known(f, &f->buf, b)) return;
-    const bool own = b->home && map_get(&f->block, b->home);
+    const bool own = is_own(f, b);
     f->fails |= !own && (b->lanes || inside);
     put(f, -1 - (int64_t)b->kind), put(f, b->rank), put(f, b->lanes), put(f, inside);
     put(f, own ? (intptr_t)map_get(&f->block, b->home) : 0);
@@ -152,6 +160,19 @@ static void put_block(Form *f, const Block *b) {
     for (int i = 0; b && i < b->stmts.len && !f->fails; i++) put_stmt(f, b->stmts.data[i]);
 }
 
+static void count_use(Map *uses, const Buf *b) {
+    if (b) map_put(uses, b, (void *)((intptr_t)map_get(uses, b) + 1));
+}
+
+static void count_uses(Map *uses, const Stmt *s) {
+    if (s->kind != ST_NEW) count_use(uses, s->buf);
+    count_use(uses, s->src);
+    for (int k = 0; s->in && k < s->nin; k++) count_use(uses, s->in[k]);
+    const Block *in[] = {s->body, s->other};
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; in[k] && i < in[k]->stmts.len; i++) count_uses(uses, in[k]->stmts.data[i]);
+}
+
 static void number_blocks(Form *f, const Stmt *s) {
     const Block *in[] = {s->body, s->other};
     for (int k = 0; k < 2; k++) {
@@ -163,6 +184,7 @@ static void number_blocks(Form *f, const Stmt *s) {
 static Form form_of_nest(const Outliner *z, const Nest *n) {
     Form f = {.z = z};
     number_blocks(&f, n->loop);
+    count_uses(&f.uses, n->loop);
     put_stmt(&f, n->loop);
     return f;
 }
@@ -458,11 +480,14 @@ void loops_outline(Arena *arena, Tree *tree, const LoopOptions *opt) {
         z.nests.len = z.made.len = 0;
         z.def = ARENA_ARRAY(arena, Stmt *, tree->temps.len + 1);
         tree_definitions(tree->body, z.def);
+        map_free(&z.uses);
+        z.uses = (Map){0};
+        for (int i = 0; i < tree->body->stmts.len; i++) count_uses(&z.uses, tree->body->stmts.data[i]);
         find_nests(&z, tree->body, true);
         any = outline_all(&z);
         if (any) place_procs(&z);
     }
     take_moved(&z, tree->body);
     vec_free(&z.nests), vec_free(&z.made);
-    map_free(&z.moved);
+    map_free(&z.moved), map_free(&z.uses);
 }

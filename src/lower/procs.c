@@ -75,8 +75,8 @@ static bool calls(const Block *b) {
     return any;
 }
 
-// Those that a procedure calls come before it: they stand in it by now, or will not. Then there are no copies of it: they
-// use what it makes.
+// Those that a procedure calls come before it: they stand in it by now, or will not. Then there are no copies of it:
+// they use what it makes.
 static bool stands_where_called(Closer *z, int k) {
     Lower *l = z->l;
     Block *body = l->procs.data[k];

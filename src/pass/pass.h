@@ -25,7 +25,8 @@ void pass_plan_traces(Ir *m, int n, Node **roots);
 void pass_keep(Func *f);
 // Drops the states and outputs of loops that no result needs (Ir.whole_loops).
 void pass_prune(Func *f);
-// Replaces loops by loops for the results that are needed together (results.c). fill: traces and counts are states of these.
+// Replaces loops by loops for the results that are needed together (results.c). fill: traces and counts are states of
+// these.
 void pass_results(Ir *m, int n, Node **roots, bool fill);
 // Lets a loop that adds to zeros what is then added to an array add to that array.
 void pass_thread(Func *f);
@@ -33,8 +34,8 @@ void pass_thread(Func *f);
 void pass_checkpoint(Func *f);
 // Turns traces into array states, and counts into states that count.
 void pass_store(Func *f);
-// Part of pass_factor: one loop whose steps are affine functions of a state (affine.c). True if there is one. uses: how often
-// values are used.
+// Part of pass_factor: one loop whose steps are affine functions of a state (affine.c). True if there is one.
+// uses: how often values are used.
 bool pass_affine_steps(Func *f, const Map *uses);
 // Unrolls sums and arrays of a few elements, where the number is known.
 void pass_unroll(Func *f);
@@ -53,8 +54,8 @@ void pass_share(Func *f);
 // Part of pass_share: dear values that are needed at several indices (shifted.c).
 void pass_share_shifted(Func *f);
 
-// Finds what is evaluated whenever f returns, for all values of its variables, so that it may be evaluated outside of its
-// loops even if that can fail (certain.c).
+// Finds what is evaluated whenever f returns, for all values of its variables, so that it may be evaluated outside of
+// its loops even if that can fail (certain.c).
 void pass_certain(const Func *f, Map *found);
 // A copy of f in an Ir of its own under the assumption that every size is at least 1.
 Func *pass_assume_positive(const Func *f);

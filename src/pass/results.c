@@ -1,14 +1,15 @@
 // Each loop becomes the loops that compute what is needed of it ([FS] Fig. 8 g). Results that are needed together are
 // those of one loop, with the states that any of them depends on: a loop that is nested in others stays one, and the
-// program does not grow. If n results of a loop had loops of their own, there would be n^d where loops are nested d deep.
+// program does not grow. If n results of a loop had loops of their own, there would be n^d where loops are nested d
+// deep.
 //
 // Results are needed together if the same conditions and loops stand around all that needs them:
 //
 //     (p, q, r) = loop …              (p, q) = loop …      that computes p and q
 //     p + (if c then q * r else q)    r = loop …           that computes r
 //
-// where r's loop may be dear, or fail, and c be false. If what makes up the difference cannot fail, and has no deeper loops
-// than the other in its iterations, they are one loop.
+// where r's loop may be dear, or fail, and c be false. If what makes up the difference cannot fail, and has no deeper
+// loops than the other in its iterations, they are one loop.
 #include "pass/pass.h"
 
 #include "support/vec.h"
