@@ -7,9 +7,10 @@
 //
 // Two nests do the same if they are equal up to the names of temps and buffers: then what they use of their
 // surroundings are the parameters. Literals are made again inside; a cell is given as a number, and returned in an array
-// without dimensions if it is set. The largest nests come first; what is inside of a procedure is looked at in another
-// round. It is the last pass, so that all others see each nest where it stands. A nest inside of a short loop stays: a
-// call there would cost.
+// without dimensions if it is set; arrays of a block inside that are made outside, once for all of its runs, such as the
+// rows of lanes, are made by the procedure. The largest nests come first; what is inside of a procedure is looked at in
+// another round. It is the last pass, so that all others see each nest where it stands. A nest inside of a short loop
+// stays: a call there would cost.
 #include "lower/internal.h"
 #include "lower/loop_passes.h"
 
@@ -383,7 +384,8 @@ static void outline(Outliner *z, int n, Nest *const *nest) {
     for (int i = 1; i < n; i++) {
         if (nest[i]->gone) continue;
         Form f = form_of_nest(z, nest[i]);
-        const bool same = f.text.len == first.text.len && !memcmp(f.text.data, first.text.data, f.text.len);
+        const bool same = f.text.len == first.text.len && !memcmp(f.text.data, first.text.data, f.text.len) &&
+                          tree_step(z->tree, nest[i]->loop);
         if (same && !proc) {
             proc = make_proc(z, &first, &g, nest[0]->loop);
             vec_push(&z->made, proc);
