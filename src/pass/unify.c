@@ -43,36 +43,41 @@ static Node *unify(Node *e, void *data) {
     return out;
 }
 
-typedef VEC(Node *) Extents;
+typedef struct Extents {
+    VEC(Node *) of;
+    int visited; // nodes
+} Extents;
 
 static void find_extent(Node *e, void *data) {
     Extents *x = data;
+    x->visited++;
     Node *extent = ir_is_binder(e) ? e->u.var->extent : e->op == OP_fold ? e->u.loop->index->extent : NULL;
-    for (int i = 0; extent && i < x->len; i++)
-        if (x->data[i] == extent) return;
-    if (extent && extent->bound) vec_push(x, extent);
+    for (int i = 0; extent && i < x->of.len; i++)
+        if (x->of.data[i] == extent) return;
+    if (extent && extent->bound) vec_push(&x->of, extent);
 }
 
-// The first extent with loops inside that changes; inner ones come first.
-static bool change_extent(Unify *u, Func *f) {
+// The first extent with loops inside that changes; inner ones come first. Adds to *work how many nodes were visited.
+static bool change_extent(Unify *u, Func *f, int *work) {
     Extents x = {0};
     bool changed = false;
     ir_walk(func_roots(f), f->outputs, find_extent, &x);
-    for (int i = 0; i < x.len && !changed; i++) {
-        Node *by = unify(x.data[i], u);
-        changed = by != x.data[i];
-        for (int k = 0; changed && k < func_roots(f); k++)
-            f->outputs[k] = ir_replace(u->m, f->outputs[k], x.data[i], by);
+    for (int i = 0; i < x.of.len && !changed; i++) {
+        Node *from = x.of.data[i], *by = unify(from, u);
+        changed = by != from;
+        if (changed) ir_replace_in(u->m, func_roots(f), f->outputs, from, by);
     }
-    vec_free(&x);
+    *work += x.visited;
+    vec_free(&x.of);
     return changed;
 }
 
 void pass_unify(Func *f) {
-    enum { MAX_EXTENTS = 32 };
+    enum { MOST_WORK = 1 << 23 }; // about two seconds; loops whose extents are left may stand several times
     Unify u = {.m = f->ir};
+    int work = 0;
     f->ir->planning = true;
-    for (int k = 0; k < MAX_EXTENTS && change_extent(&u, f); k++) {}
+    while (work < MOST_WORK && change_extent(&u, f, &work)) {}
     f->ir->unifying = f->ir->next_node; // what is made from here on has the variables handed out
     for (int i = 0; i < func_roots(f); i++) f->outputs[i] = unify(f->outputs[i], &u);
     f->ir->unifying = 0;
