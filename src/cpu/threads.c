@@ -44,10 +44,17 @@ static void need_buf(Outline *z, const Buf *b) {
     if (b->where != BUF_TEMP || p->base[b->id]) vec_push(&z->needs, ((Need){-1, b, body_buffer(p, b)}));
 }
 
+// What is asked before a loop need not be among what it uses: of `if t { … }`, where t = 0 < n was made before, n.
+static void need_works(Outline *z, const Works *w) {
+    if (w->kind == WORKS_NONZERO) need_temp(z, w->extent);
+    if (w->left) need_works(z, w->left), need_works(z, w->right);
+}
+
 static void need_block(Outline *z, const Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
         for (int k = 0; k < s->nargs; k++) need_temp(z, s->args[k]);
+        if (s->kind == ST_FOR) need_works(z, body_works(z->p, s));
         need_buf(z, s->buf);
         need_buf(z, s->src);
         for (int k = 0; k < s->nin; k++) need_buf(z, s->in[k]);
