@@ -9,8 +9,8 @@
 // surroundings are the parameters. Literals are made again inside; a cell is given as a number, and returned in an array
 // without dimensions if it is set; arrays of a block inside that are made outside, once for all of its runs, such as the
 // rows of lanes, are made by the procedure. The largest nests come first; what is inside of a procedure is looked at in
-// another round. It is the last pass, so that all others see each nest where it stands. A nest inside of a short loop
-// stays: a call there would cost.
+// another round. It is the last pass, so that all others see each nest where it stands. Nests inside of loops stay, since
+// calls there cost, but in long trees, where they are inside of long loops.
 #include "lower/internal.h"
 #include "lower/loop_passes.h"
 
@@ -21,6 +21,7 @@ enum {
     LEAST = 40,  // statements of a nest that is worth a call
     MOST = 3000, // of one procedure: LLVM takes more than linear time for longer functions (cpu/parts.c)
     LONG = 400,  // of a loop in which a call costs little
+    MANY = 4000, // of a tree whose loops have calls inside: of others, the time of calls is more than that of compiling
 };
 
 typedef struct Nest {
@@ -38,6 +39,7 @@ typedef struct Outliner {
     Stmt **def; // by temp
     Map uses;   // buffer -> how often the tree names it, but for its coming into being
     int procs;  // the number of the next procedure
+    bool many;  // has the tree so many statements that loops have calls, too?
     VEC(Nest) nests;
     VEC(Stmt *) made;
     Map moved; // arrays that procedures make by themselves
@@ -199,7 +201,7 @@ static void find_nests(Outliner *z, Block *b, bool wide) {
         const int size = loop ? block_size(s->body) : 0, at = z->nests.len;
         const bool nest = loop && wide && size >= LEAST && size <= MOST;
         if (nest) vec_push(&z->nests, ((Nest){.block = b, .loop = s, .size = size, .number = at}));
-        const bool inside = wide && !s->lanes && (s->kind != ST_FOR || size >= LONG);
+        const bool inside = wide && !s->lanes && z->many && (s->kind != ST_FOR || size >= LONG);
         find_nests(z, s->body, inside), find_nests(z, s->other, inside);
         if (!nest) continue;
         Form f = form_of_nest(z, &z->nests.data[at]);
@@ -473,6 +475,7 @@ void loops_outline(Arena *arena, Tree *tree, const LoopOptions *opt) {
     enum { MOST_ROUNDS = 8 }; // what is inside of a procedure is looked at in the next one
     Outliner z = {.arena = arena, .tree = tree};
     if (opt->threads) return; // which share out loops where they stand
+    z.many = block_size(tree->body) >= MANY;
     for (int i = 0; i < tree->body->stmts.len; i++) {
         const Stmt *s = tree->body->stmts.data[i];
         if (s->kind == ST_PROC && s->u.num >= z.procs) z.procs = (int)s->u.num + 1;

@@ -25,11 +25,12 @@ program() { # KIND STAGES
     }'
 }
 lines() { program "$1" "$3" | fsmc --entry="$2" --fp=fast --emit=loops - -o - | wc -l; }
+# What is written out of the first few stages is less than of others, and long programs have procedures.
 for kind in lets whiles fors branches products; do
     for entry in value slope turn; do
         few=$(lines $kind $entry 4) more=$(lines $kind $entry 8) most=$(lines $kind $entry 16)
-        # what is written out of the first few stages is less than of others
-        [ $(((most - more) * 10)) -le $(((more - few) * 21)) ] || echo "$kind, $entry: $few, $more, $most lines"
+        [ $(((most - more) * 10)) -le $(((more - few) * 21)) ] || [ $((most * 10)) -le $((more * 21)) ] ||
+            echo "$kind, $entry: $few, $more, $most lines"
     done
     echo "$kind: linear"
 done
