@@ -38,6 +38,8 @@ typedef struct Outliner {
     Tree *tree;
     Stmt **def; // by temp
     Map uses;   // buffer -> how often the tree names it, but for its coming into being
+    Map met;    // sources and wishes -> a number, in the order in which they were met: the same in each run
+    int nmet;
     int procs;  // the number of the next procedure
     bool many;  // has the tree so many statements that loops have calls, too?
     VEC(Nest) nests;
@@ -48,7 +50,7 @@ typedef struct Outliner {
 // ---- what a nest does, without names
 
 typedef struct Form {
-    const Outliner *z;
+    Outliner *z;
     Str text;
     Map temp, buf, block; // temp + 1, buffer, block -> its number
     Map uses;             // as those of the tree, of the nest
@@ -82,6 +84,12 @@ static void number(Form *f, Map *map, const void *what) {
 }
 
 static bool is_lit(const Outliner *z, Temp t) { return z->def[t] && z->def[t]->kind == ST_LIT; }
+
+// A pointer, by a number: nests have an order by their texts, which is not to depend on addresses.
+static void put_pointer(Form *f, const void *p) {
+    if (p && !map_get(&f->z->met, p)) map_put(&f->z->met, p, (void *)(intptr_t)++f->z->nmet);
+    put(f, p ? (intptr_t)map_get(&f->z->met, p) : 0);
+}
 
 static void put_temp(Form *f, Temp t) {
     if (put_known(f, &f->temp, key(t))) return;
@@ -120,11 +128,12 @@ static void put_buf(Form *f, Buf *b, bool inside) {
 static void put_extra(Form *f, const Stmt *s) {
     const int64_t facts[] = {s->kind,    s->op,    s->nargs, s->nin,  s->nout, s->lanes,      s->threads, s->few,
                              s->outer,   s->parts, s->small, s->kept, s->once, s->short_rows, s->rows,    s->shifted,
-                             s->streams, s->whole, s->from,  s->together, s->nown, (int64_t)(intptr_t)s->wishes};
+                             s->streams, s->whole, s->from,  s->together, s->nown};
     str_write(&f->text, (const char *)facts, sizeof facts);
+    put_pointer(f, s->wishes);
     if (s->kind == ST_CHECK) {
         put(f, s->u.check->code), put(f, s->u.check->span.begin), put(f, s->u.check->span.end); // where the error is
-        put(f, (int64_t)(intptr_t)s->u.check->span.src);
+        put_pointer(f, s->u.check->span.src);
         str_write(&f->text, s->u.check->text, strlen(s->u.check->text) + 1);
     } else if (s->kind == ST_EXTERN) {
         str_write(&f->text, s->u.name, strlen(s->u.name) + 1);
@@ -184,7 +193,7 @@ static void number_blocks(Form *f, const Stmt *s) {
     }
 }
 
-static Form form_of_nest(const Outliner *z, const Nest *n) {
+static Form form_of_nest(Outliner *z, const Nest *n) {
     Form f = {.z = z};
     number_blocks(&f, n->loop);
     count_uses(&f.uses, n->loop);
@@ -494,5 +503,5 @@ void loops_outline(Arena *arena, Tree *tree, const LoopOptions *opt) {
     }
     take_moved(&z, tree->body);
     vec_free(&z.nests), vec_free(&z.made);
-    map_free(&z.moved), map_free(&z.uses);
+    map_free(&z.moved), map_free(&z.uses), map_free(&z.met);
 }

@@ -10,3 +10,4 @@ done
 fsmc --entry=nests --emit=loops outline.fsm | grep -c '^  proc\|^  call'
 for how in --interp --exec -O2; do fsmc run $how outline.fsm nests 'x=[0.1,0.2,0.3]' 'y=[1,2]' | sed 's/\(\.[0-9]\{10\}\)[0-9]*/\1/g'; done | uniq
 fsmc run outline.fsm nests 'x=[]' 'y=[]'
+for run in 1 2 3 4 5 6; do fsmc --entry=pairs --emit=loops outline.fsm | cksum; done | uniq | wc -l
