@@ -257,8 +257,6 @@ static bool rows_stream(const Body *p, const Stmt *s) {
     return any && p->e->native >= LANES_MASKED;
 }
 
-enum { LARGE = 8 };
-
 // Machines with masks take what is left over as one vector, others one by one. A block of vectors leaves some whole ones, and a
 // large one half of it.
 void lanes_for(Body *p, const Stmt *s) {
@@ -273,10 +271,10 @@ void lanes_for(Body *p, const Stmt *s) {
     align_stack(p);
     const int width = p->e->width;
     const bool masks = width >= LANES_MASKED;
-    done = run(&z, s, done, n, width * s->lanes, false);
+    if (!s->masked || !masks) done = run(&z, s, done, n, width * s->lanes, false);
     bool known = LLVMIsConstant(n) && LLVMIsConstant(done) && !s->nin; // then it is known which of the following there are
     for (int k = s->lanes / 2; masks && k > 0; k /= 2) {
-        bool half = s->lanes == LARGE && k == LARGE / 2;
+        bool half = s->lanes == LANES_LARGE && k == LANES_LARGE / 2;
         if (known ? left(n, done) >= width * k : half) done = run(&z, s, done, n, width * k, false);
     }
     if ((masks || s->lanes > 1) && !(known && left(n, done) == 0)) done = run(&z, s, done, n, width, masks);

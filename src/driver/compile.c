@@ -345,6 +345,7 @@ static LoopOptions loop_options(const Compilation *c) {
                        .always = o->lanes_always,
                        .machine = &c->machine,
                        .gpu = o->target == TARGET_CUDA,
+                       .code_size = o->code_size,
                        .atomics = o->fast_atomics};
     how.scheduled = o->level >= 2 && !how.gpu, how.lanes = o->lanes;
     how.threads = how.scheduled && o->threads >= 0, how.threads_always = o->threads_always;

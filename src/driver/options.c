@@ -364,6 +364,7 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
         return true;
     case OPTION_DEBUG_NAN: return o->debug_nan = true;
     case OPTION_TAPE_LIMIT: return read_bytes(r, row, value, &o->tape_limit);
+    case OPTION_CODE_SIZE: return read_bytes(r, row, value, &o->code_size);
     case OPTION_MACHINE: o->machine = value; return true;
     case OPTION_LANES: return read_lanes(r, row, value, &o->lanes);
     case OPTION_THREADS: return read_threads(r, row, value, &o->threads);

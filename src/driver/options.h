@@ -70,6 +70,7 @@ typedef struct Options {
     unsigned explain; // topics
     bool warn[WARNING_COUNT], warn_error[WARNING_COUNT];
     int64_t tape_limit;  // 0: none
+    int64_t code_size;   // 0: by the size of the entry
     const char *machine; // a file of what the schedule assumes of it; NULL: none
     int lanes;           // of loops, as in CpuOptions
     int threads;         // as in CpuOptions; -1: no loop is cut into chunks for threads

@@ -35,7 +35,7 @@ static void find_windows(Model *p, const Block *block) {
 
 void model_find_windows(Model *p) { find_windows(p, p->it.tree->body); }
 
-static double trips(const Model *p, const Stmt *s, bool outermost) {
+double model_trips(const Model *p, const Stmt *s, bool outermost) {
     int64_t n;
     if (s->few) return 2;
     if (iter_literal(&p->it, s->args[0], &n)) return (double)(n > 0 ? n : 0);
@@ -85,7 +85,7 @@ double model_lanes(Model *p, const Block *block, int vectors) {
         case ST_ADDTO: cost = move_cost(p, s, vectors); break;
         case ST_FOR:
             vec_push(&p->inner, s);
-            cost = (trips(p, s, false) + (s->together ? lanes : 0)) *
+            cost = (model_trips(p, s, false) + (s->together ? lanes : 0)) *
                    (p->machine->trip / lanes / vectors + model_lanes(p, s->body, vectors));
             p->inner.len--;
             break;
@@ -331,7 +331,7 @@ double model_best(Model *p, Stmt *loop, bool *lanes) {
     const char *attribute = wished || has_wished(p, loop->body) ? "lane" : stmt_wish(loop, WISH_sequential) ? "sequential" : NULL;
     bool silent = p->silent, chained = p->chained && p->masks;
     p->silent = true, p->chained = false;
-    double n = trips(p, loop, outermost), each = 1 + plain_cost(p, loop->body), laned = DBL_MAX;
+    double n = model_trips(p, loop, outermost), each = 1 + plain_cost(p, loop->body), laned = DBL_MAX;
     bool far = outermost || map_get(&p->rests, (void *)((intptr_t)loop->args[0] + 1));
     double plain = n * each / (!simple ? 1 : far ? p->machine->plain_long : p->machine->plain_short);
     p->silent = silent;

@@ -42,7 +42,11 @@ double model_best(Model *p, Stmt *loop, bool *lanes);
 bool model_look(Model *p, Stmt *loop);
 // In a loop with lanes that was looked at: the time of one iteration in a block of so many vectors.
 double model_lanes(Model *p, const Block *block, int vectors);
+// How often the loop is repeated, as far as that is known. outermost: it is in no other one.
+double model_trips(const Model *p, const Stmt *s, bool outermost);
 bool model_adds(const Block *block); // to cells or arrays
+// In that loop: are all floating values that differ between lanes Floats? Twice as many of them are in a vector. (lanes.c)
+bool model_is_single(const Model *p, const Block *block);
 bool model_wished(const Model *p, const Stmt *loop);
 
 #endif

@@ -149,19 +149,23 @@ static bool shares_unit(Planner *p, const Block *block) {
     return LITTLE * unit > rest;
 }
 
-// Are all floating values that differ between lanes Floats? Twice as many of them are in a vector.
-static bool is_single(const Planner *p, const Block *block, bool *some) {
+static bool is_single(const Model *m, const Block *block, bool *some) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
         if (s->buf && s->buf->kind == KIND_DOUBLE) return false;
-        if (s->dst >= 0 && s->kind != ST_SET && iter_varies(&p->m.it, s->dst)) {
-            Kind kind = iter_info(&p->m.it, s->dst)->kind;
+        if (s->dst >= 0 && s->kind != ST_SET && iter_varies(&m->it, s->dst)) {
+            Kind kind = iter_info(&m->it, s->dst)->kind;
             if (kind == KIND_DOUBLE) return false;
             *some |= kind == KIND_FLOAT;
         }
-        if (!is_single(p, s->body, some) || !is_single(p, s->other, some)) return false;
+        if (!is_single(m, s->body, some) || !is_single(m, s->other, some)) return false;
     }
     return true;
+}
+
+bool model_is_single(const Model *m, const Block *block) {
+    bool some = false;
+    return is_single(m, block, &some) && some;
 }
 
 static bool has_written_out(const Planner *p, const Block *block) {
@@ -190,7 +194,7 @@ static int side_by_side(Planner *p, const Stmt *loop, int needed) {
 // What lanes share, and the sums into what they share, is moved once for a block of several vectors, if they have room.
 static int vectors(Planner *p, const Stmt *loop) {
     Wish *wish = stmt_wish(loop, WISH_block);
-    bool some = false, single = is_single(p, loop->body, &some) && some;
+    const bool single = model_is_single(&p->m, loop->body);
     int best = 1, needed = pressure(p, loop->body, 0);
     if (p->m.it.scans.len) return 1;
     if (single) needed = (needed + 1) / 2;

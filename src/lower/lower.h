@@ -16,6 +16,8 @@ Tree *lower_func(Arena *arena, const Func *f, const Func *positive);
 
 // Vectors of so many lanes have masks: what is left over of a loop is one more vector.
 enum { LANES_MASKED = 4 };
+// Blocks of so many vectors have blocks of half as many for what they leave over.
+enum { LANES_LARGE = 8 };
 // Times for a vector of four, in multiplications: of the unit for divisions and roots, and of a function.
 enum { UNIT_ROOT = 18, UNIT_QUOTIENT = 10, VECTOR_CALL = 16 };
 // Functions that are written out for vectors of doubles (cpu/functions.c), where that of another vector can go on beside.
@@ -31,6 +33,7 @@ typedef struct LoopOptions {
     const Machine *machine; // what is assumed of it
     int registers;          // for vectors
     int width;              // how many lanes one has
+    int64_t code_size;      // about so many bytes of code for an entry, if possible; 0: as its size says (budget.c)
     bool roots;             // square roots of vectors are approximated (cpu/roots.c), so that they cost little
     bool gathers;           // a vector of elements that are apart in memory is loaded by one instruction
     bool threads;           // loops may be cut for them

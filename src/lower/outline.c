@@ -126,7 +126,7 @@ static void put_buf(Form *f, Buf *b, bool inside) {
 }
 
 static void put_extra(Form *f, const Stmt *s) {
-    const int64_t facts[] = {s->kind,    s->op,    s->nargs, s->nin,  s->nout, s->lanes,      s->threads, s->few,
+    const int64_t facts[] = {s->kind,    s->op,    s->nargs, s->nin,  s->nout, s->lanes,      s->threads, s->few,  s->masked,
                              s->outer,   s->parts, s->small, s->kept, s->once, s->short_rows, s->rows,    s->shifted,
                              s->streams, s->whole, s->from,  s->together, s->nown};
     str_write(&f->text, (const char *)facts, sizeof facts);

@@ -94,6 +94,7 @@ struct Stmt {
     int nout;        // ST_EXTERN, ST_CALL: the last so many of `in` are what it writes to (C fills them)
     Buf **in;        // ST_FOR with lanes: arrays that all lanes add to, the same elements at a time
     int lanes;       // ST_FOR: not 0: iterations may run as the lanes of so many vectors at once (lower/lanes.c)
+    bool masked;     // ST_FOR with lanes: all iterations are done as those left over are, with a mask (lower/budget.c)
     bool threads;    // ST_FOR: each iteration may run in a thread of its own; they share only what they do not change, and parts
                      // of arrays that only one of them accesses (lower/threads.c)
     bool few;        // ST_FOR: there are a few iterations at most (lower/peel.c)

@@ -472,6 +472,7 @@ static const char *loop_word(const Stmt *s) {
            : s->recurrence ? "scan for "
            : s->threads    ? "threads for "
            : s->lanes > 1  ? "blocks of lanes for "
+           : s->masked     ? "masked lanes for "
            : s->lanes      ? "lanes for "
            : s->rows       ? "rows for "
            : s->few        ? "few for "
