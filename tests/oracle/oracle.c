@@ -800,6 +800,7 @@ static bool run_pipeline(Oracle *x) {
     for (int level = 1; level <= 2; level++) run_compiled(x, &p, trees, level);
     if (!(x->o->levels >> 3 & 1)) return true;
     x->opt.level = 3, x->opt.threads = 2, x->opt.threads_always = true;
+    x->opt.code_size = 1; // as few versions of loops as there may be
     trees = lower_and_run(x, &p, "loop tree for threads");
     run_compiled(x, &p, trees, 3);
     x->opt.target = TARGET_CUDA;
