@@ -43,7 +43,7 @@ static const double times_least = 1.25;
 // Bytes of what statements become, fitted to objects of programs in bench: most are within a factor of two, as other
 // passes and LLVM unroll. FUNCTION: one that is written out, or called; APART: an access to elements that do not lie side
 // by side; JAMMED: so many times is an innermost loop inside of lanes there, as iterations share it (jam.c).
-enum { SCALAR = 10, VECTOR = 10, FUNCTION = 300, APART = 150, CALLED = 60, LOOP = 60, JAMMED = 5 };
+enum { SCALAR = 10, VECTOR = 8, FUNCTION = 180, APART = 150, CALLED = 60, LOOP = 60, JAMMED = 5 };
 
 // What one vector of the loop that is looked at takes: what lanes share is there once for a block of them.
 typedef struct Weight {
@@ -77,7 +77,7 @@ static void weigh(const Iterations *it, const Block *block, double times, Weight
         case ST_EXTERN: bytes = CALLED; break;
         default: break;
         }
-        *(shared || s->body || bytes == CALLED ? &w->shared : &w->each) += times * bytes;
+        *(shared || s->body || bytes == CALLED ? &w->shared : &w->each) += bytes < FUNCTION ? times * bytes : bytes;
         weigh(it, s->body, s->kind == ST_FOR && !block_has_for(s->body) ? times * JAMMED : times, w);
         weigh(it, s->other, times, w);
     }
