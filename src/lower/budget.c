@@ -16,6 +16,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { RUNGS = 5 };
 
@@ -25,17 +26,19 @@ typedef struct Ladder {
     double bytes[RUNGS], time[RUNGS]; // time: of all its runs in a call of the entry
     int vectors[RUNGS];               // 0: one, always with a mask
     int rungs, at;                    // at: which of them is chosen
+    int like;                         // the first ladder of a loop that looks the same: its rung is that of this one
 } Ladder;
 
 typedef struct Budget {
     Model m;
     const LoopOptions *opt;
     VEC(Ladder) ladders;
+    Map looks; // what loops look like -> the number of the first such ladder, + 1
 } Budget;
 
 // The budget without --code-size, in bytes; or so many times what it takes with as few versions as there may be, if that
 // is more.
-enum { CODE_SIZE = 128 << 10 };
+enum { CODE_SIZE = 384 << 10 };
 static const double times_least = 1.25;
 
 // ---- estimates
@@ -121,6 +124,19 @@ static double time_of(Budget *z, const Stmt *s, int vectors, bool inner) {
     return inner ? time * alone[vectors] : time * masks;
 }
 
+// Loops that look the same are treated in the same way, so that they still are when equal nests become procedures
+// (outline.c): the first stands for all of them.
+static void join_alike(Budget *z, Ladder *x, int number, int size) {
+    const double look[] = {size, x->bytes[0], x->bytes[x->rungs - 1], x->rungs, x->vectors[0]};
+    void *key = (void *)(uintptr_t)(str_hash((const char *)look, sizeof look) | 1);
+    x->like = (int)(intptr_t)map_get(&z->looks, key) - 1;
+    Ladder *first = x->like >= 0 ? &z->ladders.data[x->like] : NULL;
+    const bool same = first && first->rungs == x->rungs && !memcmp(first->vectors, x->vectors, sizeof x->vectors);
+    if (!first) map_put(&z->looks, key, (void *)(intptr_t)(number + 1));
+    if (!same) x->like = number;
+    for (int k = 0; same && k < x->rungs; k++) first->bytes[k] += x->bytes[k], first->time[k] += x->time[k];
+}
+
 static void put_ladder(Budget *z, Stmt *s, double often) {
     const bool inner = !block_has_for(s->body);
     Ladder x = {.loop = s};
@@ -136,6 +152,7 @@ static void put_ladder(Budget *z, Stmt *s, double often) {
         if (less) x.bytes[x.rungs] = bytes, x.time[x.rungs] = time, x.vectors[x.rungs++] = n;
         if (n == least || stmt_wish(s, WISH_block)) break;
     }
+    join_alike(z, &x, z->ladders.len, block_size(s->body));
     vec_push(&z->ladders, x);
 }
 
@@ -178,7 +195,7 @@ static void find_savings(const Budget *z, VecSaving *out) {
     for (int i = 0; i < z->ladders.len; i++) {
         const Ladder *x = &z->ladders.data[i];
         double most = 0;
-        for (int k = 1; k < x->rungs; k++) {
+        for (int k = 1; x->like == i && k < x->rungs; k++) {
             double bytes = x->bytes[k - 1] - x->bytes[k];
             most = fmax(most, (x->time[k] - x->time[k - 1]) / bytes);
             vec_push(out, ((Saving){most, bytes, i, k}));
@@ -204,12 +221,12 @@ static void settle_bufs(const Iterations *it, const Block *block, int lanes) {
 
 static void settle(Budget *z, const Ladder *x) {
     Stmt *s = x->loop;
-    const int vectors = x->vectors[x->at], was = s->lanes;
-    if (!x->at) return;
+    const int at = z->ladders.data[x->like].at, vectors = x->vectors[at], was = s->lanes;
+    if (!at) return;
     const char *name = z->m.it.tree->temps.data[s->dst].name, *block = vectors > 1 ? "s" : "";
     explain(z->m.it.tree->func->ir->explain, EXPLAIN_SCHEDULE, s->span,
             "loop over `%s`: %d vector%s at a time%s, not %d: that saves about %.0f bytes of code", name ? name : "i",
-            vectors ? vectors : 1, block, vectors ? "" : ", with a mask", was, x->bytes[0] - x->bytes[x->at]);
+            vectors ? vectors : 1, block, vectors ? "" : ", with a mask", was, x->bytes[0] - x->bytes[at]);
     iter_look(&z->m.it, s, true);
     s->lanes = vectors ? vectors : 1, s->masked = !vectors;
     settle_bufs(&z->m.it, s->body, s->lanes);
@@ -222,7 +239,8 @@ void loops_budget(Arena *arena, Tree *tree, const LoopOptions *opt) {
     find_ladders(&z, tree->body, 1);
     find_savings(&z, &savings);
     double all = scalar_bytes(tree->body), least;
-    for (int i = 0; i < z.ladders.len; i++) all += z.ladders.data[i].bytes[0];
+    for (int i = 0; i < z.ladders.len; i++)
+        if (z.ladders.data[i].like == i) all += z.ladders.data[i].bytes[0];
     least = all;
     for (int i = 0; i < savings.len; i++) least -= savings.data[i].bytes;
     double most = opt->code_size ? (double)opt->code_size : fmax(CODE_SIZE, times_least * least), now = all;
@@ -240,5 +258,6 @@ void loops_budget(Arena *arena, Tree *tree, const LoopOptions *opt) {
                 all, least, now, most);
     vec_free(&savings);
     vec_free(&z.ladders);
+    map_free(&z.looks);
     model_end(&z.m);
 }
