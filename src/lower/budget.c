@@ -27,6 +27,7 @@ typedef struct Ladder {
     int vectors[RUNGS];               // 0: one, always with a mask
     int rungs, at;                    // at: which of them is chosen
     int like;                         // the first ladder of a loop that looks the same: its rung is that of this one
+    int loops;                        // of the first: for how many it stands, whose bytes and time it has
 } Ladder;
 
 typedef struct Budget {
@@ -101,7 +102,7 @@ static double scalar_bytes(const Block *block) {
 
 // ---- what a loop may be instead
 
-// How much is left over of blocks of so many vectors: 0 if it is known that nothing is.
+// May some iterations be left over of blocks of so many vectors?
 static bool has_rest(const Budget *z, const Stmt *s, int vectors) {
     int64_t n, first = 0;
     bool known = iter_literal(&z->m.it, s->args[0], &n) && (s->nargs < 2 || iter_literal(&z->m.it, s->args[1], &first));
@@ -135,15 +136,16 @@ static void join_alike(Budget *z, Ladder *x, int number, int size) {
     if (!first) map_put(&z->looks, key, (void *)(intptr_t)(number + 1));
     if (!same) x->like = number;
     for (int k = 0; same && k < x->rungs; k++) first->bytes[k] += x->bytes[k], first->time[k] += x->time[k];
+    if (same) first->loops++;
 }
 
 static void put_ladder(Budget *z, Stmt *s, double often) {
     const bool inner = !block_has_for(s->body);
-    Ladder x = {.loop = s};
+    Ladder x = {.loop = s, .loops = 1};
     Weight w = {0};
     if (!model_look(&z->m, s)) return; // the marks of what varies stay: they are those of lanes.c
-    // Two vectors of doubles are one of Floats.
-    const int least = model_is_single(&z->m, s->body) ? 2 : z->opt->width >= LANES_MASKED ? 0 : 1;
+    const int floats = s->lanes < 2 ? s->lanes : 2; // two vectors of doubles are one of Floats
+    const int least = model_is_single(&z->m, s->body) ? floats : z->opt->width >= LANES_MASKED ? 0 : 1;
     weigh(&z->m.it, s->body, 1, &w);
     often *= model_trips(&z->m, s, z->m.depth == 0);
     for (int n = s->lanes; n >= least; n /= 2) {
@@ -226,7 +228,7 @@ static void settle(Budget *z, const Ladder *x) {
     const char *name = z->m.it.tree->temps.data[s->dst].name, *block = vectors > 1 ? "s" : "";
     explain(z->m.it.tree->func->ir->explain, EXPLAIN_SCHEDULE, s->span,
             "loop over `%s`: %d vector%s at a time%s, not %d: that saves about %.0f bytes of code", name ? name : "i",
-            vectors ? vectors : 1, block, vectors ? "" : ", with a mask", was, x->bytes[0] - x->bytes[at]);
+            vectors ? vectors : 1, block, vectors ? "" : ", with a mask", was, (x->bytes[0] - x->bytes[at]) / x->loops);
     iter_look(&z->m.it, s, true);
     s->lanes = vectors ? vectors : 1, s->masked = !vectors;
     settle_bufs(&z->m.it, s->body, s->lanes);
