@@ -40,7 +40,7 @@ typedef struct Body {
     int64_t stack;                        // bytes on the stack
     LLVMBasicBlockRef leave;              // where ST_BREAK goes
     int depth;                            // of loops
-    Map *procs;                           // by number + 1: the functions of procedures
+    Map *procs;                           // by number + 1: ST_PROC; by that: its function
     Map works;                            // Stmt, a loop -> Works: when it does anything (lower/idle.h)
     // Of a function that is divided:
     Part *part; // which is being emitted; NULL: it is not divided
@@ -48,6 +48,8 @@ typedef struct Body {
     LLVMValueRef frame;
     int *slot, *buf_slot; // by temp, buffer: its place in the frame + 1; 0: none
     int nslots, nparts;
+    const Temp *of_temp;      // by temp, a parameter of a procedure: the temp that it is in all calls, + 1 (procs.c)
+    const Buf *const *of_buf; // by buffer, likewise
     // Of the loop with lanes around:
     int lanes;               // how many; 0: there is no such loop
     const Stmt *loop;        // it
@@ -113,6 +115,7 @@ void parts_frame(Body *p);             // makes the frame, if there are parts
 void parts_defined(Body *p, Temp t);
 void parts_new_buffer(Body *p, const Buf *b);
 LLVMValueRef parts_cell(Body *p, Temp t);
+LLVMValueRef parts_place(Body *p, int slot); // the address of a place in the frame, which is given + 1
 void parts_emit(Body *p, Part *part); // its function, and the call
 void body_emit_range(Body *p, const Block *block, int begin, int end);
 // A function with the parameters of an entry, and `extra` pointers.
@@ -130,12 +133,17 @@ void body_emit_scalar_for(Body *p, const Stmt *s, LLVMValueRef first); // an ord
 LLVMValueRef body_call(Body *p, const char *name, LLVMTypeRef result, int n, LLVMValueRef *args);
 // For a function that does a part of this one's: nothing is defined yet in it.
 Body *body_outlined(const Body *p, LLVMValueRef function);
+// For a procedure: its temps and buffers are no others', so the tables are the same.
+Body *body_of_proc(const Body *p, LLVMValueRef function);
 
 // ---- procedures (procs.c)
 
 void procs_emit(Body *p, const Stmt *s);          // the function
 void procs_call(Body *p, const Stmt *s);          // what fails returns
-LLVMValueRef procs_param(Body *p, const Stmt *s); // of the procedure that is being emitted
+void procs_capture(Body *p, int nbufs);           // decides on what is in the frame, if procedures are called seldom
+// Of the procedure that is being emitted: what is in the frame; NULL: it is not.
+LLVMValueRef procs_value(Body *p, Temp t);
+LLVMValueRef procs_buffer(Body *p, const Buf *b);
 
 // ---- loops in threads (threads.c)
 

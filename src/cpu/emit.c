@@ -23,7 +23,8 @@ void body_go_on(Body *p, LLVMBasicBlockRef block) { LLVMPositionBuilderAtEnd(p->
 Kind body_kind(const Body *p, Temp t) { return p->tree->temps.data[t].kind; }
 
 LLVMValueRef body_value(Body *p, Temp t) {
-    LLVMValueRef v = t >= 0 && t < p->tree->temps.len ? p->temp[t] : NULL;
+    const bool known = t >= 0 && t < p->tree->temps.len;
+    LLVMValueRef v = known && p->temp[t] ? p->temp[t] : known ? procs_value(p, t) : NULL;
     if (!v) fatal_bug("%s: temp %d is used before its definition", p->func->name, (int)t);
     return v;
 }
@@ -166,6 +167,8 @@ LLVMValueRef body_buffer(Body *p, const Buf *buf) {
     case BUF_TEMP:
     case BUF_PARAM: break;
     }
+    LLVMValueRef kept = procs_buffer(p, buf);
+    if (kept) return kept;
     fatal_bug("%s: buffer %d is used before ST_NEW", p->func->name, buf->id);
 }
 
@@ -458,8 +461,18 @@ static void emit_branch(Body *p, const Block *block, LLVMBasicBlockRef join) {
     LLVMBuildBr(p->e->builder, join);
 }
 
+// In a version for sizes of 0: is v, an Int or a Bool, known to be no more than 0?
+static bool is_nothing(const Body *p, LLVMValueRef v) {
+    if (!p->cold || !LLVMIsAConstantInt(v)) return false;
+    return LLVMTypeOf(v) == p->e->type_i1 ? LLVMIsNull(v) : LLVMConstIntGetSExtValue(v) <= 0;
+}
+
 static void emit_if(Body *p, const Stmt *s) {
     bool has_other = s->other && s->other->stmts.len;
+    if (is_nothing(p, body_value(p, s->args[0]))) {
+        if (has_other) body_emit(p, s->other);
+        return;
+    }
     LLVMBasicBlockRef then = body_new_block(p, "then"), join = body_new_block(p, "join");
     LLVMBasicBlockRef other = has_other ? body_new_block(p, "else") : join;
     LLVMBuildCondBr(p->e->builder, body_value(p, s->args[0]), then, other);
@@ -609,7 +622,6 @@ LLVMValueRef body_definition(Body *p, const Stmt *s) {
     case ST_ARG: return emit_argument(p, s->u.num);
     case ST_OP: return emit_operation(p, s);
     case ST_EXTERN: return emit_call(p, s);
-    case ST_PARAM: return procs_param(p, s);
     case ST_CONV: return emit_conv(e, kind, body_kind(p, s->args[0]), body_value(p, s->args[0]));
     case ST_SELECT:
         return LLVMBuildSelect(e->builder, body_value(p, s->args[0]), body_value(p, s->args[1]), body_value(p, s->args[2]), "");
@@ -695,7 +707,9 @@ static void emit_stmt(Body *p, const Stmt *s) {
     debug_place(p->e->debug, s->span);
     if (p->lanes && lanes_stmt(p, s)) return;
     switch (s->kind) {
-    case ST_FOR: emit_for(p, s); break;
+    case ST_FOR:
+        if (!is_nothing(p, body_value(p, s->args[0]))) emit_for(p, s);
+        break;
     case ST_SET: LLVMBuildStore(p->e->builder, body_value(p, s->args[0]), body_value(p, s->dst)); break;
     case ST_NEW:
         emit_new(p, s->buf);
@@ -716,6 +730,7 @@ static void emit_stmt(Body *p, const Stmt *s) {
     case ST_IF: emit_if(p, s); break;
     case ST_CHECK: emit_check(p, s); break;
     case ST_PROC: procs_emit(p, s); break;
+    case ST_PARAM: break; // it has its value, or is in the frame
     case ST_CALL: procs_call(p, s); break;
     case ST_CHUNK: p->temp[s->dst] = emit_chunk_size(p, s), parts_defined(p, s->dst); break;
     case ST_THREADS: p->temp[s->dst] = emit_threads(p), parts_defined(p, s->dst); break;
@@ -764,30 +779,52 @@ void body_emit(Body *p, const Block *block) { emit_from(p, block, 0); }
 
 LLVMValueRef body_first(Body *p, const Stmt *loop) { return loop->nargs > 1 ? body_value(p, loop->args[1]) : emit_int(p->e, 0); }
 
+// What the body of a function has by temp and by buffer.
+static void make_tables(Body *p) {
+    Arena *a = p->e->arena;
+    int ntemps = p->tree->temps.len + 1, nbufs = 1;
+    for (int i = 0; i < p->tree->bufs.len; i++)
+        if (nbufs <= p->tree->bufs.data[i]->id) nbufs = p->tree->bufs.data[i]->id + 1;
+    p->temp = ARENA_ARRAY(a, LLVMValueRef, ntemps);
+    p->base = ARENA_ARRAY(a, LLVMValueRef, nbufs);
+    p->sums = ARENA_ARRAY(a, LLVMValueRef, nbufs);
+    p->roomy = ARENA_ARRAY(a, LLVMValueRef, nbufs);
+    p->sums_cell = ARENA_ARRAY(a, bool, ntemps);
+    p->scan = ARENA_ARRAY(a, bool, ntemps);
+    if (p->def) return; // of a function that does a part of another one's
+    p->def = ARENA_ARRAY(a, Stmt *, ntemps);
+    p->seen = ARENA_ARRAY(a, int, ntemps);
+    p->accumulation = ARENA_ARRAY(a, bool, ntemps);
+    p->on_stack = ARENA_ARRAY(a, bool, nbufs);
+}
+
 static Body *body_new(Emitter *e, const Tree *tree, LLVMValueRef function) {
     Body *p = ARENA_NEW(e->arena, Body);
-    int ntemps = tree->temps.len + 1, nbufs = 1;
-    for (int i = 0; i < tree->bufs.len; i++)
-        if (nbufs <= tree->bufs.data[i]->id) nbufs = tree->bufs.data[i]->id + 1;
     *p = (Body){.e = e, .tree = tree, .func = tree->func, .function = function};
     p->context = p->call = LLVMGetParam(function, 0);
-    p->temp = ARENA_ARRAY(e->arena, LLVMValueRef, ntemps);
-    p->def = ARENA_ARRAY(e->arena, Stmt *, ntemps);
-    p->seen = ARENA_ARRAY(e->arena, int, ntemps);
-    p->accumulation = ARENA_ARRAY(e->arena, bool, ntemps);
-    p->base = ARENA_ARRAY(e->arena, LLVMValueRef, nbufs);
-    p->on_stack = ARENA_ARRAY(e->arena, bool, nbufs);
-    p->sums = ARENA_ARRAY(e->arena, LLVMValueRef, nbufs);
-    p->roomy = ARENA_ARRAY(e->arena, LLVMValueRef, nbufs);
-    p->sums_cell = ARENA_ARRAY(e->arena, bool, ntemps);
-    p->scan = ARENA_ARRAY(e->arena, bool, ntemps);
+    make_tables(p);
     return p;
 }
 
-Body *body_outlined(const Body *p, LLVMValueRef function) {
-    Body *in = body_new(p->e, p->tree, function);
+static Body *body_beside(const Body *p, LLVMValueRef function) {
+    Body *in = ARENA_NEW(p->e->arena, Body);
+    *in = (Body){.e = p->e, .tree = p->tree, .func = p->func, .function = function};
+    in->context = in->call = LLVMGetParam(function, 0);
     in->def = p->def, in->seen = p->seen, in->accumulation = p->accumulation, in->on_stack = p->on_stack;
     in->name = p->name, in->depth = p->depth, in->procs = p->procs;
+    return in;
+}
+
+Body *body_outlined(const Body *p, LLVMValueRef function) {
+    Body *in = body_beside(p, function);
+    make_tables(in);
+    return in;
+}
+
+Body *body_of_proc(const Body *p, LLVMValueRef function) {
+    Body *in = body_beside(p, function);
+    in->temp = p->temp, in->base = p->base, in->sums = p->sums, in->roomy = p->roomy;
+    in->sums_cell = p->sums_cell, in->scan = p->scan;
     return in;
 }
 
@@ -826,11 +863,21 @@ LLVMValueRef body_function(Emitter *e, const Tree *tree, const char *name, int e
     return function;
 }
 
-// A version for sizes of 0 is called by the other one, which has checked the arguments.
-static void emit_version(Emitter *e, const Tree *tree, const char *name, bool empty) {
+// If there is one size, and all but 0 are the other version's, it is 0: much of the version for it is then nothing.
+static void know_size(Body *p, const Tree *positive, int prologue) {
+    if (positive->func->nsizes != 1 || ir_least_size(positive->func->ir, 0) != 1) return;
+    for (int i = 0; i < prologue; i++) {
+        const Stmt *s = p->tree->body->stmts.data[i];
+        if (s->kind == ST_ARG && s->u.num == 0) p->temp[s->dst] = emit_int(p->e, 0);
+    }
+}
+
+// A version for sizes of 0 is called by the other one, which has checked the arguments: that of `positive`, or NULL.
+static void emit_version(Emitter *e, const Tree *tree, const char *name, const Tree *positive) {
+    const bool empty = positive;
     LLVMValueRef function = body_function(e, tree, name, 0, empty);
     const char *otherwise = arena_printf(e->arena, "%s" OTHERWISE_SUFFIX, name);
-    if (tree->otherwise) emit_version(e, tree->otherwise, otherwise, true);
+    if (tree->otherwise) emit_version(e, tree->otherwise, otherwise, tree);
     debug_begin_function(e->debug, function, tree->func, name);
     Body *p = body_new(e, tree, function);
     int stamp = 0, split = tree->prologue;
@@ -846,6 +893,7 @@ static void emit_version(Emitter *e, const Tree *tree, const char *name, bool em
     body_emit_range(p, tree->body, 0, split);
     if (!empty) emit_array_checks(e, tree, function); // how long an array must be is known when the sizes are right
     if (tree->otherwise) emit_otherwise(p, tree, otherwise);
+    if (empty) know_size(p, positive, split);
     emit_from(p, tree->body, split);
     body_return_code(p, LLVMConstNull(e->type_i32));
     body_go_on(p, p->slots);
@@ -857,7 +905,7 @@ static void emit_version(Emitter *e, const Tree *tree, const char *name, bool em
     debug_nowhere(e->debug);
 }
 
-void emit_body(Emitter *e, const Tree *tree, const char *name) { emit_version(e, tree, name, false); }
+void emit_body(Emitter *e, const Tree *tree, const char *name) { emit_version(e, tree, name, NULL); }
 
 // int NAME__call(fsm_context *ctx, void **args): args[i] is the array, or points to the scalar, of input i; the outputs
 // follow.

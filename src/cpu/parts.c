@@ -130,59 +130,70 @@ static void define(Body *p, const Block *block) {
 
 void parts_divide(Body *p, int first) {
     Arena *a = p->e->arena;
-    if (weight(p->tree->body, 1) <= LONG) return;
-    p->quick = weight(p->tree->body, LOOP_WEIGHT) > VERY_LONG;
-    if (p->quick) body_mark_quick(p->e, p->function);
-    divide(p, p->tree->body, first);
-    if (!p->nparts) return;
+    if (weight(p->tree->body, 1) > LONG) {
+        p->quick = weight(p->tree->body, LOOP_WEIGHT) > VERY_LONG;
+        if (p->quick) body_mark_quick(p->e, p->function);
+        divide(p, p->tree->body, first);
+    }
+    if (!p->nparts && !p->cold) return;
     int ntemps = p->tree->temps.len, nbufs = 1;
     for (int i = 0; i < p->tree->bufs.len; i++)
         if (nbufs <= p->tree->bufs.data[i]->id) nbufs = p->tree->bufs.data[i]->id + 1;
     p->slot = ARENA_ARRAY(a, int, ntemps + 1), p->buf_slot = ARENA_ARRAY(a, int, nbufs);
-    p->part = ARENA_NEW(a, Part);
-    Survey y = {p, p->part, ARENA_ARRAY(a, Part *, ntemps + 1), ARENA_ARRAY(a, Part *, nbufs)};
     define(p, p->tree->body);
-    look(&y, p->tree->body);
+    if (p->nparts) {
+        p->part = ARENA_NEW(a, Part);
+        Survey y = {p, p->part, ARENA_ARRAY(a, Part *, ntemps + 1), ARENA_ARRAY(a, Part *, nbufs)};
+        look(&y, p->tree->body);
+    }
+    if (p->cold) procs_capture(p, nbufs);
 }
 
 // ---- the frame
 
-void parts_frame(Body *p) {
-    if (p->part) p->frame = body_alloc(p, emit_int(p->e, p->nslots), 8);
-}
-
-static LLVMValueRef place(Body *p, int slot) {
+LLVMValueRef parts_place(Body *p, int slot) {
     LLVMValueRef at = emit_int(p->e, slot - 1);
     return LLVMBuildInBoundsGEP2(p->e->builder, p->e->type_i64, p->frame, &at, 1, "");
 }
 
-static void keep(Body *p, LLVMValueRef v, int slot) { LLVMBuildStore(p->e->builder, v, place(p, slot)); }
+static void keep(Body *p, LLVMValueRef v, int slot) { LLVMBuildStore(p->e->builder, v, parts_place(p, slot)); }
+
+void parts_frame(Body *p) {
+    if (!p->part && !p->nslots) return;
+    p->frame = body_alloc(p, emit_int(p->e, p->nslots), 8);
+    for (int i = 0; i < p->tree->bufs.len; i++) {
+        const Buf *b = p->tree->bufs.data[i];
+        const bool given = b->where == BUF_INPUT || b->where == BUF_OUTPUT;
+        if (given && p->buf_slot[b->id]) keep(p, body_buffer(p, b), p->buf_slot[b->id]);
+    }
+}
 
 void parts_defined(Body *p, Temp t) {
-    if (p->part && p->slot[t]) keep(p, p->temp[t], p->slot[t]);
+    if (p->slot && p->slot[t]) keep(p, p->temp[t], p->slot[t]);
 }
 
 void parts_new_buffer(Body *p, const Buf *b) {
-    if (!p->part || !p->buf_slot[b->id]) return;
+    if (!p->buf_slot || !p->buf_slot[b->id]) return;
     keep(p, p->base[b->id], p->buf_slot[b->id]);
     if (p->roomy[b->id]) keep(p, p->roomy[b->id], p->buf_slot[b->id] + 1);
 }
 
-LLVMValueRef parts_cell(Body *p, Temp t) { return p->part && p->slot[t] ? place(p, p->slot[t]) : NULL; }
+LLVMValueRef parts_cell(Body *p, Temp t) { return p->part && p->slot[t] ? parts_place(p, p->slot[t]) : NULL; }
 
 static void bring(Body *p, int n, const Temp *temps, int nbufs, const Buf *const *bufs) {
     Emitter *e = p->e;
     for (int i = 0; i < n; i++) {
         Temp t = temps[i];
         const TempInfo *info = &p->tree->temps.data[t];
+        if (p->temp[t] && LLVMIsAConstantInt(p->temp[t])) continue;
         if (!p->slot[t]) p->temp[t] = body_definition(p, p->def[t]);
-        else if (info->cell) p->temp[t] = place(p, p->slot[t]);
-        else p->temp[t] = LLVMBuildLoad2(e->builder, emit_type(e, info->kind), place(p, p->slot[t]), "");
+        else if (info->cell) p->temp[t] = parts_place(p, p->slot[t]);
+        else p->temp[t] = LLVMBuildLoad2(e->builder, emit_type(e, info->kind), parts_place(p, p->slot[t]), "");
     }
     for (int i = 0; i < nbufs; i++) {
         int id = bufs[i]->id;
-        p->base[id] = LLVMBuildLoad2(e->builder, e->type_ptr, place(p, p->buf_slot[id]), "");
-        if (p->roomy[id]) p->roomy[id] = LLVMBuildLoad2(e->builder, e->type_i1, place(p, p->buf_slot[id] + 1), "");
+        p->base[id] = LLVMBuildLoad2(e->builder, e->type_ptr, parts_place(p, p->buf_slot[id]), "");
+        if (p->roomy[id]) p->roomy[id] = LLVMBuildLoad2(e->builder, e->type_i1, parts_place(p, p->buf_slot[id] + 1), "");
     }
 }
 

@@ -28,6 +28,7 @@ typedef struct Ladder {
     int rungs, at;                    // at: which of them is chosen
     int like;                         // the first ladder of a loop that looks the same: its rung is that of this one
     int loops;                        // of the first: for how many it stands, whose bytes and time it has
+    int size;                         // of the loop
 } Ladder;
 
 typedef struct Budget {
@@ -127,8 +128,8 @@ static double time_of(Budget *z, const Stmt *s, int vectors, bool inner) {
 
 // Loops that look the same are treated in the same way, so that they still are when equal nests become procedures
 // (outline.c): the first stands for all of them.
-static void join_alike(Budget *z, Ladder *x, int number, int size) {
-    const double look[] = {size, x->bytes[0], x->bytes[x->rungs - 1], x->rungs, x->vectors[0]};
+static void join_alike(Budget *z, Ladder *x, int number) {
+    const double look[] = {x->size, x->bytes[0], x->bytes[x->rungs - 1], x->rungs, x->vectors[0]};
     void *key = (void *)(uintptr_t)(str_hash((const char *)look, sizeof look) | 1);
     x->like = (int)(intptr_t)map_get(&z->looks, key) - 1;
     Ladder *first = x->like >= 0 ? &z->ladders.data[x->like] : NULL;
@@ -141,7 +142,7 @@ static void join_alike(Budget *z, Ladder *x, int number, int size) {
 
 static void put_ladder(Budget *z, Stmt *s, double often) {
     const bool inner = !block_has_for(s->body);
-    Ladder x = {.loop = s, .loops = 1};
+    Ladder x = {.loop = s, .loops = 1, .size = block_size(s->body)};
     Weight w = {0};
     if (!model_look(&z->m, s)) return; // the marks of what varies stay: they are those of lanes.c
     const int floats = s->lanes < 2 ? s->lanes : 2; // two vectors of doubles are one of Floats
@@ -154,8 +155,34 @@ static void put_ladder(Budget *z, Stmt *s, double often) {
         if (less) x.bytes[x.rungs] = bytes, x.time[x.rungs] = time, x.vectors[x.rungs++] = n;
         if (n == least || stmt_wish(s, WISH_block)) break;
     }
-    join_alike(z, &x, z->ladders.len, block_size(s->body));
     vec_push(&z->ladders, x);
+}
+
+// The time of ladders from one on, and more of it.
+static double time_from(const Budget *z, int from) {
+    double sum = 0;
+    for (; from < z->ladders.len; from++) sum += z->ladders.data[from].time[0];
+    return sum;
+}
+
+static void scale_time(Budget *z, int from, int to, double by) {
+    for (; from < to; from++)
+        for (int k = 0; k < z->ladders.data[from].rungs; k++) z->ladders.data[from].time[k] *= by;
+}
+
+static void find_ladders(Budget *z, const Block *block, double often);
+
+// Where sizes choose between two ways of doing something, as blocks (contract.c) and what is done without them, each is
+// all that runs of it in programs of such sizes: the one that takes less time counts as much as the other.
+static void find_in_branches(Budget *z, const Stmt *s, double often) {
+    const int first = z->ladders.len;
+    find_ladders(z, s->body, often);
+    const int second = z->ladders.len;
+    const double a = time_from(z, first);
+    find_ladders(z, s->other, often);
+    const double b = time_from(z, second);
+    if (a > 0 && b > a) scale_time(z, first, second, b / a);
+    if (b > 0 && a > b) scale_time(z, second, z->ladders.len, a / b);
 }
 
 static void find_ladders(Budget *z, const Block *block, double often) {
@@ -165,14 +192,16 @@ static void find_ladders(Budget *z, const Block *block, double often) {
             put_ladder(z, s, often);
             continue;
         }
+        if (s->kind == ST_IF) {
+            find_in_branches(z, s, often * z->m.machine->taken);
+            continue;
+        }
         const bool loop = s->kind == ST_FOR || s->kind == ST_LOOP;
         double inside = s->kind == ST_FOR    ? often * model_trips(&z->m, s, z->m.depth == 0)
                         : s->kind == ST_LOOP ? often * z->m.machine->short_trips
-                        : s->kind == ST_IF   ? often * z->m.machine->taken
                                              : often;
         z->m.depth += loop;
         find_ladders(z, s->body, inside);
-        find_ladders(z, s->other, inside);
         z->m.depth -= loop;
     }
 }
@@ -239,6 +268,7 @@ void loops_budget(Arena *arena, Tree *tree, const LoopOptions *opt) {
     VecSaving savings = {0};
     model_begin(&z.m, arena, tree, opt);
     find_ladders(&z, tree->body, 1);
+    for (int i = 0; i < z.ladders.len; i++) join_alike(&z, &z.ladders.data[i], i);
     find_savings(&z, &savings);
     double all = scalar_bytes(tree->body), least;
     for (int i = 0; i < z.ladders.len; i++)

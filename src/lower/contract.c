@@ -10,6 +10,11 @@
 //     for columns, k in blocks { Y[p,k,lane] = y[…]; for i in panels { X[r,k] = x[…]; for p { lanes { c0 = c1 = … = 0;
 //         for k { c0 += X[0,k] * Y[p,k,lane]; c1 += X[1,k] * Y[p,k,lane]; … }; z[…] += … } } } }
 //
+// Small ones are done without. Where x and y are elements, those of a row of y side by side, no packing is needed, and the loop
+// over columns is put outside, so that lanes can go over them, and rows share what is loaded of y (lanes.c, jam.c):
+//
+//     for j { for i { c = 0; for k { c += x[i,k] * y[k,j] }; z[i,j] = c } }
+//
 // x and y need not be elements: they are whatever is computed from either index and k, when they are packed, and instead of a
 // product there may be anything cheap. What else such nests do, as those of derivatives, is taken apart before (lower/product.c).
 // If rows and columns may be exchanged, the half with j > i is copied from the other. A nest that computes something cheap from
@@ -35,7 +40,8 @@ typedef struct Contractor {
     Map made, written; // temps, by number + 1, and arrays
     Map moved;         // statements before it that are of the other alternative
     int budget;
-    bool plain; // else it would have no lanes
+    bool plain;  // else it would have no lanes
+    bool beside; // no operand of the nest needs to be packed
 } Contractor;
 
 static bool is_made(const Contractor *z, Temp t) { return map_get(&z->made, contraction_key(t)); }
@@ -200,6 +206,12 @@ static bool is_symmetric(Contractor *z, const Contraction *c) {
            exchanged(z, c, c->term, c->term) == 1;
 }
 
+static int place_of(const Block *b, const Stmt *s) {
+    int at = 0;
+    while (at < b->stmts.len && b->stmts.data[at] != s) at++;
+    return at < b->stmts.len ? at : -1;
+}
+
 // ---- nests
 
 // How deep loops are, or more if there is anything that cannot be taken apart.
@@ -352,21 +364,112 @@ static void take_after(Contractor *z, Block *body, int at, Contraction *c) {
     block_delete(body, at);
 }
 
-// Puts blocks in the place of the contractions of a nest; false if not all that is in it is one, or light.
-static bool put_blocks(Contractor *z, const Place *place, Block *condition, Temp *worth) {
+static bool is_deep(const Stmt *s) { return s->kind == ST_FOR && 1 + depth_of(s->body) >= VARS; }
+
+// Are the operands elements, of which those of neighbouring columns lie side by side? Then no packing is needed.
+static bool are_beside(const Contractor *z, const Contraction *c) {
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < c->n[side]; i++) {
+            const Leaf *x = &c->leaf[side][i];
+            if (z->def[x->t]->kind != ST_LOAD || (side == COLUMN && !x->along)) return false;
+        }
+    return true;
+}
+
+// Asks whether the contractions of a nest are worth it; false if not all that is in it is one, or light.
+static bool ask(Contractor *z, const Place *place, Block *condition, Temp *worth) {
+    Block *body = place->branch->body;
+    z->beside = true;
+    for (int i = 0; i < body->stmts.len; i++) {
+        Contraction c;
+        if (!is_deep(body->stmts.data[i])) continue;
+        look_at(z, body->stmts.data[i]);
+        if (!find(z, body->stmts.data[i], &c)) return false;
+        Temp one = put_worth(z, condition, &c);
+        if (one < 0) return false;
+        *worth = *worth < 0 ? one : build_op(&z->b, condition, KIND_BOOL, OP_and, *worth, one);
+        z->beside &= are_beside(z, &c);
+        drop_zeros(z, place, &c, &i);
+    }
+    return *worth >= 0;
+}
+
+// A copy of the contraction where the loop over the columns stands outside of that over the rows.
+static Stmt *with_columns_outside(Contractor *z, const Contraction *c, Block *to) {
+    Stmt *outer = tree_clone_apart(z->b.arena, z->b.tree, c->nest, to), *inner = NULL;
+    if (c->loop[COLUMN] == c->nest || !effects(outer->body, 1, &inner)) return outer;
+    const int at = place_of(outer->body, inner);
+    block_delete(outer->body, at);
+    for (int i = 0; i < inner->body->stmts.len; i++) block_insert(outer->body, at + i, inner->body->stmts.data[i]);
+    inner->body->stmts.len = 0;
+    vec_push(&inner->body->stmts, outer);
+    return inner;
+}
+
+// What the branch with blocks is about to do, without them.
+static void put_plain(Contractor *z, const Block *body, Block *to) {
+    for (int i = 0; i < body->stmts.len; i++) {
+        Stmt *s = body->stmts.data[i], *copy;
+        Contraction c;
+        if (is_deep(s)) look_at(z, s);
+        if (is_deep(s) && find(z, s, &c)) copy = with_columns_outside(z, &c, to);
+        else if (s->kind == ST_FOR) copy = tree_clone_apart(z->b.arena, z->b.tree, s, to);
+        else copy = tree_clone(z->b.arena, z->b.tree, s);
+        map_put(&z->seen, copy, copy);
+        vec_push(&to->stmts, copy);
+    }
+}
+
+static void model_open(Model *m, Arena *arena, Tree *tree, const LoopOptions *opt) {
+    *m = (Model){.machine = opt->machine,
+                 .roots = opt->roots,
+                 .masks = opt->width >= LANES_MASKED,
+                 .silent = true,
+                 .always = opt->always};
+    iter_init(&m->it, arena, tree, false);
+    model_find_windows(m);
+}
+
+static void model_close(Model *m) {
+    iter_free(&m->it);
+    map_free(&m->windows), map_free(&m->rests);
+    vec_free(&m->inner), vec_free(&m->taken);
+}
+
+// The time of loops in a block, by the model.
+static double time_of(Model *m, const Block *b) {
+    double sum = 0;
+    bool lanes;
+    for (int i = 0; i < b->stmts.len; i++)
+        if (b->stmts.data[i]->kind == ST_FOR) sum += model_best(m, b->stmts.data[i], &lanes);
+    return sum;
+}
+
+// Instead of the nest, `plain` is what is done where blocks are not worth it, unless it takes longer: then
+// it computes again and again what the nest computes once.
+static void choose_other(Contractor *z, Block *other, const Block *plain) {
+    enum { MOST_TIMES = 2 }; // the model takes too little notice of what rows for lanes cost
+    Model m;
+    const Block nest = *other;
+    const double before = time_of(&z->m, &nest);
+    *other = *plain;
+    model_open(&m, z->b.arena, z->b.tree, z->opt);
+    m.depth = z->m.depth;
+    if (time_of(&m, plain) > MOST_TIMES * before) *other = nest;
+    model_close(&m);
+}
+
+// Puts blocks in the place of the contractions of a nest.
+static bool put_blocks(Contractor *z, const Place *place) {
     Block *body = place->branch->body;
     bool any = false;
     for (int i = 0; i < body->stmts.len; i++) {
         Stmt *s = body->stmts.data[i];
         Contraction c;
-        if (s->kind != ST_FOR || 1 + depth_of(s->body) < VARS) continue;
+        if (!is_deep(s)) continue;
         look_at(z, s);
         if (!find(z, s, &c)) return false;
-        Temp one = put_worth(z, condition, &c);
-        if (one < 0) return false;
-        *worth = *worth < 0 ? one : build_op(&z->b, condition, KIND_BOOL, OP_and, *worth, one);
         Block out = {0};
-        drop_zeros(z, place, &c, &i);
         explain_contraction(z, &c);
         c.symmetric = is_symmetric(z, &c);
         take_after(z, body, i + 1, &c);
@@ -410,12 +513,6 @@ static Temp put_same(Contractor *z, Block *to, int *at, const Contraction *c, co
     copy->dst = build_temp(&z->b, z->b.tree->temps.data[u]);
     block_insert(to, (*at)++, copy);
     return copy->dst;
-}
-
-static int place_of(const Block *b, const Stmt *s) {
-    int at = 0;
-    while (at < b->stmts.len && b->stmts.data[at] != s) at++;
-    return at < b->stmts.len ? at : -1;
 }
 
 // x * y + x * y' are x * (y + y'), which is one contraction. False if no factor is the same.
@@ -568,6 +665,16 @@ static bool has_lanes(Contractor *z, Stmt *loop) {
     return lanes;
 }
 
+// What its condition needs, before the branch; what it has taken over from before it, no more.
+static void put_condition(Contractor *z, const Place *place, const Block *condition) {
+    Block *block = place->block;
+    int at = place->at, n = 0;
+    for (int i = 0; i < block->stmts.len; i++)
+        if (!map_get(&z->moved, block->stmts.data[i])) block->stmts.data[n++] = block->stmts.data[i];
+    at -= block->stmts.len - n, block->stmts.len = n;
+    for (int i = 0; i < condition->stmts.len; i++) block_insert(block, at + i, condition->stmts.data[i]);
+}
+
 static bool contract(Contractor *z, Block *block, int at) {
     Stmt *s = block->stmts.data[at];
     if (map_get(&z->seen, s) || !nest_is_plain(s) || s->outer || s->few) return false;
@@ -591,15 +698,15 @@ static bool contract(Contractor *z, Block *block, int at) {
     products_split_nest(z->b.arena, z->b.tree, branch->body, copy);
     map_put(&z->seen, s, s);
     while (join_some(z, branch->body, before)) continue;
-    bool good =
-        !has_new(branch->body, before) && put_blocks(z, &place, &condition, &worth) && tree_step(z->b.tree, s); // large arrays would cost more than they gain
+    Block plain = {0};
+    bool good = !has_new(branch->body, before); // large arrays would cost more than they gain
+    good = good && ask(z, &place, &condition, &worth);
+    if (good && z->beside) put_plain(z, branch->body, &plain);
+    good = good && put_blocks(z, &place) && tree_step(z->b.tree, s);
     if (good) {
+        if (z->beside) choose_other(z, branch->other, &plain);
         branch->args[0] = worth;
-        int n = 0;
-        for (int i = 0; i < block->stmts.len; i++)
-            if (!map_get(&z->moved, block->stmts.data[i])) block->stmts.data[n++] = block->stmts.data[i];
-        at -= block->stmts.len - n, block->stmts.len = n;
-        for (int i = 0; i < condition.stmts.len; i++) block_insert(block, at + i, condition.stmts.data[i]);
+        put_condition(z, &place, &condition);
     } else {
         block->stmts.data[at] = s;
         map_free(&z->moved), z->moved = (Map){0};
@@ -630,18 +737,11 @@ void loops_contract(Arena *arena, Tree *tree, const LoopOptions *opt) {
     bool any = false;
     for (bool more = true; more;) {
         Contractor z = {.b = {.arena = arena, .tree = tree}, .opt = opt, .seen = seen};
-        z.m = (Model){.machine = opt->machine,
-                      .roots = opt->roots,
-                      .masks = opt->width >= LANES_MASKED,
-                      .silent = true,
-                      .always = opt->always};
-        iter_init(&z.m.it, arena, tree, false);
-        model_find_windows(&z.m);
+        model_open(&z.m, arena, tree, opt);
         more = contract_all(&z, tree->body);
         any |= more, seen = z.seen;
-        iter_free(&z.m.it);
-        map_free(&z.m.windows), map_free(&z.m.rests), map_free(&z.made), map_free(&z.written), map_free(&z.moved);
-        vec_free(&z.m.inner), vec_free(&z.m.taken);
+        model_close(&z.m);
+        map_free(&z.made), map_free(&z.written), map_free(&z.moved);
     }
     map_free(&seen);
     if (any) lower_remove_dead(arena, tree);

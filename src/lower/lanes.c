@@ -196,6 +196,7 @@ static int vectors(Planner *p, const Stmt *loop) {
     Wish *wish = stmt_wish(loop, WISH_block);
     const bool single = model_is_single(&p->m, loop->body);
     int best = 1, needed = pressure(p, loop->body, 0);
+    int64_t trips;
     if (p->m.it.scans.len) return 1;
     if (single) needed = (needed + 1) / 2;
     bool many = p->m.depth == 0; // a block of a loop inside of others may be more than its iterations
@@ -209,7 +210,8 @@ static int vectors(Planner *p, const Stmt *loop) {
         const int most = many && loop->small && p->registers >= MANY_REGISTERS ? MOST_VECTORS
                          : map_get(&p->m.rows, loop)                           ? ROW_VECTORS
                                                                                : VECTORS;
-        for (int n = 2; n <= most; n *= 2)
+        const bool known = iter_literal(&p->m.it, loop->args[0], &trips); // a block is no more than all iterations
+        for (int n = 2; n <= most && (!known || trips > n / 2 * p->width); n *= 2)
             if (has_room(p, n, needed, wait)) best = n;
     }
     if (best == 1 && !wish && many && !has_loop(p, loop->body)) best = side_by_side(p, loop, needed);
