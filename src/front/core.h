@@ -109,6 +109,11 @@ typedef enum AdMode {
     AD_DERIV // [FS] Figs. 5 and 6: (value, derivative) pairs, under the index of the variable
 } AdMode;
 
+typedef struct CoreWish {
+    int64_t number; // 0: not wished
+    Span at;
+} CoreWish;
+
 struct Core {
     CoreKind kind;
     Span span;
@@ -120,10 +125,7 @@ struct Core {
     bool total;            // custom: the rule may differentiate by what it captures
     bool unroll;           // build, sum, fold: as often as its trip count, a constant, says
     int64_t levels, limit; // fold, while: see Loop
-    struct {
-        int64_t number; // 0: not wished
-        Span at;
-    } wish[WISH_COUNT]; // build, sum, fold: attributes of its loop
+    CoreWish *wish;        // build, sum, fold: attributes of its loop, WISH_COUNT of them; NULL: none
     int64_t ival;
     double rval;
     BinOp binop;

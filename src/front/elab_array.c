@@ -10,7 +10,7 @@ static bool depends(const Node *e, const Var *v) { return varset_has(e->fv, v); 
 
 static void elab_wishes(Elab *el, const Core *c, Var *v) {
     for (int k = 0; k < WISH_COUNT; k++)
-        if (c->wish[k].number) v->wishes.of[k] = wish_new(el->m, (WishKind)k, c->wish[k].number, c->wish[k].at);
+        if (c->wish && c->wish[k].number) v->wishes.of[k] = wish_new(el->m, (WishKind)k, c->wish[k].number, c->wish[k].at);
 }
 
 // ---- build and sum

@@ -284,6 +284,9 @@ static void wish(Infer *in, const Expr *e, Core *c, WishKind kind) {
         idle(in, e, c, !of_array ? "`sum` or `ifold`" : !of_number ? "`build`" : "`build`, `sum` or `ifold`");
         return;
     }
+    CoreWish *of = ARENA_ARRAY(in->arena, CoreWish, WISH_COUNT);
+    if (c->wish) memcpy(of, c->wish, sizeof *of * WISH_COUNT); // which the definition has, too
+    c->wish = of;
     c->wish[kind].number = e->nattr_args ? e->attr_args[0]->ival : 1;
     c->wish[kind].at = e->op_span;
 }

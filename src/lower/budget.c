@@ -267,6 +267,7 @@ void loops_budget(Arena *arena, Tree *tree, const LoopOptions *opt) {
     Budget z = {.opt = opt};
     VecSaving savings = {0};
     model_begin(&z.m, arena, tree, opt);
+    z.m.across = true;
     find_ladders(&z, tree->body, 1);
     for (int i = 0; i < z.ladders.len; i++) join_alike(&z, &z.ladders.data[i], i);
     find_savings(&z, &savings);

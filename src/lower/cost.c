@@ -55,7 +55,8 @@ static double move_cost(const Model *p, const Stmt *s, int vectors) {
     const Temp *index = stmt_index(s);
     int k = iter_apart(&p->it, b, index);
     double moves = s->kind == ST_ADDTO ? 2 : 1;
-    if (iter_all_agree(&p->it, b, index)) return moves / p->machine->lanes / vectors;
+    const double across = p->across && s->kind == ST_ADDTO ? p->machine->reduce : 0;
+    if (iter_all_agree(&p->it, b, index)) return (moves + across) / p->machine->lanes / vectors;
     for (int i = 0; i < p->loads; i++)
         if (p->load[i].move == s) return moves / p->machine->lanes + p->machine->row;
     for (int j = 0; j < b->rank; j++)

@@ -15,6 +15,7 @@ typedef struct Model {
     bool masks;          // what lanes leave over is one more vector, with a mask
     bool mask_registers; // masks have registers of their own, and cost next to nothing
     bool never;          // nowhere
+    bool across;         // what lanes add to one element is added up across them first, which takes time
     bool silent;         // about choices in loops inside, which are asked for again
     bool noting;         // in `taken`
     VEC(Stmt *) taken;   // loops that had better have lanes

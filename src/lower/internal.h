@@ -288,6 +288,7 @@ void lower_note_arm(Lower *l, Node *e);
 // ---- values
 // The scope in which e is to be emitted; *home is the one that could hold it for good. (place.c)
 Scope *lower_place(Lower *l, Node *e, Scope **home);
+bool lower_is_copied(Lower *l, Node *e); // has it been written out so often that it is no more?
 void lower_count_copy(Lower *l, Node *e); // e is emitted further in than its home
 Node *lower_nonzero(Lower *l, Node *by);  // the condition that it is
 bool lower_is_true(const Node *p);        // is it known to hold?

@@ -239,7 +239,7 @@ bool lower_knows_shape(Lower *l, Scope *s, Node *e) {
 // Where e, which is needed at `at`, can be kept for all passes of the loops between, or of some of them; NULL: nowhere.
 static Scope *array_keeper(Lower *l, Node *e, Scope *at, Scope *home) {
     Scope *keeper = NULL;
-    if (scope_crosses_loop(at, home) && lower_knows_shape(l, home, e)) return home;
+    if ((scope_crosses_loop(at, home) || lower_is_copied(l, e)) && lower_knows_shape(l, home, e)) return home;
     for (Scope *s = at; s != home; s = s->outer)
         if (s->loop && lower_knows_shape(l, s->outer, e)) keeper = s->outer;
     return keeper;

@@ -6,11 +6,15 @@
 
 #include "pass/pass.h"
 
-// A value that so many branches compute for themselves is computed before the next: what they share of each other would
-// double with every level of branches inside branches.
-enum { MAX_COPIES = 4 };
+// A value that so many branches compute for themselves is computed before the next; or, if it may fail, by need. What they
+// share of each other would double with every level of branches inside branches.
+enum { MAX_COPIES = 4, MAX_PARTIAL_COPIES = 8 };
 
 void lower_count_copy(Lower *l, Node *e) { map_put(&l->copies, e, (void *)((intptr_t)map_get(&l->copies, e) + 1)); }
+
+bool lower_is_copied(Lower *l, Node *e) {
+    return (intptr_t)map_get(&l->copies, e) >= (e->partial ? MAX_PARTIAL_COPIES : MAX_COPIES);
+}
 
 bool scope_crosses_loop(const Scope *from, const Scope *to) {
     for (; from != to; from = from->outer)
@@ -192,7 +196,7 @@ Scope *lower_place(Lower *l, Node *e, Scope **home) {
     if (!*home) fatal_bug("a value has a free variable that no open loop binds");
     bool dear = lower_dear(l, e);
     if (e->partial ? scope_crosses_loop(l->scope, *home) && is_simple(l, *home, e) : !dear) return *home;
-    if (!e->partial && (intptr_t)map_get(&l->copies, e) >= MAX_COPIES) return *home;
+    if (!e->partial && lower_is_copied(l, e)) return *home;
     if (is_ventured(l, e, *home)) return *home;
     return stops_in(l, e, l->scope, *home, *home);
 }
@@ -252,7 +256,7 @@ Temp lower_value(Lower *l, Node *e) {
         remember(here, e, t);
         return t;
     }
-    if (at == home || !scope_crosses_loop(at, home) || !lower_keeps(l, e)) {
+    if (at == home || (!scope_crosses_loop(at, home) && !lower_is_copied(l, e)) || !lower_keeps(l, e)) {
         if (at != home) lower_count_copy(l, e);
         l->scope = at;
         t = lower_emit(l, e);
