@@ -417,6 +417,14 @@ Node *ad_undemanded(Ir *m, Node *e) { return e->partial ? ir_change(m, e, undema
 
 Node **ad_smooth_all(Ir *m, int n, Node *const *y) {
     Node **out = ARENA_ARRAY(m->arena, Node *, n + 1);
-    for (int i = 0; i < n; i++) out[i] = ad_smooth(m, ad_undemanded(m, y[i]));
+    bool any = false, value = false;
+    Rewriting *w = ir_changing(m, NULL, undemanded, NULL); // one for all: they share most of what they are made of
+    for (int i = 0; i < n; i++) out[i] = y[i]->partial ? ir_rewrite(w, y[i]) : y[i];
+    ir_rewriting_end(w);
+    ir_walk(n, out, find_parts, &any);
+    if (!any) return out;
+    w = ir_changing(m, NULL, smooth, &value);
+    for (int i = 0; i < n; i++) out[i] = ir_rewrite(w, out[i]);
+    ir_rewriting_end(w);
     return out;
 }
