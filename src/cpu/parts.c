@@ -193,7 +193,8 @@ static void bring(Body *p, int n, const Temp *temps, int nbufs, const Buf *const
     for (int i = 0; i < nbufs; i++) {
         int id = bufs[i]->id;
         p->base[id] = LLVMBuildLoad2(e->builder, e->type_ptr, parts_place(p, p->buf_slot[id]), "");
-        if (p->roomy[id]) p->roomy[id] = LLVMBuildLoad2(e->builder, e->type_i1, parts_place(p, p->buf_slot[id] + 1), "");
+        if (!p->roomy[id]) continue;
+        p->roomy[id] = LLVMBuildLoad2(e->builder, e->type_i1, parts_place(p, p->buf_slot[id] + 1), "");
     }
 }
 

@@ -4,10 +4,10 @@
 //
 // which return an error as the function around does.
 //
-// In the version for sizes of 0, much of a long function is procedures that make values when they are first needed. One that
-// may be the first to need many others hands on what all of these need, so what calls pass grows with the square of the
-// function. But it is nearly always the same: what a parameter is in all calls, if that is a value or an array of the
-// function itself, is no parameter here. It is in the function's frame (parts.c), and loaded from there where it is used:
+// In the version for sizes of 0, much of a long function is procedures that make values when they are first needed.
+// One that may be the first to need many others hands on what all of these need, so what calls pass grows with the
+// square of the function. But it is nearly always the same: what a parameter is in all calls, if that is a value or an
+// array of the function itself, is no parameter here. It is in the function's frame (parts.c), and loaded from there:
 //
 //     proc 0(n, x) { … x[n] … }                            proc 0() { … frame.x[frame.n] … }
 //     proc 1(n, x) { … call 0(n, x) … }     becomes        proc 1() { … call 0() … }

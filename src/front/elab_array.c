@@ -9,8 +9,8 @@ enum { MAX_PACK = 1 << 16 }; // elements of a literal that is stored element by 
 static bool depends(const Node *e, const Var *v) { return varset_has(e->fv, v); }
 
 static void elab_wishes(Elab *el, const Core *c, Var *v) {
-    for (int k = 0; k < WISH_COUNT; k++)
-        if (c->wish && c->wish[k].number) v->wishes.of[k] = wish_new(el->m, (WishKind)k, c->wish[k].number, c->wish[k].at);
+    for (int k = 0; c->wish && k < WISH_COUNT; k++)
+        if (c->wish[k].number) v->wishes.of[k] = wish_new(el->m, (WishKind)k, c->wish[k].number, c->wish[k].at);
 }
 
 // ---- build and sum

@@ -10,8 +10,8 @@
 //     for columns, k in blocks { Y[p,k,lane] = y[…]; for i in panels { X[r,k] = x[…]; for p { lanes { c0 = c1 = … = 0;
 //         for k { c0 += X[0,k] * Y[p,k,lane]; c1 += X[1,k] * Y[p,k,lane]; … }; z[…] += … } } } }
 //
-// Small ones are done without. Where x and y are elements, those of a row of y side by side, no packing is needed, and the loop
-// over columns is put outside, so that lanes can go over them, and rows share what is loaded of y (lanes.c, jam.c):
+// Small ones are done without. Where x and y are elements, those of a row of y side by side, no packing is needed, and
+// the loop over columns is put outside: lanes can go over them, and rows share what is loaded of y (lanes.c, jam.c):
 //
 //     for j { for i { c = 0; for k { c += x[i,k] * y[k,j] }; z[i,j] = c } }
 //

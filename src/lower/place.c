@@ -6,8 +6,8 @@
 
 #include "pass/pass.h"
 
-// A value that so many branches compute for themselves is computed before the next; or, if it may fail, by need. What they
-// share of each other would double with every level of branches inside branches.
+// A value that so many branches compute for themselves is computed before the next; or, if it may fail, by need. What
+// they share of each other would double with every level of branches inside branches.
 enum { MAX_COPIES = 4, MAX_PARTIAL_COPIES = 8 };
 
 void lower_count_copy(Lower *l, Node *e) { map_put(&l->copies, e, (void *)((intptr_t)map_get(&l->copies, e) + 1)); }
