@@ -117,6 +117,7 @@ void parts_new_buffer(Body *p, const Buf *b);
 LLVMValueRef parts_cell(Body *p, Temp t);
 LLVMValueRef parts_place(Body *p, int slot); // the address of a place in the frame, which is given + 1
 void parts_emit(Body *p, Part *part); // its function, and the call
+void parts_free(Body *p);
 void body_emit_range(Body *p, const Block *block, int begin, int end);
 // A function with the parameters of an entry, and `extra` pointers.
 LLVMValueRef body_function(Emitter *e, const Tree *tree, const char *name, int extra, bool cold);

@@ -898,10 +898,9 @@ static void emit_version(Emitter *e, const Tree *tree, const char *name, const T
     body_return_code(p, LLVMConstNull(e->type_i32));
     body_go_on(p, p->slots);
     LLVMBuildBr(e->builder, start);
-    map_free(&p->parts);
+    parts_free(p);
     map_free(&p->works);
     map_free(&procs);
-    if (p->part) map_free(&p->part->seen);
     debug_nowhere(e->debug);
 }
 

@@ -269,6 +269,14 @@ void parts_emit(Body *p, Part *part) {
     body_return_code(p, code);
     body_go_on(p, rest);
     bring(p, part->back.len, part->back.data, part->back_buf.len, part->back_buf.data);
-    vec_free(&part->in), vec_free(&part->back), vec_free(&part->in_buf), vec_free(&part->back_buf);
-    map_free(&part->seen);
+}
+
+void parts_free(Body *p) {
+    for (size_t i = 0; i < p->parts.cap; i++)
+        for (Part *part = p->parts.key[i] ? p->parts.value[i] : NULL; part; part = part->next) {
+            vec_free(&part->in), vec_free(&part->back), vec_free(&part->in_buf), vec_free(&part->back_buf);
+            map_free(&part->seen);
+        }
+    map_free(&p->parts);
+    if (p->part) map_free(&p->part->seen);
 }

@@ -447,16 +447,18 @@ static double time_of(Model *m, const Block *b) {
 
 // Instead of the nest, `plain` is what is done where blocks are not worth it, unless it takes longer: then
 // it computes again and again what the nest computes once.
-static void choose_other(Contractor *z, Block *other, const Block *plain) {
+static void choose_other(Contractor *z, Block *other, Block *plain) {
     enum { MOST_TIMES = 2 }; // the model takes too little notice of what rows for lanes cost
     Model m;
-    const Block nest = *other;
+    Block nest = *other, *not = plain;
     const double before = time_of(&z->m, &nest);
     *other = *plain;
     model_open(&m, z->b.arena, z->b.tree, z->opt);
     m.depth = z->m.depth;
-    if (time_of(&m, plain) > MOST_TIMES * before) *other = nest;
+    if (time_of(&m, plain) <= MOST_TIMES * before) not = &nest;
+    else *other = nest;
     model_close(&m);
+    block_free(not);
 }
 
 // Puts blocks in the place of the contractions of a nest.
@@ -703,6 +705,7 @@ static bool contract(Contractor *z, Block *block, int at) {
     good = good && ask(z, &place, &condition, &worth);
     if (good && z->beside) put_plain(z, branch->body, &plain);
     good = good && put_blocks(z, &place) && tree_step(z->b.tree, s);
+    if (!good) block_free(&plain);
     if (good) {
         if (z->beside) choose_other(z, branch->other, &plain);
         branch->args[0] = worth;
