@@ -452,12 +452,15 @@ static void emit_break(Body *p, const Stmt *s) {
     body_go_on(p, rest);
 }
 
+static void emit_arm(Body *p, const Block *block) {
+    if (!block) return;
+    LLVMValueRef mark = body_allocates(p, block, false) ? body_mark(p) : NULL;
+    body_emit(p, block);
+    if (mark) body_release(p, mark);
+}
+
 static void emit_branch(Body *p, const Block *block, LLVMBasicBlockRef join) {
-    if (block) {
-        LLVMValueRef mark = body_allocates(p, block, false) ? body_mark(p) : NULL;
-        body_emit(p, block);
-        if (mark) body_release(p, mark);
-    }
+    emit_arm(p, block);
     LLVMBuildBr(p->e->builder, join);
 }
 
@@ -470,7 +473,7 @@ static bool is_nothing(const Body *p, LLVMValueRef v) {
 static void emit_if(Body *p, const Stmt *s) {
     bool has_other = s->other && s->other->stmts.len;
     if (is_nothing(p, body_value(p, s->args[0]))) {
-        if (has_other) body_emit(p, s->other);
+        if (has_other) emit_arm(p, s->other);
         return;
     }
     LLVMBasicBlockRef then = body_new_block(p, "then"), join = body_new_block(p, "join");
@@ -798,18 +801,21 @@ static void make_tables(Body *p) {
     p->on_stack = ARENA_ARRAY(a, bool, nbufs);
 }
 
-static Body *body_new(Emitter *e, const Tree *tree, LLVMValueRef function) {
+static Body *body_bare(Emitter *e, const Tree *tree, LLVMValueRef function) {
     Body *p = ARENA_NEW(e->arena, Body);
     *p = (Body){.e = e, .tree = tree, .func = tree->func, .function = function};
     p->context = p->call = LLVMGetParam(function, 0);
+    return p;
+}
+
+static Body *body_new(Emitter *e, const Tree *tree, LLVMValueRef function) {
+    Body *p = body_bare(e, tree, function);
     make_tables(p);
     return p;
 }
 
 static Body *body_beside(const Body *p, LLVMValueRef function) {
-    Body *in = ARENA_NEW(p->e->arena, Body);
-    *in = (Body){.e = p->e, .tree = p->tree, .func = p->func, .function = function};
-    in->context = in->call = LLVMGetParam(function, 0);
+    Body *in = body_bare(p->e, p->tree, function);
     in->def = p->def, in->seen = p->seen, in->accumulation = p->accumulation, in->on_stack = p->on_stack;
     in->name = p->name, in->depth = p->depth, in->procs = p->procs;
     return in;
