@@ -408,11 +408,13 @@ static Node *rule_and(Ir *m, Node *a, Node *b) {
     if (a == b && rule(m, RULE_and_same)) return a;
     Node *c[MAX_CONJUNCTS];
     int n = 0;
-    if (!ir_conjuncts(a, c, &n, MAX_CONJUNCTS) || !ir_conjuncts(b, c, &n, MAX_CONJUNCTS)) return NULL;
+    if (!ir_conjuncts(a, c, &n, MAX_CONJUNCTS)) return NULL;
+    int first = n; // of b; those of one operand have met when that was made
+    if (!ir_conjuncts(b, c, &n, MAX_CONJUNCTS)) return NULL;
     bool dropped = false;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
-            if (i == j || !c[i] || !c[j]) continue;
+            if ((i < first) == (j < first) || !c[i] || !c[j]) continue;
             int r = implies(m, c[i], c[j]);
             // a partial conjunct may only be dropped if its error is not needed: it stands to the right of its cause
             if (r < 0 && !c[i]->partial && !c[j]->partial && rule(m, RULE_and_contradiction)) return ir_bool(m, false);
@@ -626,6 +628,22 @@ static bool affine(Ir *m, Node *i) {
     return true;
 }
 
+static bool is_of_computed(const Node *e) {
+    while (e->op == OP_bracket || e->op == OP_conv || e->op == OP_stop) e = e->args[e->nargs - 1];
+    if (e->op == OP_select) return is_of_computed(e->args[1]) || is_of_computed(e->args[2]);
+    return e->op == OP_at && e->args[0]->op == OP_gen;
+}
+
+// Is it an element of one of two arrays, as a condition that is the same for all elements says, of which one is computed? As an
+// array that takes the place of both, since only one of them is needed: else each reader would choose between them, and readers
+// that are chosen between are twice as many with each choice.
+static bool chooses_array(const Node *e, int n, Node *const *index) {
+    if (e->op != OP_select) return false;
+    for (int k = 0; k < n; k++)
+        if (node_has_var(e->args[0], index[k]->u.var)) return false;
+    return is_of_computed(e->args[1]) || is_of_computed(e->args[2]);
+}
+
 // Does reading through e cost nothing by [TL] Fig. 6 and lose nothing in reverse? Then a gen of it is never stored.
 static bool costs_nothing(Ir *m, Node *e, int *budget) {
     if (--*budget < 0) return false;
@@ -701,6 +719,7 @@ Node *rule_at(Ir *m, Node *a, int n, Node **idx) {
         body = body->args[0];
     }
     int budget = 24;
+    if (chooses_array(body, n, from)) return NULL;
     if (!costs_nothing(m, body, &budget) && !(n == 1 && is_one_hot(body, from[0]))) return drop_dimension(m, a, n, idx);
     return rule(m, RULE_element_of_array) ? ir_subst(m, body, n, from, idx) : NULL;
 }

@@ -29,6 +29,7 @@ typedef struct Peeler {
     Tree *tree;
     bool precise;
     VEC(Stmt *) def; // by temp
+    Map likely;      // Temp + 1: 1, or 2 if it holds in most iterations, since conditions share what they are made of
     bool any;        // has a loop been cut?
     // Of the loop that is looked at:
     Stmt *loop;
@@ -134,10 +135,9 @@ static bool is_order(const Peeler *z, const Stmt *s) { return s && (s->op == OP_
 static bool is_equality(const Peeler *z, const Stmt *s) { return s && (s->op == OP_eq || s->op == OP_ne) && is_int(z, s->args[0]); }
 static bool is_few(int64_t n) { return n >= 0 && n <= FEW; }
 
-// Does it hold in most iterations, as far as can be seen?
-static bool is_likely(const Peeler *z, Temp t) {
-    const Stmt *s = op_of(z, t);
-    if (!s) return true;
+static bool is_likely(Peeler *z, Temp t);
+
+static bool find_likely(Peeler *z, const Stmt *s) {
     if (s->op == OP_and) return is_likely(z, s->args[0]) && is_likely(z, s->args[1]);
     if (s->op == OP_or) return is_likely(z, s->args[0]) || is_likely(z, s->args[1]);
     if (s->op == OP_not) return !is_likely(z, s->args[0]);
@@ -145,6 +145,16 @@ static bool is_likely(const Peeler *z, Temp t) {
     if (!is_order(z, s)) return true;
     Often o = often(z, s->args[0], s->args[1], s->op == OP_lt);
     return o.holds < 0 || (o.fails >= 0 && o.fails <= o.holds);
+}
+
+// Does it hold in most iterations, as far as can be seen?
+static bool is_likely(Peeler *z, Temp t) {
+    const Stmt *s = op_of(z, t);
+    if (!s) return true;
+    void *key = (void *)((intptr_t)t + 1);
+    intptr_t known = (intptr_t)map_get(&z->likely, key);
+    if (!known) map_put(&z->likely, key, (void *)(known = 1 + find_likely(z, s)));
+    return known == 2;
 }
 
 // Is it made of indices of loops and sizes alone?
@@ -419,7 +429,7 @@ void loops_peel(Arena *arena, Tree *tree, const LoopOptions *opt) {
     tree_definitions(tree->body, z.def.data);
     peel(&z, tree->body);
     if (z.any) lower_remove_dead(arena, tree);
-    map_free(&z.made), map_free(&z.blocks);
+    map_free(&z.made), map_free(&z.blocks), map_free(&z.likely);
     vec_free(&z.def), vec_free(&z.before.stmts);
     vec_free(&z.least), vec_free(&z.most);
     vec_free(&z.once), vec_free(&z.known);

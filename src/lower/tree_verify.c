@@ -6,16 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+// What is known of a temp or a buffer. Of what is visible in a procedure nothing is outside, and the other way round.
+enum { NOT_YET, VISIBLE, GONE, VISIBLE_IN_PROC };
+
+typedef VEC(const Stmt *) Params;
+typedef struct Proc {
+    const Stmt *stmt;
+    Params params; // the scalars among its parameters
+} Proc;
+
 typedef struct Verifier {
+    Arena *arena;
     const Tree *t;
-    char *state;      // by temp: 0 not yet defined, 1 visible, 2 out of scope
-    char *buf;        // by buffer: likewise
+    char *state;      // by temp
+    char *buf;        // by buffer
+    bool *given;      // by buffer: is it an argument of the call that is looked at?
     VEC(Temp) temps;  // visible ones, in order of definition
     VEC(int) bufs;    // visible ones made by ST_NEW
     int loops;        // ST_LOOPs around
     int depth;        // blocks around
     const Stmt *proc; // the procedure around, or NULL
-    VEC(const Stmt *) procs;
+    Map procs;        // number + 1 -> Proc
+    VEC(Proc *) all;
     const char *what; // is wrong
     const Stmt *at;
     jmp_buf out;
@@ -24,9 +36,12 @@ typedef struct Verifier {
 static void free_verifier(Verifier *v) {
     free(v->state);
     free(v->buf);
+    free(v->given);
     vec_free(&v->temps);
     vec_free(&v->bufs);
-    vec_free(&v->procs);
+    for (int i = 0; i < v->all.len; i++) vec_free(&v->all.data[i]->params);
+    vec_free(&v->all);
+    map_free(&v->procs);
 }
 
 // Ends the verification.
@@ -42,26 +57,28 @@ static _Noreturn void broken(Verifier *v, const Stmt *s, const char *what) {
 
 static const TempInfo *info(Verifier *v, Temp i) { return &v->t->temps.data[i]; }
 
+static char visible(const Verifier *v) { return v->proc ? VISIBLE_IN_PROC : VISIBLE; }
+
 static Kind use(Verifier *v, const Stmt *s, Temp i, bool cell) {
     REQUIRE(i >= 0 && i < v->t->temps.len, "no such temp");
-    REQUIRE(v->state[i] != 0, "a temp is used before its definition");
-    REQUIRE(v->state[i] == 1, "a temp is used outside its block");
+    REQUIRE(v->state[i] != NOT_YET, "a temp is used before its definition");
+    REQUIRE(v->state[i] == visible(v), "a temp is used outside its block");
     REQUIRE(info(v, i)->cell == cell, cell ? "a cell is expected" : "a cell is used as a temp");
     return info(v, i)->kind;
 }
 
 static void define(Verifier *v, const Stmt *s, bool cell) {
     REQUIRE(s->dst >= 0 && s->dst < v->t->temps.len, "no such temp");
-    REQUIRE(v->state[s->dst] == 0, "a temp is defined twice");
+    REQUIRE(v->state[s->dst] == NOT_YET, "a temp is defined twice");
     REQUIRE(info(v, s->dst)->cell == cell, cell ? "a cell is expected" : "a cell is used as a temp");
-    v->state[s->dst] = 1;
+    v->state[s->dst] = visible(v);
     vec_push(&v->temps, s->dst);
 }
 
 static void use_buf(Verifier *v, const Stmt *s, const Buf *b) {
     REQUIRE(b && b->id >= 0 && b->id < v->t->bufs.len && v->t->bufs.data[b->id] == b, "no such buffer");
-    REQUIRE(b->where != BUF_TEMP || v->buf[b->id] != 0, "a buffer is used before it comes into being");
-    REQUIRE(b->where != BUF_TEMP || v->buf[b->id] == 1, "a buffer is used outside its block");
+    REQUIRE(b->where != BUF_TEMP || v->buf[b->id] != NOT_YET, "a buffer is used before it comes into being");
+    REQUIRE(b->where != BUF_TEMP || v->buf[b->id] == visible(v), "a buffer is used outside its block");
     REQUIRE(!v->proc || b->where == BUF_TEMP || b->where == BUF_PARAM, "a procedure uses an array of the function");
     REQUIRE(b->where != BUF_PARAM || (v->proc && b->number < v->proc->nin && v->proc->in[b->number] == b),
             "an array is no parameter of the procedure");
@@ -85,65 +102,60 @@ static void use_element(Verifier *v, const Stmt *s, int from, bool write) {
 
 static void verify_block(Verifier *v, const Block *b);
 
-static int params_of(const Stmt *proc) {
-    int n = 0;
-    for (int i = 0; i < proc->body->stmts.len; i++) n += proc->body->stmts.data[i]->kind == ST_PARAM;
-    return n;
-}
-
 // Each scalar of the procedure is made once.
-static void verify_params(Verifier *v, const Stmt *proc) {
-    int n = params_of(proc);
-    for (int i = 0; i < proc->body->stmts.len; i++) {
-        const Stmt *s = proc->body->stmts.data[i];
-        if (s->kind != ST_PARAM) continue;
+static void verify_params(Verifier *v, Proc *proc) {
+    const Block *body = proc->stmt->body;
+    for (int i = 0; i < body->stmts.len; i++)
+        if (body->stmts.data[i]->kind == ST_PARAM) vec_push(&proc->params, body->stmts.data[i]);
+    int n = proc->params.len;
+    char *made = arena_alloc(v->arena, (size_t)n + 1);
+    memset(made, 0, (size_t)n + 1);
+    for (int i = 0; i < n; i++) {
+        const Stmt *s = proc->params.data[i];
         REQUIRE(s->u.num >= 0 && s->u.num < n, "the number of a parameter is out of range");
-        for (int k = 0; k < i; k++) {
-            const Stmt *other = proc->body->stmts.data[k];
-            REQUIRE(other->kind != ST_PARAM || other->u.num != s->u.num, "a parameter is made twice");
-        }
+        REQUIRE(!made[s->u.num]++, "a parameter is made twice");
     }
 }
+
+static void *key_of(const Stmt *s) { return (void *)(intptr_t)(s->u.num + 1); }
 
 // Of the body of a procedure nothing outside is known, and nothing in it outside.
 static void verify_proc(Verifier *v, const Stmt *s) {
     enum { MOST_PROCS = 1 << 24 };
     REQUIRE(s->u.num >= 0 && s->u.num < MOST_PROCS, "the number of a procedure is out of range");
     REQUIRE(v->depth == 1 && !v->proc, "a procedure is not in the block of the whole tree");
-    for (int i = 0; i < v->procs.len; i++)
-        REQUIRE(v->procs.data[i]->u.num != s->u.num, "there are two procedures of a number");
+    REQUIRE(!map_get(&v->procs, key_of(s)), "there are two procedures of a number");
     for (int k = 0; k < s->nin; k++)
         REQUIRE(s->in[k] && s->in[k]->where == BUF_PARAM && s->in[k]->number == k, "a parameter is none");
-    for (int i = 0; i < v->temps.len; i++) v->state[v->temps.data[i]] = 2;
-    for (int i = 0; i < v->bufs.len; i++) v->buf[v->bufs.data[i]] = 2;
+    Proc *proc = ARENA_NEW(v->arena, Proc);
+    proc->stmt = s;
+    vec_push(&v->all, proc);
     v->proc = s;
-    verify_params(v, s);
+    verify_params(v, proc);
     verify_block(v, s->body);
     v->proc = NULL;
-    for (int i = 0; i < v->temps.len; i++) v->state[v->temps.data[i]] = 1;
-    for (int i = 0; i < v->bufs.len; i++) v->buf[v->bufs.data[i]] = 1;
-    vec_push(&v->procs, s);
+    map_put(&v->procs, key_of(s), proc);
 }
 
 static void verify_call(Verifier *v, const Stmt *s) {
-    const Stmt *proc = NULL;
-    for (int i = 0; i < v->procs.len; i++)
-        if (v->procs.data[i]->u.num == s->u.num) proc = v->procs.data[i];
-    REQUIRE(proc, "there is no such procedure before");
+    const Proc *of = s->u.num < 0 ? NULL : map_get(&v->procs, key_of(s));
+    REQUIRE(of, "there is no such procedure before");
+    const Stmt *proc = of->stmt;
     REQUIRE(s->nin == s->nargs + proc->nin && s->nout == proc->nout, "the number of arguments is wrong");
-    REQUIRE(params_of(proc) == s->nargs, "the number of arguments is wrong");
-    for (int i = 0; i < proc->body->stmts.len; i++) {
-        const Stmt *p = proc->body->stmts.data[i];
-        if (p->kind == ST_PARAM)
-            REQUIRE(use(v, s, s->args[p->u.num], false) == info(v, p->dst)->kind, "an argument has the wrong kind");
+    REQUIRE(of->params.len == s->nargs, "the number of arguments is wrong");
+    for (int i = 0; i < of->params.len; i++) {
+        const Stmt *p = of->params.data[i];
+        REQUIRE(use(v, s, s->args[p->u.num], false) == info(v, p->dst)->kind, "an argument has the wrong kind");
     }
     for (int k = 0; k < s->nargs; k++) REQUIRE(!s->in[k], "an array is where a scalar is expected");
     for (int k = 0; k < proc->nin; k++) {
         const Buf *b = s->in[s->nargs + k];
         REQUIRE(b && b->kind == proc->in[k]->kind && b->rank == proc->in[k]->rank, "an argument has another type");
         use_buf(v, s, b);
-        for (int j = 0; j < k; j++) REQUIRE(s->in[s->nargs + j] != b, "a procedure gets an array twice");
+        REQUIRE(!v->given[b->id], "a procedure gets an array twice");
+        v->given[b->id] = true;
     }
+    for (int k = s->nargs; k < s->nin; k++) v->given[s->in[k]->id] = false;
     for (int k = s->nin - s->nout; k < s->nin; k++) REQUIRE(is_written(v, s->in[k]), "an input is written to");
 }
 
@@ -219,8 +231,8 @@ static void verify_stmt(Verifier *v, const Stmt *s) {
     switch (s->kind) {
     case ST_OP: verify_op(v, s); break;
     case ST_NEW:
-        REQUIRE(s->buf && s->buf->where == BUF_TEMP && v->buf[s->buf->id] == 0, "a buffer comes into being twice");
-        v->buf[s->buf->id] = 1;
+        REQUIRE(s->buf && s->buf->where == BUF_TEMP && v->buf[s->buf->id] == NOT_YET, "a buffer comes into being twice");
+        v->buf[s->buf->id] = visible(v);
         vec_push(&v->bufs, s->buf->id);
         use_buf(v, s, s->buf);
         break;
@@ -280,7 +292,7 @@ static void verify_stmt(Verifier *v, const Stmt *s) {
     if (s->kind == ST_FOR) {
         define(v, s, false);
         verify_block(v, s->body);
-        v->state[vec_pop(&v->temps)] = 2;
+        v->state[vec_pop(&v->temps)] = GONE;
     } else if (s->body) verify_block(v, s->body);
     v->loops -= s->kind == ST_LOOP;
 }
@@ -290,17 +302,18 @@ static void verify_block(Verifier *v, const Block *b) {
     int temps = v->temps.len, bufs = v->bufs.len;
     v->depth++;
     for (int i = 0; i < b->stmts.len; i++) verify_stmt(v, b->stmts.data[i]);
-    while (v->temps.len > temps) v->state[vec_pop(&v->temps)] = 2;
-    while (v->bufs.len > bufs) v->buf[vec_pop(&v->bufs)] = 2;
+    while (v->temps.len > temps) v->state[vec_pop(&v->temps)] = GONE;
+    while (v->bufs.len > bufs) v->buf[vec_pop(&v->bufs)] = GONE;
     v->depth--;
 }
 
 const char *tree_fault(Arena *arena, const Tree *t, const Stmt **at) {
     Verifier *v = ARENA_NEW(arena, Verifier);
-    v->t = t;
+    v->t = t, v->arena = arena;
     v->state = calloc((size_t)t->temps.len + 1, 1);
     v->buf = calloc((size_t)t->bufs.len + 1, 1);
-    if (!v->state || !v->buf) diag_out_of_memory();
+    v->given = calloc((size_t)t->bufs.len + 1, sizeof *v->given);
+    if (!v->state || !v->buf || !v->given) diag_out_of_memory();
     if (!setjmp(v->out)) verify_block(v, t->body);
     free_verifier(v);
     *at = v->at;

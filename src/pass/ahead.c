@@ -413,7 +413,7 @@ static void replace(Ahead *a) {
 static bool strip_some(Ahead *a) {
     nodes_collect(a->f, &a->nodes);
     users_collect(&a->nodes, &a->users);
-    facts_collect(a->f->ir, a->nodes.all.len, a->nodes.all.data, &a->facts);
+    facts_collect(a->f->ir, a->f->ir->arena, a->nodes.all.len, a->nodes.all.data, &a->facts);
     a->sums.len = 0;
     for (int i = 0; i < a->nodes.binders.len; i++) {
         Node *e = a->nodes.binders.data[i];

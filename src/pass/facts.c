@@ -31,11 +31,11 @@ static Node *guard(Ir *m, const Node *e, int k) {
     }
 }
 
-static void reach(Ir *m, Map *facts, Node *e, const Facts *outer, Node *cond) {
+static void reach(Arena *arena, Map *facts, Node *e, const Facts *outer, Node *cond) {
     Facts here = *outer, *known = map_get(facts, e);
     if (cond) add(&here, cond);
     if (!known) {
-        map_put(facts, e, arena_copy(m->arena, &here, sizeof here));
+        map_put(facts, e, arena_copy(arena, &here, sizeof here));
         return;
     }
     int n = 0;
@@ -44,15 +44,15 @@ static void reach(Ir *m, Map *facts, Node *e, const Facts *outer, Node *cond) {
     known->n = n;
 }
 
-void facts_collect(Ir *m, int n, Node *const *all, Map *facts) {
+void facts_collect(Ir *m, Arena *arena, int n, Node *const *all, Map *facts) {
     static const Facts none = {0};
     for (int i = n; i-- > 0;) { // users before operands
         Node *e = all[i];
         const Facts *f = map_get(facts, e);
-        if (!f) reach(m, facts, e, &none, NULL), f = map_get(facts, e);
-        for (int k = 0; k < e->nargs; k++) reach(m, facts, e->args[k], f, guard(m, e, k));
-        if (ir_is_binder(e)) reach(m, facts, e->u.var->extent, f, NULL);
-        if (e->op == OP_fold) reach(m, facts, e->u.loop->index->extent, f, NULL);
+        if (!f) reach(arena, facts, e, &none, NULL), f = map_get(facts, e);
+        for (int k = 0; k < e->nargs; k++) reach(arena, facts, e->args[k], f, guard(m, e, k));
+        if (ir_is_binder(e)) reach(arena, facts, e->u.var->extent, f, NULL);
+        if (e->op == OP_fold) reach(arena, facts, e->u.loop->index->extent, f, NULL);
     }
 }
 

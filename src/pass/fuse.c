@@ -58,9 +58,44 @@ static bool runs_again(const Nodes *all, Reach *r, const Node *g, Node *read, in
     return false;
 }
 
+// The program before one array is replaced.
+typedef struct Fuse {
+    Func *f;
+    Nodes nodes;
+    Users users;
+    Reach *reach;
+    Arena *arena; // of the facts, once they are asked for
+    Map facts;
+} Fuse;
+
+// Does a loop run under condition p, which is known where it is needed? Not if p changes with what the loop does not change
+// with: it is placed further out then.
+static bool stays_under(const Node *p, const Node *loop) {
+    for (int i = 0; i < p->fv->n; i++)
+        if (!varset_has(loop->fv, p->fv->v[i])) return false;
+    return true;
+}
+
+static bool has_all(const Facts *f, const Facts *of, const Node *loop) {
+    for (int i = 0; i < of->n; i++) {
+        bool has = !stays_under(of->p[i], loop);
+        for (int k = 0; k < f->n && !has; k++) has = f->p[k] == of->p[i];
+        if (!has) return false;
+    }
+    return true;
+}
+
+// Do two loops run under the same conditions? In different branches they cannot be one.
+static bool same_branch(Fuse *z, const Node *a, const Node *b) {
+    if (!z->arena) facts_collect(z->f->ir, z->arena = arena_new(), z->nodes.all.len, z->nodes.all.data, &z->facts);
+    const Facts *of_a = map_get(&z->facts, a), *of_b = map_get(&z->facts, b);
+    return has_all(of_a, of_b, b) && has_all(of_b, of_a, a);
+}
+
 // Are the indices different variables whose loops depend on nothing but what g depends on, and is there one loop each?
-static bool reads_each_once(const Nodes *all, const Users *u, Reach *r, Node *g, Node *read) {
+static bool reads_each_once(Fuse *z, Node *g, Node *read) {
     enum { MAX_LOOPS = 64 };
+    const Nodes *all = &z->nodes;
     int rank = read->nargs - 1;
     Node **idx = read->args + 1;
     for (int k = 0; k < rank; k++) {
@@ -68,15 +103,15 @@ static bool reads_each_once(const Nodes *all, const Users *u, Reach *r, Node *g,
         for (int j = 0; j < k; j++)
             if (idx[j] == idx[k]) return false;
         Node *loop[MAX_LOOPS];
-        int n = users_binders(u, idx[k]->u.var, read, loop, MAX_LOOPS);
+        int n = users_binders(&z->users, idx[k]->u.var, read, loop, MAX_LOOPS);
         if (n == MAX_LOOPS) return false;
         bool dear = pass_cost(g->args[0]) > PASS_COST_DEAR;
-        if (n == 0 && dear && runs_again(all, r, g, read, k)) return false;
+        if (n == 0 && dear && runs_again(all, z->reach, g, read, k)) return false;
         dear &= n > 1;
         for (int i = 0; i < n; i++) {
             // loops that need each other's results cannot be one, and would compute the element twice
             for (int j = 0; dear && j < n; j++)
-                if (j != i && reach(r, loop[i], loop[j])) return false;
+                if (j != i && (reach(z->reach, loop[i], loop[j]) || !same_branch(z, loop[i], loop[j]))) return false;
             for (int q = 0; q < loop[i]->fv->n; q++) {
                 const Var *v = loop[i]->fv->v[q];
                 if (!varset_has(g->fv, v) && !is_one_of(v, idx, rank) && !changes_with(all, g, v)) return false;
@@ -128,18 +163,17 @@ static bool pass_on(Func *f, const Users *u, const Node *g, Node *read) {
 }
 
 static bool fuse_one(Func *f) {
-    Nodes n;
-    Users u;
-    nodes_collect(f, &n);
-    users_collect(&n, &u);
-    Reach *r = reach_new(func_roots(f), f->outputs);
+    Fuse z = {.f = f};
+    nodes_collect(f, &z.nodes);
+    users_collect(&z.nodes, &z.users);
+    z.reach = reach_new(func_roots(f), f->outputs);
     bool changed = false;
-    for (int i = n.all.len; i-- > 0 && !changed;) {
-        Node *g = n.all.data[i];
+    for (int i = z.nodes.all.len; i-- > 0 && !changed;) {
+        Node *g = z.nodes.all.data[i];
         if (g->op != OP_gen || is_stored(f->ir, g) || ir_has_scatter(f->ir, g)) continue;
-        Node *read = single_read(&u, g, f);
-        if (!read || !reads_each_once(&n, &u, r, g, read)) continue;
-        changed = pass_on(f, &u, g, read);
+        Node *read = single_read(&z.users, g, f);
+        if (!read || !reads_each_once(&z, g, read)) continue;
+        changed = pass_on(f, &z.users, g, read);
         Node *e = changed ? NULL : element(f->ir, g, read);
         if (!e) continue;
         ir_replace_in(f->ir, func_roots(f), f->outputs, read, e);
@@ -147,9 +181,11 @@ static bool fuse_one(Func *f) {
                 ir_quote(f->ir, g));
         changed = true;
     }
-    nodes_free(&n);
-    users_free(&u);
-    reach_free(r);
+    nodes_free(&z.nodes);
+    users_free(&z.users);
+    reach_free(z.reach);
+    map_free(&z.facts);
+    if (z.arena) arena_free(z.arena);
     return changed;
 }
 

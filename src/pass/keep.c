@@ -98,7 +98,7 @@ static void collect(Keeper *k) {
     keeper_free(k);
     nodes_collect(k->f, &k->nodes);
     if (!nodes_have(&k->nodes, OP_trace)) return;
-    facts_collect(m, k->nodes.all.len, k->nodes.all.data, &k->facts);
+    facts_collect(m, m->arena, k->nodes.all.len, k->nodes.all.data, &k->facts);
     for (int i = 0; i < k->nodes.all.len; i++) {
         Node *e = k->nodes.all.data[i];
         if (ir_is_loop(e)) map_put(&k->plain, plain(m, e), e);

@@ -21,6 +21,7 @@ typedef struct Found {
 } Found;
 typedef struct Share {
     Func *f;
+    Arena *arena; // of one round
     Nodes nodes;
     Users users;
     Reach *reach;
@@ -192,15 +193,16 @@ static void replace(Share *s) {
 }
 
 static void bind(Share *s, const Var *v, Node *loop) {
-    Binding *b = ARENA_NEW(s->f->ir->arena, Binding);
+    Binding *b = ARENA_NEW(s->arena, Binding);
     *b = (Binding){loop, map_get(&s->loops, v)};
     map_put(&s->loops, v, b);
 }
 
 static void collect(Share *s) {
+    s->arena = arena_new();
     nodes_collect(s->f, &s->nodes);
     users_collect(&s->nodes, &s->users);
-    facts_collect(s->f->ir, s->nodes.all.len, s->nodes.all.data, &s->facts);
+    facts_collect(s->f->ir, s->arena, s->nodes.all.len, s->nodes.all.data, &s->facts);
     pass_certain(s->f, &s->certain);
     s->reach = reach_new(func_roots(s->f), s->f->outputs);
     for (int i = 0; i < s->nodes.all.len; i++) {
@@ -221,6 +223,7 @@ static bool share_some(Share *s) {
     reach_free(s->reach);
     map_free(&s->facts), map_free(&s->certain), map_free(&s->loops), map_free(&s->inside);
     vec_free(&s->found);
+    arena_free(s->arena);
     return any;
 }
 

@@ -66,7 +66,7 @@ static bool share_one(Func *f) {
     nodes_collect(f, &n);
     int count = find(&n, value);
     users_collect(&n, &users);
-    if (count > 1) facts_collect(m, n.all.len, n.all.data, &facts);
+    if (count > 1) facts_collect(m, m->arena, n.all.len, n.all.data, &facts);
     for (int i = 0; i < count && !changed; i++) {
         const Value *x = &value[i];
         Node *from[MAX_VALUES + 1], *to[MAX_VALUES + 1];

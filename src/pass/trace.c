@@ -278,7 +278,7 @@ static void collect(Planner *p) {
     nodes_free(&p->nodes);
     map_free(&p->facts);
     nodes_of(p->nroots, p->roots, &p->nodes);
-    if (nodes_have(&p->nodes, OP_trace)) facts_collect(p->m, p->nodes.all.len, p->nodes.all.data, &p->facts);
+    if (nodes_have(&p->nodes, OP_trace)) facts_collect(p->m, p->m->arena, p->nodes.all.len, p->nodes.all.data, &p->facts);
 }
 
 // The loop `back` with `after` as a state that is restored in each iteration.

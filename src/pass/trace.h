@@ -15,8 +15,8 @@ typedef struct Facts {
     Node *p[FACTS_MAX];
 } Facts;
 
-// For each of the n nodes, operands before users, the last of which are the roots' (as ir_walk visits them).
-void facts_collect(Ir *m, int n, Node *const *all, Map *facts);
+// For each of the n nodes, operands before users, the last of which are the roots' (as ir_walk visits them); in `arena`.
+void facts_collect(Ir *m, Arena *arena, int n, Node *const *all, Map *facts);
 // Is p false wherever the facts (NULL: none) hold?
 bool facts_refute(Ir *m, const Facts *f, Node *p);
 
