@@ -58,7 +58,11 @@ static bool runs_again(const Nodes *all, Reach *r, const Node *g, Node *read, in
     return false;
 }
 
-// The program before one array is replaced.
+typedef struct Found {
+    Node *read, *by;
+} Found;
+
+// The program in one round: what is read of arrays that are not stored is replaced at its end.
 typedef struct Fuse {
     Func *f;
     Nodes nodes;
@@ -66,6 +70,10 @@ typedef struct Fuse {
     Reach *reach;
     Arena *arena; // of the facts, once they are asked for
     Map facts;
+    VEC(Found) found; // arrays that contain others first
+    Map dropped;      // those of them whose elements are under the same variables where they are read -> the read
+    Map moved;        // what stands in the others
+    bool passed;      // the round ends, since a loop has got a variable of its own
 } Fuse;
 
 // Does a loop run under condition p, which is known where it is needed? Not if p changes with what the loop does not change
@@ -103,7 +111,7 @@ static bool reads_each_once(Fuse *z, Node *g, Node *read) {
         for (int j = 0; j < k; j++)
             if (idx[j] == idx[k]) return false;
         Node *loop[MAX_LOOPS];
-        int n = users_binders(&z->users, idx[k]->u.var, read, loop, MAX_LOOPS);
+        int n = users_binders(&z->users, &z->dropped, idx[k]->u.var, read, loop, MAX_LOOPS);
         if (n == MAX_LOOPS) return false;
         bool dear = pass_cost(g->args[0]) > PASS_COST_DEAR;
         if (n == 0 && dear && runs_again(all, z->reach, g, read, k)) return false;
@@ -151,7 +159,7 @@ static bool pass_on(Func *f, const Users *u, const Node *g, Node *read) {
         Wishes both = v->wishes;
         wishes_pass_on(&both, &g->u.var->wishes);
         Node *loop[MAX_LOOPS];
-        if (wishes_agree(&both, &v->wishes) || !users_binders(u, v, read, loop, MAX_LOOPS)) continue;
+        if (wishes_agree(&both, &v->wishes) || !users_binders(u, NULL, v, read, loop, MAX_LOOPS)) continue;
         if (!ir_is_binder(loop[0])) continue;
         Var *w = ir_index_like(f->ir, v, v->extent);
         w->wishes = both;
@@ -162,33 +170,70 @@ static bool pass_on(Func *f, const Users *u, const Node *g, Node *read) {
     return false;
 }
 
-static bool fuse_one(Func *f) {
+// What stands in an array that is not stored, under variables of its own, stands elsewhere after this round.
+static void enter(Fuse *z, Node *e) {
+    if (map_get(&z->moved, e)) return;
+    map_put(&z->moved, e, e);
+    for (int i = 0; i < e->nargs; i++) enter(z, e->args[i]);
+}
+
+// Do the loops that read it have the array's own variables, and are its rows no arrays of something else? Then what is in the
+// array needs no other names there.
+static bool has_names_of(const Fuse *z, const Node *read, const Node *g) {
+    for (int k = 1; k < read->nargs; k++, g = g->args[0])
+        if (read->args[k] != ir_var(g->u.var) || users_count(&z->users, g) != 1) return false;
+    return true;
+}
+
+static void drop(Fuse *z, Node *read, Node *g) {
+    if (!has_names_of(z, read, g)) {
+        enter(z, g->args[0]);
+        return;
+    }
+    for (int k = 1; k < read->nargs; k++, g = g->args[0]) map_put(&z->dropped, g, read);
+}
+
+// Is there nothing more to be done in this round?
+static bool look_at(Fuse *z, Node *g) {
+    Ir *m = z->f->ir;
+    if (g->op != OP_gen || is_stored(m, g) || ir_has_scatter(m, g)) return false;
+    Node *read = single_read(&z->users, g, z->f);
+    if (!read || map_get(&z->moved, read) || !reads_each_once(z, g, read)) return false;
+    if (pass_on(z->f, &z->users, g, read)) return z->passed = true;
+    Node *e = element(m, g, read);
+    if (!e) return false;
+    vec_push(&z->found, ((Found){read, e}));
+    drop(z, read, g);
+    explain(m->explain, EXPLAIN_LOOPS, g->span, "fuse: %s is not stored: its elements are read in one place, once",
+            ir_quote(m, g));
+    return false;
+}
+
+// Puts elements in the place of all that was found, those in elements of others first.
+static void replace(Fuse *z) {
+    Rewriting *w = ir_replacing(z->f->ir, 0, NULL, NULL);
+    for (int i = z->found.len; i-- > 0;) ir_replacing_too(w, z->found.data[i].read, ir_rewrite(w, z->found.data[i].by));
+    for (int i = 0; i < func_roots(z->f); i++) z->f->outputs[i] = ir_rewrite(w, z->f->outputs[i]);
+    ir_rewriting_end(w);
+}
+
+static bool fuse_some(Func *f) {
     Fuse z = {.f = f};
     nodes_collect(f, &z.nodes);
     users_collect(&z.nodes, &z.users);
     z.reach = reach_new(func_roots(f), f->outputs);
-    bool changed = false;
-    for (int i = z.nodes.all.len; i-- > 0 && !changed;) {
-        Node *g = z.nodes.all.data[i];
-        if (g->op != OP_gen || is_stored(f->ir, g) || ir_has_scatter(f->ir, g)) continue;
-        Node *read = single_read(&z.users, g, f);
-        if (!read || !reads_each_once(&z, g, read)) continue;
-        changed = pass_on(f, &z.users, g, read);
-        Node *e = changed ? NULL : element(f->ir, g, read);
-        if (!e) continue;
-        ir_replace_in(f->ir, func_roots(f), f->outputs, read, e);
-        explain(f->ir->explain, EXPLAIN_LOOPS, g->span, "fuse: %s is not stored: its elements are read in one place, once",
-                ir_quote(f->ir, g));
-        changed = true;
-    }
+    for (int i = z.nodes.all.len; i-- > 0 && !look_at(&z, z.nodes.all.data[i]);) continue;
+    bool any = z.passed || z.found.len;
+    if (!z.passed) replace(&z);
     nodes_free(&z.nodes);
     users_free(&z.users);
     reach_free(z.reach);
-    map_free(&z.facts);
+    map_free(&z.facts), map_free(&z.moved), map_free(&z.dropped);
+    vec_free(&z.found);
     if (z.arena) arena_free(z.arena);
-    return changed;
+    return any;
 }
 
 void pass_fuse(Func *f) {
-    for (int limit = 1000; limit > 0 && fuse_one(f); limit--) continue;
+    for (int limit = 1000; limit > 0 && fuse_some(f); limit--) continue;
 }

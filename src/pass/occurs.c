@@ -47,7 +47,7 @@ void users_free(Users *u) {
     *u = (Users){0};
 }
 
-int users_binders(const Users *u, const Var *v, Node *e, Node **out, int max) {
+int users_binders(const Users *u, const Map *dropped, const Var *v, Node *e, Node **out, int max) {
     VEC(Node *) open = {0}; // what mentions v, but e
     Map seen = {0};
     int count = 0;
@@ -57,7 +57,9 @@ int users_binders(const Users *u, const Var *v, Node *e, Node **out, int max) {
         for (int i = 0; i < users_count(u, x) && count < max; i++) {
             Node *by = users_of(u, x)[i];
             if (map_get(&seen, by)) continue;
-            bool binds = ir_is_binder(by) && by->u.var == v;
+            Node *read = dropped ? map_get(dropped, by) : NULL;
+            bool binds = !read && ir_is_binder(by) && by->u.var == v;
+            if (read) by = read;
             if (!binds && !node_has_var(by, v)) continue;
             map_put(&seen, by, by);
             if (binds) out[count++] = by;

@@ -28,7 +28,7 @@ void users_free(Users *u);
 static inline int users_count(const Users *u, const Node *e) { return (int)(u->first[e->id + 1] - u->first[e->id]); }
 static inline Node *const *users_of(const Users *u, const Node *e) { return u->user + u->first[e->id]; }
 // The binders of v inside of which e is with v free on the way, so that each of their passes may evaluate e: at most max;
-// returns how many.
-int users_binders(const Users *u, const Var *v, Node *e, Node **out, int max);
+// returns how many. dropped: arrays in the place of which their elements will be -> where these are read; or NULL.
+int users_binders(const Users *u, const Map *dropped, const Var *v, Node *e, Node **out, int max);
 
 #endif

@@ -36,7 +36,7 @@ static Node *place(Ir *m, Node *e, Node *f, const Var *v, int *fuel) {
 static bool computed_for_all(const Users *u, const Map *facts, Node *e, const Var *v) {
     Node *loop[1];
     const Facts *f = map_get(facts, e);
-    return (!f || !f->n) && !v->extent->fv->n && v->extent->nonneg && users_binders(u, v, e, loop, 1) > 0 && !loop[0]->fv->n;
+    return (!f || !f->n) && !v->extent->fv->n && v->extent->nonneg && users_binders(u, NULL, v, e, loop, 1) > 0 && !loop[0]->fv->n;
 }
 
 static Node *array_at(Ir *m, const Value *x, Node *at) {
