@@ -70,8 +70,8 @@ static void apply_rule(const Rule *r, Node *const *in, Node **out) {
     for (int k = 0; k < r->nrule; k++) out[k] = ir_subst(r->m, r->rule[k], n, from, to);
 }
 
-// The rule at the arguments, in terms of directions that have the shapes which these are given.
-static Node **rule_at(const Rule *r, Node **d) {
+// The rule in terms of directions of its own, which get the place of those that are given for it.
+static Node **rule_in(const Rule *r, Node **x, Node **d) {
     int n = r->n + r->nd;
     Node **from = ARENA_ARRAY(r->m->arena, Node *, n), **to = ARENA_ARRAY(r->m->arena, Node *, n);
     Node **y = ARENA_ARRAY(r->m->arena, Node *, r->nrule);
@@ -79,7 +79,7 @@ static Node **rule_at(const Rule *r, Node **d) {
         int j = i - r->n;
         if (j >= 0) d[j] = ir_var(ir_state(r->m, "d", r->d[j]->kind, r->d[j]->rank, r->zero[j]->shape));
         from[i] = j < 0 ? r->x[i] : r->d[j];
-        to[i] = j < 0 ? r->args[i] : d[j];
+        to[i] = j < 0 ? x[i] : d[j];
     }
     for (int k = 0; k < r->nrule; k++) y[k] = ir_subst(r->m, r->rule[k], n, from, to);
     return y;
@@ -97,8 +97,31 @@ static Node *checked_at_zero(Ir *m, Node *e, void *data) {
     return e->op == OP_evaluated ? ir_subst(m, e, z->r->nd, z->d, z->r->zero) : e;
 }
 
+// States in the place of the adjoints.
+static Node **like(Ir *m, int n, Node *const *y, Node *const *in) {
+    Node **out = ARENA_ARRAY(m->arena, Node *, n + 1);
+    for (int k = 0; k < n; k++) out[k] = in[k] ? ir_var(ir_state(m, "adj", y[k]->kind, y[k]->rank, y[k]->shape)) : NULL;
+    return out;
+}
+
+// Puts the arguments, and the adjoints, in the place of their states.
+static void put(const Rule *r, Node **w, Node *const *in, Node **out) {
+    int n = 0, most = r->n + r->nrule;
+    Node **from = ARENA_ARRAY(r->m->arena, Node *, most + 1), **to = ARENA_ARRAY(r->m->arena, Node *, most + 1);
+    for (int i = 0; i < most; i++) {
+        Node *e = i < r->n ? r->x[i] : w[i - r->n];
+        if (e) from[n] = e, to[n++] = i < r->n ? r->args[i] : in[i - r->n];
+    }
+    Rewriting *all = ir_substituting(r->m, n, from, to);
+    for (int i = 0; i < r->nd; i++) out[i] = ir_rewrite(all, out[i]);
+    ir_rewriting_end(all);
+}
+
+// The rule is transposed in terms of its own variables, which stand for its arguments: what these are made of is not looked at,
+// or a derivative would go over the whole program for each use of the function.
 static bool transpose(const Rule *r, Node *const *in, Node **out, AdError *error) {
-    Node **d = ARENA_ARRAY(r->m->arena, Node *, r->nd + 1), **y = rule_at(r, d);
+    Node **d = ARENA_ARRAY(r->m->arena, Node *, r->nd + 1), **y = rule_in(r, r->ext ? r->args : r->x, d);
+    Node **w = r->ext ? (Node **)in : like(r->m, r->nrule, y, in);
     if (r->ext && r->ext->transposed) { // the rule applies the function to its direction
         const char *text = r->adjoint ? "no forward-mode derivative here: %s needs that of `%s`; give it with `jvp`"
                                       : "no reverse-mode derivative here: %s needs that of `%s`; give it with `vjp`";
@@ -106,7 +129,7 @@ static bool transpose(const Rule *r, Node *const *in, Node **out, AdError *error
         return false;
     }
     if (r->ext) r->ext->transposed = true;
-    bool ok = ad_reverse(r->m, r->nrule, y, in, r->nd, d, out, error);
+    bool ok = ad_reverse(r->m, r->nrule, y, w, r->nd, d, out, error);
     if (r->ext) r->ext->transposed = false;
     if (!ok) return false;
     for (int i = 0; i < r->nd; i++) out[i] = ir_change(r->m, out[i], checked_at_zero, &(Directions){r, d});
@@ -119,6 +142,7 @@ static bool transpose(const Rule *r, Node *const *in, Node **out, AdError *error
             return false;
         }
     }
+    if (!r->ext) put(r, w, in, out);
     return true;
 }
 
