@@ -36,6 +36,7 @@ typedef struct Contractor {
     const LoopOptions *opt;
     Map seen; // loops that stay as they are
     // Of the nest that is looked at:
+    Stmt *branch;      // the branch between blocks and what it was
     Stmt **def;        // by temp
     Map made, written; // temps, by number + 1, and arrays
     Map moved;         // statements before it that are of the other alternative
@@ -255,8 +256,9 @@ static void explain_contraction(const Contractor *z, const Contraction *c) {
 static void look_at(Contractor *z, const Stmt *nest) {
     map_free(&z->made), map_free(&z->written);
     z->made = z->written = (Map){0};
-    z->def = ARENA_ARRAY(z->b.arena, Stmt *, z->b.tree->temps.len + 1);
-    tree_definitions(z->b.tree->body, z->def);
+    iter_more(&z->m.it, NULL);
+    z->def = z->m.it.def;
+    tree_definitions(z->branch->body, z->def);
     map_put(&z->made, contraction_key(nest->dst), (void *)nest);
     note_made(z, nest->body);
 }
@@ -449,15 +451,10 @@ static double time_of(Model *m, const Block *b) {
 // it computes again and again what the nest computes once.
 static void choose_other(Contractor *z, Block *other, Block *plain) {
     enum { MOST_TIMES = 2 }; // the model takes too little notice of what rows for lanes cost
-    Model m;
     Block nest = *other, *not = plain;
     const double before = time_of(&z->m, &nest);
-    *other = *plain;
-    model_open(&m, z->b.arena, z->b.tree, z->opt);
-    m.depth = z->m.depth;
-    if (time_of(&m, plain) <= MOST_TIMES * before) not = &nest;
-    else *other = nest;
-    model_close(&m);
+    model_more(&z->m, plain);
+    if (time_of(&z->m, plain) <= MOST_TIMES * before) *other = *plain, not = &nest;
     block_free(not);
 }
 
@@ -692,12 +689,14 @@ static bool contract(Contractor *z, Block *block, int at) {
     Stmt *branch = tree_stmt(z->b.arena, ST_IF, -1, 1, &later, s->span);
     branch->body = ARENA_NEW(z->b.arena, Block), branch->other = ARENA_NEW(z->b.arena, Block);
     const Place place = {block, at, branch};
+    z->branch = branch;
     Stmt *copy = tree_clone_apart(z->b.arena, z->b.tree, s, branch->body);
     vec_push(&branch->body->stmts, copy);
     vec_push(&branch->other->stmts, s);
     block->stmts.data[at] = branch;
     int before = z->b.tree->bufs.len;
-    products_split_nest(z->b.arena, z->b.tree, branch->body, copy);
+    look_at(z, copy);
+    products_split_nest(z->b.arena, z->b.tree, z->def, branch->body, copy);
     map_put(&z->seen, s, s);
     while (join_some(z, branch->body, before)) continue;
     Block plain = {0};
@@ -710,10 +709,14 @@ static bool contract(Contractor *z, Block *block, int at) {
         if (z->beside) choose_other(z, branch->other, &plain);
         branch->args[0] = worth;
         put_condition(z, &place, &condition);
+        map_free(&z->moved), z->moved = (Map){0};
+        model_more(&z->m, branch->body);
+        iter_more(&z->m.it, &condition);
     } else {
         block->stmts.data[at] = s;
         map_free(&z->moved), z->moved = (Map){0};
         z->b.tree->bufs.len = bufs, z->b.tree->temps.len = temps;
+        iter_less(&z->m.it, temps);
         block_free(branch->body);
     }
     vec_free(&condition.stmts);
@@ -721,31 +724,30 @@ static bool contract(Contractor *z, Block *block, int at) {
 }
 
 static bool contract_all(Contractor *z, Block *block) {
+    bool any = false;
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
         bool lanes = false;
         if (s->outer || s->wishes) continue;
-        if (s->kind == ST_FOR && contract(z, block, i)) return true;
+        if (s->kind == ST_FOR && contract(z, block, i)) {
+            any = true;
+            s = z->branch, i = place_of(block, s);
+        }
         if (s->kind == ST_FOR) model_best(&z->m, s, &lanes);
         if (lanes) continue;
         z->m.depth += s->kind == ST_FOR || s->kind == ST_LOOP;
-        if (contract_all(z, s->body) || contract_all(z, s->other)) return true;
+        any |= contract_all(z, s->body);
+        any |= contract_all(z, s->other);
         z->m.depth -= s->kind == ST_FOR || s->kind == ST_LOOP;
     }
-    return false;
+    return any;
 }
 
 void loops_contract(Arena *arena, Tree *tree, const LoopOptions *opt) {
-    Map seen = {0};
-    bool any = false;
-    for (bool more = true; more;) {
-        Contractor z = {.b = {.arena = arena, .tree = tree}, .opt = opt, .seen = seen};
-        model_open(&z.m, arena, tree, opt);
-        more = contract_all(&z, tree->body);
-        any |= more, seen = z.seen;
-        model_close(&z.m);
-        map_free(&z.made), map_free(&z.written), map_free(&z.moved);
-    }
-    map_free(&seen);
+    Contractor z = {.b = {.arena = arena, .tree = tree}, .opt = opt};
+    model_open(&z.m, arena, tree, opt);
+    bool any = contract_all(&z, tree->body);
+    model_close(&z.m);
+    map_free(&z.seen), map_free(&z.made), map_free(&z.written), map_free(&z.moved);
     if (any) lower_remove_dead(arena, tree);
 }

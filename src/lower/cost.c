@@ -35,6 +35,11 @@ static void find_windows(Model *p, const Block *block) {
 
 void model_find_windows(Model *p) { find_windows(p, p->it.tree->body); }
 
+void model_more(Model *p, const Block *made) {
+    iter_more(&p->it, made);
+    find_windows(p, made);
+}
+
 double model_trips(const Model *p, const Stmt *s, bool outermost) {
     int64_t n;
     if (s->few) return 2;

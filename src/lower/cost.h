@@ -37,6 +37,8 @@ void model_end(Model *m);
 void model_hear(Model *m, const Block *block, bool inside);
 // Finds the sizes by which extents of loops are less than others, as those of windows: they are short, and the others long.
 void model_find_windows(Model *p);
+// Takes notice of what is new in a tree: temps, and sizes of windows.
+void model_more(Model *p, const Block *made);
 // The least time of the loop, those inside being treated as is best for each of them, and whether it is with lanes.
 double model_best(Model *p, Stmt *loop, bool *lanes);
 // Looks at a loop as one with lanes; false if it cannot be one.

@@ -361,20 +361,47 @@ void iter_forget(Iterations *p) {
     }
 }
 
+static void *longer(const Iterations *p, const void *old, size_t size, int n) {
+    char *more = arena_alloc(p->arena, size * (size_t)n);
+    if (old) memcpy(more, old, size * (size_t)p->room);
+    return more;
+}
+
+// Room for all temps of the tree, and for some more if there were some before.
+static void make_room(Iterations *p) {
+    const int least = p->tree->temps.len + 1, n = p->room ? 2 * least : least;
+    if (least <= p->room) return;
+    p->def = longer(p, p->def, sizeof *p->def, n);
+    p->uses = longer(p, p->uses, sizeof *p->uses, n);
+    p->level = longer(p, p->level, sizeof *p->level, n);
+    p->made_in = longer(p, p->made_in, sizeof *p->made_in, n);
+    p->set_in = longer(p, p->set_in, sizeof *p->set_in, n);
+    p->given = longer(p, p->given, sizeof *p->given, n);
+    p->joined_in = longer(p, p->joined_in, sizeof *p->joined_in, n);
+    p->joins = longer(p, p->joins, sizeof *p->joins, n);
+    for (int i = p->room; i < n; i++) p->level[i] = -1;
+    p->room = n;
+}
+
+void iter_more(Iterations *p, const Block *made) {
+    make_room(p);
+    p->known = p->tree->temps.len;
+    tree_definitions(made, p->def);
+    tree_uses(made, p->uses);
+}
+
+void iter_less(Iterations *p, int n) {
+    for (int i = n; i < p->known; i++) {
+        p->def[i] = NULL;
+        p->uses[i] = p->made_in[i] = p->set_in[i] = p->given[i] = p->joined_in[i] = 0;
+        p->level[i] = -1;
+    }
+    p->known = n < p->known ? n : p->known;
+}
+
 void iter_init(Iterations *p, Arena *arena, Tree *tree, bool precise) {
-    int n = tree->temps.len + 1;
-    *p = (Iterations){.arena = arena, .tree = tree, .precise = precise, .known = n - 1};
-    p->def = ARENA_ARRAY(arena, Stmt *, n);
-    p->uses = ARENA_ARRAY(arena, int, n);
-    p->level = ARENA_ARRAY(arena, int, n);
-    p->made_in = ARENA_ARRAY(arena, int, n);
-    p->set_in = ARENA_ARRAY(arena, int, n);
-    p->given = ARENA_ARRAY(arena, int, n);
-    p->joined_in = ARENA_ARRAY(arena, int, n);
-    p->joins = ARENA_ARRAY(arena, Op, n);
-    for (int i = 0; i < n; i++) p->level[i] = -1;
-    tree_definitions(tree->body, p->def);
-    tree_uses(tree->body, p->uses);
+    *p = (Iterations){.arena = arena, .tree = tree, .precise = precise};
+    iter_more(p, tree->body);
 }
 
 void iter_free(Iterations *p) {

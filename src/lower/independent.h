@@ -12,7 +12,8 @@ typedef struct Iterations {
     bool precise;   // sums keep their order
     bool fast;      // recurrences need not
     bool places;    // what Stmt.own says of places counts
-    int known;      // so many temps there were at first
+    int known;      // so many temps are known
+    int room;       // for so many
     Stmt **def;     // by temp, of these: the statement that makes it
     int *uses;      // by temp
     int *level;     // by temp: of a cell, under how many conditions on which iterations disagree it was declared; -1: outside
@@ -39,6 +40,9 @@ typedef struct Iterations {
 
 void iter_init(Iterations *p, Arena *arena, Tree *tree, bool precise);
 void iter_free(Iterations *p);
+// Takes notice of the temps that are new since, which the block makes; and forgets those from number n on, which are gone.
+void iter_more(Iterations *p, const Block *made);
+void iter_less(Iterations *p, int n);
 // Marks what varies in the loop (TempInfo); whether its iterations are independent but for sums, extremes and additions to
 // arrays; lanes: and can run in step. The marks are those of the loop looked at last; iter_forget takes them away.
 bool iter_look(Iterations *p, Stmt *loop, bool lanes);

@@ -579,8 +579,10 @@ static bool split_nest(Splitter *z, Block *around, Stmt *nest) {
     z->before = z->after = (Block){0};
     z->made = z->written = z->inside = (Map){0};
     z->temps = z->tree->temps.len;
-    z->def = ARENA_ARRAY(z->arena, Stmt *, z->temps + 1);
-    tree_definitions(z->tree->body, z->def);
+    if (!z->again) {
+        z->def = ARENA_ARRAY(z->arena, Stmt *, z->temps + 1);
+        tree_definitions(z->tree->body, z->def);
+    }
     map_put(&z->made, (void *)((intptr_t)nest->dst + 1), (void *)1);
     note_made(z, nest->body);
     for (int i = 0; i < nest->body->stmts.len && is_long(z, nest) && !block_may_fail(nest->body); i++) {
@@ -781,7 +783,7 @@ void loops_products(Arena *arena, Tree *tree, const LoopOptions *opt) {
     vec_free(&z.nests);
 }
 
-bool products_split_nest(Arena *arena, Tree *tree, Block *around, Stmt *nest) {
-    Splitter z = {.arena = arena, .tree = tree, .again = true};
+bool products_split_nest(Arena *arena, Tree *tree, Stmt **def, Block *around, Stmt *nest) {
+    Splitter z = {.arena = arena, .tree = tree, .def = def, .again = true};
     return split_nest(&z, around, nest);
 }
