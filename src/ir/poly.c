@@ -699,8 +699,8 @@ static bool index_in_range(Ir *m, int count, Node *const *idx, int k, Node *n) {
     Poly fact[MAX_FACTS];
     int nfacts = 0;
     if (ir_in_range(m, idx[k], n)) return true;
-    for (int i = 0; i < count; i++)
-        if (i != k) nfacts += ir_range_facts(m, idx[i], fact + nfacts, MAX_FACTS - nfacts);
+    // Variables of any index have values, those of this one among them: max (i - 1) 0 < n for i < n, since then 0 < n.
+    for (int i = 0; i < count; i++) nfacts += ir_range_facts(m, idx[i], fact + nfacts, MAX_FACTS - nfacts);
     return nfacts && index_safe(m, idx[k], n, nfacts, fact);
 }
 

@@ -1,5 +1,6 @@
-# Values that may fail, and that branches inside of branches need, are written out for some of these and then made by need:
-# twice as many branches, one after the other, are at most six times as much code for their gradient, and not thirty times.
+# Choices between two arrays, one after the other, of which each has a condition that reads the array before: four times as many
+# are four times as much work for their gradient, whichever arms are taken, and at most five times as much code, though what
+# the arms compute may fail, and though 16 conditions can hold and fail in 65,536 ways.
 . ./engines.sh
 chain() { # of so many branches
     awk -v n="$1" 'BEGIN {
@@ -10,10 +11,15 @@ chain() { # of so many branches
         print "entry g (w: Double[d]) (x: Double[n]) = grad (fun w -> model w x) w"
     }' >"$FSMC_TEST_TMP/$1.fsm"
 }
-for n in 3 4 8; do chain $n; done
+for n in 3 4 8 16; do chain $n; done
 lines() { fsmc "$FSMC_TEST_TMP/$1.fsm" --entry=g --emit=loops -o - | wc -l; }
-few=$(lines 4) many=$(lines 8)
-[ "$few" -gt 500 ] && [ "$many" -lt $((few * 6)) ] || echo "$few lines for 4 branches, $many for 8"
+few=$(lines 4) many=$(lines 16)
+[ "$few" -gt 500 ] && [ "$many" -lt $((few * 5)) ] || echo "$few lines for 4 branches, $many for 16"
+count() { fsmc cost "$FSMC_TEST_TMP/$1.fsm" g 'w=[0.5]' 'x=[0.25,-1,3,0.5,0.75,2,-0.5,1.25]' | tr -d '{}"'; }
+{
+    count 4 && count 16
+} | awk -F '[:,]' 'NR == 1 { for (i = 2; i <= NF; i += 2) few[$(i - 1)] = $i }
+    NR == 2 { for (i = 2; i <= NF; i += 2) if ($i > few[$(i - 1)] * 5 + 16) print $(i - 1) ": " few[$(i - 1)] " for 4, " $i " for 16" }'
 for entry in f g; do
     check "$FSMC_TEST_TMP/3.fsm" $entry 'w=[]' 'x=[]'
     check "$FSMC_TEST_TMP/3.fsm" $entry 'w=[0.5]' 'x=[]'
