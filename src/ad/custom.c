@@ -117,8 +117,8 @@ static void put(const Rule *r, Node **w, Node *const *in, Node **out) {
     ir_rewriting_end(all);
 }
 
-// The rule is transposed in terms of its own variables, which stand for its arguments: what these are made of is not looked at,
-// or a derivative would go over the whole program for each use of the function.
+// The rule is transposed in terms of its own variables, which stand for its arguments: what these are made of is not
+// looked at, or a derivative would go over the whole program for each use of the function.
 static bool transpose(const Rule *r, Node *const *in, Node **out, AdError *error) {
     Node **d = ARENA_ARRAY(r->m->arena, Node *, r->nd + 1), **y = rule_in(r, r->ext ? r->args : r->x, d);
     Node **w = r->ext ? (Node **)in : like(r->m, r->nrule, y, in);

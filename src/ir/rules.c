@@ -634,9 +634,10 @@ static bool is_of_computed(const Node *e) {
     return e->op == OP_at && e->args[0]->op == OP_gen;
 }
 
-// Is it an element of one of two arrays, as a condition that is the same for all elements says, of which one is computed? As an
-// array that takes the place of both, since only one of them is needed: else each reader would choose between them, and readers
-// that are chosen between are twice as many with each choice.
+// Is it an element of one of two arrays, as a condition that is the same for all elements says, of which one is
+// computed? Such a choice is an array itself, which takes the place of both. Else each reader would choose between them:
+// `let y = if c then map f x else map g x`, `let z = if y[0] > 0 then map f y else map g y` and so on would be two arrays
+// for each name, each of which reads two.
 static bool chooses_array(const Node *e, int n, Node *const *index) {
     if (e->op != OP_select) return false;
     for (int k = 0; k < n; k++)

@@ -40,7 +40,8 @@ typedef struct Iterations {
 
 void iter_init(Iterations *p, Arena *arena, Tree *tree, bool precise);
 void iter_free(Iterations *p);
-// Takes notice of the temps that are new since, which the block makes; and forgets those from number n on, which are gone.
+// Takes notice of the temps that are new since, which the block makes; and forgets those from number n on, which are
+// gone.
 void iter_more(Iterations *p, const Block *made);
 void iter_less(Iterations *p, int n);
 // Marks what varies in the loop (TempInfo); whether its iterations are independent but for sums, extremes and additions to

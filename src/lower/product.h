@@ -35,8 +35,9 @@ typedef struct Product {
     ProductSum sum;              // if they are
 } Product;
 
-// Takes a nest in a block apart as loops_products does (loop_passes.def), whose iterations are independent; operands are
-// computed again wherever they are needed, and not kept in arrays. def: what makes each temp. Were there any products in it?
+// Takes a nest in a block apart as loops_products does (loop_passes.def), whose iterations are independent; operands
+// are computed again wherever they are needed, and not kept in arrays. def: what makes each temp. Were there any
+// products in it?
 bool products_split_nest(Arena *arena, Tree *tree, Stmt **def, Block *around, Stmt *nest);
 // In b, and blocks in it: cheap arrays that products alone read are computed where these need elements (factors.c). scope: blocks
 // that hold all accesses to arrays of b.

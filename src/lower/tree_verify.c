@@ -231,7 +231,8 @@ static void verify_stmt(Verifier *v, const Stmt *s) {
     switch (s->kind) {
     case ST_OP: verify_op(v, s); break;
     case ST_NEW:
-        REQUIRE(s->buf && s->buf->where == BUF_TEMP && v->buf[s->buf->id] == NOT_YET, "a buffer comes into being twice");
+        REQUIRE(s->buf && s->buf->where == BUF_TEMP && v->buf[s->buf->id] == NOT_YET,
+                "a buffer comes into being twice");
         v->buf[s->buf->id] = visible(v);
         vec_push(&v->bufs, s->buf->id);
         use_buf(v, s, s->buf);

@@ -76,8 +76,8 @@ typedef struct Fuse {
     bool passed;      // the round ends, since a loop has got a variable of its own
 } Fuse;
 
-// Does a loop run under condition p, which is known where it is needed? Not if p changes with what the loop does not change
-// with: it is placed further out then.
+// Does a loop run under condition p, which is known where it is needed? Not if p changes with what the loop does not
+// change with: it is placed further out then.
 static bool stays_under(const Node *p, const Node *loop) {
     for (int i = 0; i < p->fv->n; i++)
         if (!varset_has(loop->fv, p->fv->v[i])) return false;
@@ -177,8 +177,8 @@ static void enter(Fuse *z, Node *e) {
     for (int i = 0; i < e->nargs; i++) enter(z, e->args[i]);
 }
 
-// Do the loops that read it have the array's own variables, and are its rows no arrays of something else? Then what is in the
-// array needs no other names there.
+// Do the loops that read it have the array's own variables, and are its rows no arrays of something else? Then what is in
+// the array needs no other names there.
 static bool has_names_of(const Fuse *z, const Node *read, const Node *g) {
     for (int k = 1; k < read->nargs; k++, g = g->args[0])
         if (read->args[k] != ir_var(g->u.var) || users_count(&z->users, g) != 1) return false;

@@ -46,7 +46,9 @@ static bool worth_it(Share *s, Node *e) {
 }
 
 // The loops over v that evaluate e.
-static int loops_over(const Share *s, const Var *v, Node *e, Node **out) { return users_binders(&s->users, NULL, v, e, out, MAX_LOOPS); }
+static int loops_over(const Share *s, const Var *v, Node *e, Node **out) {
+    return users_binders(&s->users, NULL, v, e, out, MAX_LOOPS);
+}
 
 // Does e change whenever u does? All variables of a sequential loop change together, and if the loop runs again whenever u
 // changes, so do its states.
