@@ -57,16 +57,21 @@ static void find_extent(Node *e, void *data) {
     if (extent && extent->bound) vec_push(&x->of, extent);
 }
 
-// The first extent with loops inside that changes; inner ones come first. Adds to *work how many nodes were visited.
-static bool change_extent(Unify *u, Func *f, int *work) {
+// Extents with loops inside, inner ones first; those around them are looked at with these in their place. Adds to *work how
+// many nodes were visited. Has any changed?
+static bool change_extents(Unify *u, Func *f, int *work) {
     Extents x = {0};
     bool changed = false;
     ir_walk(func_roots(f), f->outputs, find_extent, &x);
-    for (int i = 0; i < x.of.len && !changed; i++) {
-        Node *from = x.of.data[i], *by = unify(from, u);
-        changed = by != from;
-        if (changed) ir_replace_in(u->m, func_roots(f), f->outputs, from, by);
+    Rewriting *w = ir_replacing(u->m, 0, NULL, NULL);
+    for (int i = 0; i < x.of.len; i++) {
+        Node *from = x.of.data[i], *by = unify(changed ? ir_rewrite(w, from) : from, u);
+        if (by == from) continue;
+        ir_replacing_too(w, from, by);
+        changed = true;
     }
+    for (int i = 0; i < func_roots(f) && changed; i++) f->outputs[i] = ir_rewrite(w, f->outputs[i]);
+    ir_rewriting_end(w);
     *work += x.visited;
     vec_free(&x.of);
     return changed;
@@ -77,7 +82,7 @@ void pass_unify(Func *f) {
     Unify u = {.m = f->ir};
     int work = 0;
     f->ir->planning = true;
-    while (work < MOST_WORK && change_extent(&u, f, &work)) {}
+    while (work < MOST_WORK && change_extents(&u, f, &work)) {}
     f->ir->unifying = f->ir->next_node; // what is made from here on has the variables handed out
     for (int i = 0; i < func_roots(f); i++) f->outputs[i] = unify(f->outputs[i], &u);
     f->ir->unifying = 0;
