@@ -628,21 +628,25 @@ static bool affine(Ir *m, Node *i) {
     return true;
 }
 
-static bool is_of_computed(const Node *e) {
+// Is e an element of a computed array which is another one for other values of what the condition c depends on?
+static bool is_of_computed(const Node *e, const Node *c) {
     while (e->op == OP_bracket || e->op == OP_conv || e->op == OP_stop) e = e->args[e->nargs - 1];
-    if (e->op == OP_select) return is_of_computed(e->args[1]) || is_of_computed(e->args[2]);
-    return e->op == OP_at && e->args[0]->op == OP_gen;
+    if (e->op == OP_select) return is_of_computed(e->args[1], c) && is_of_computed(e->args[2], c);
+    if (e->op != OP_at || e->args[0]->op != OP_gen) return false;
+    for (int i = 0; i < c->fv->n; i++)
+        if (!node_has_var(e->args[0], c->fv->v[i])) return false;
+    return true;
 }
 
-// Is it an element of one of two arrays, as a condition that is the same for all elements says, of which one is
-// computed? Such a choice is an array itself, which takes the place of both. Else each reader would choose between them:
-// `let y = if c then map f x else map g x`, `let z = if y[0] > 0 then map f y else map g y` and so on would be two arrays
-// for each name, each of which reads two.
+// Is it an element of one of two computed arrays, as a condition that is the same for all elements says? Such a choice is
+// an array itself, which takes the place of both. Else each reader would choose between them: `let y = if c then map f x
+// else map g x`, `let z = if y[0] > 0 then map f y else map g y` and so on would be two arrays for each name, each of which
+// reads two. Making it takes no longer than the array that is chosen does; so not if it is chosen more often than made.
 static bool chooses_array(const Node *e, int n, Node *const *index) {
     if (e->op != OP_select) return false;
     for (int k = 0; k < n; k++)
         if (node_has_var(e->args[0], index[k]->u.var)) return false;
-    return is_of_computed(e->args[1]) || is_of_computed(e->args[2]);
+    return is_of_computed(e->args[1], e->args[0]) && is_of_computed(e->args[2], e->args[0]);
 }
 
 // Does reading through e cost nothing by [TL] Fig. 6 and lose nothing in reverse? Then a gen of it is never stored.
