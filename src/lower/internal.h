@@ -75,6 +75,7 @@ typedef struct Scope {
     Map in_arm;           // Node -> an arm of a branch of this scope that may need it
     Map in_arms;          // Node: several such arms may need it
     Map demanded;         // Node: evaluated whenever this scope is entered
+    Map safe;             // Node: does not fail in this scope where this does not
     Map checked;          // Node: a condition that was checked
     Map holds;            // Temp + 1: the same, by what holds it
     VEC(Arm) arms;        // what may not be evaluated of branches that are

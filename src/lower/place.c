@@ -32,6 +32,7 @@ typedef struct Failing {
     Scope *scope;
     Node *where;
     int fuel;
+    Map safe; // Node -> a condition under which it does not fail
 } Failing;
 
 static bool index_in_range(Lower *l, const Node *e, int k, int nfacts, const Poly *facts) {
@@ -53,6 +54,7 @@ static bool in_range(Lower *l, const Node *e, Node *where) {
 }
 
 static bool may_fail(Failing *f, Node *e);
+static bool looks_failing(Failing *f, Node *e);
 
 // Does the condition speak of another variable that only has the same name as one bound by e? (Ir.planning)
 static bool speaks_of(const Node *where, const Node *e) {
@@ -93,8 +95,16 @@ static bool is_length(const Failing *f, Node *n) {
 
 // May evaluating e in the scope fail where the scope itself would not? What is needed there anyway does not count.
 static bool may_fail(Failing *f, Node *e) {
+    Map *safe = f->where ? &f->safe : &f->scope->safe; // of a scope more and more is known
+    Node *value = f->where ? f->where : e;
+    if (!e->partial || map_get(safe, e) == value) return false;
+    bool fails = looks_failing(f, e);
+    if (!fails) map_put(safe, e, value);
+    return fails;
+}
+
+static bool looks_failing(Failing *f, Node *e) {
     Ir *m = f->l->ir;
-    if (!e->partial) return false;
     const Node *loop = e->op == OP_final ? e->args[0] : NULL;
     for (Scope *o = f->scope; o; o = o->outer)
         if (map_get(&o->demanded, e) || (loop && map_get(&o->arrays, loop))) return false;
@@ -119,7 +129,10 @@ static bool may_fail(Failing *f, Node *e) {
 }
 
 bool lower_fails(Lower *l, Scope *s, Node *e, Node *where) {
-    return may_fail(&(Failing){.l = l, .scope = s, .where = where, .fuel = where ? 2000 : 256}, e);
+    Failing f = {.l = l, .scope = s, .where = where, .fuel = where ? 2000 : 256};
+    bool fails = may_fail(&f, e);
+    map_free(&f.safe);
+    return fails;
 }
 
 bool lower_shared_by_arms(Lower *l, Scope *s, Node *e) { return lower_in_arms(l, s, e) && !lower_fails(l, s, e, NULL); }
