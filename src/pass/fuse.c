@@ -209,10 +209,20 @@ static bool look_at(Fuse *z, Node *g) {
     return false;
 }
 
-// Puts elements in the place of all that was found, those in elements of others first.
+// Puts elements in the place of all that was found, those in elements of others first. A few are replaced one after the
+// other, those around others first: what is made last is younger, and of two nests of which either could be first the
+// older one is.
 static void replace(Fuse *z) {
-    Rewriting *w = ir_replacing(z->f->ir, 0, NULL, NULL);
-    for (int i = z->found.len; i-- > 0;) ir_replacing_too(w, z->found.data[i].read, ir_rewrite(w, z->found.data[i].by));
+    enum { FEW = 32 };
+    Ir *m = z->f->ir;
+    if (z->found.len <= FEW) {
+        for (int i = 0; i < z->found.len; i++)
+            ir_replace_in(m, func_roots(z->f), z->f->outputs, z->found.data[i].read, z->found.data[i].by);
+        return;
+    }
+    Rewriting *w = ir_replacing(m, 0, NULL, NULL);
+    for (int i = z->found.len; i-- > 0;)
+        ir_replacing_too(w, z->found.data[i].read, ir_rewrite(w, z->found.data[i].by));
     for (int i = 0; i < func_roots(z->f); i++) z->f->outputs[i] = ir_rewrite(w, z->f->outputs[i]);
     ir_rewriting_end(w);
 }
