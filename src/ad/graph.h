@@ -7,12 +7,17 @@
 #include "support/map.h"
 
 // How evaluating a value can go wrong where the program does not need it (evaluation is by need, so a derivative must
-// not evaluate it there either).
+// not evaluate it there either). A set: of two values, it is that of either.
 typedef enum AdRisk {
-    AD_SAFE,     // finite for finite operands
-    AD_SINGULAR, // may be infinite or NaN
-    AD_RAISES    // may raise an error
+    AD_SAFE = 0,     // finite for finite operands
+    AD_SINGULAR = 1, // may be infinite or NaN
+    AD_EMPTY = 2,    // may raise an error where a size is 0: AdGraph.filled says that none is
+    AD_RAISES = 4,   // may raise an error
+    AD_LONG = 8      // may take any time: a `while` loop
 } AdRisk;
+
+static inline AdRisk ad_either(AdRisk a, AdRisk b) { return (AdRisk)(a | b); }
+static inline AdRisk ad_raises(AdRisk a) { return (AdRisk)(a & (AD_EMPTY | AD_RAISES)); }
 
 // A floating-point value or loop of the graph.
 typedef struct AdNode {
@@ -35,6 +40,7 @@ typedef struct AdGiven {
 typedef struct AdGraph {
     Ir *m;
     const AdGiven *given;
+    Node *filled;        // Bool: no size of what is differentiated is 0
     const VarSet *outer; // variables of the surroundings: none of them is bound by an operand list
     AdNode **order;      // operands before users
     int n, cap;
@@ -50,6 +56,10 @@ void ad_graph_build(AdGraph *g, Ir *m, int ny, Node *const *y, int nx, Node *con
 void ad_graph_free(AdGraph *g);
 // Sets the risks, given those of computing the x's. (risk.c)
 void ad_graph_risks(AdGraph *g, const AdGiven *given, int nx, Node *const *x, const AdRisk *risk);
+// That of evaluating e, of any kind, as far as errors go.
+AdRisk ad_risk_of_failing(const Node *e);
+// That no size that the values mention is 0. (risk.c)
+Node *ad_filled(Ir *m, int n, Node *const *e);
 // Those of some of the graph's values, where more is given.
 void ad_risks_given(const AdGraph *g, const AdGiven *given, int n, Node *const *e, AdRisk *risk);
 // The k-th operand of a from *k on that carries derivatives, or a state of a loop; NULL after the last.
@@ -74,6 +84,7 @@ int ad_extern_floats(const Extern *x, int k);
 // The reverse of a part of the program: like ad_reverse, and where each value is needed.
 typedef struct AdBody {
     const AdGiven *given;
+    Node *filled;    // as in AdGraph
     int ny, nx;
     Node **y, **y_adj;
     Node **y_needed; // where y_adj matters: Bool of the shape of y, or NULL for everywhere

@@ -236,7 +236,7 @@ static Node *exists(Ir *m, int n, Var *const *vars, Conds *keep, AdRisk risk, bo
                 Node *count = ir_sum(m, v, bracket_conds(m, &inner, ir_int(m, 1)));
                 vec_push(keep, ir_ne(m, count, ir_int(m, 0)));
             }
-        } else if (inner.len == 0 && risk == AD_RAISES) {
+        } else if (inner.len == 0 && ad_raises(risk)) {
             vec_push(keep, ir_lt(m, ir_int(m, 0), v->extent));
         }
     }

@@ -111,13 +111,14 @@ static void find_risks(Reversal *r) {
     r->risk = ARENA_ARRAY(r->m->arena, AdRisk, n);
     ad_risks_given(r->g, r->given, n, r->args, init);
     ad_risks_given(r->g, r->given, n, r->args + r->steps, r->risk);
-    for (int k = 0; k < n; k++) r->risk[k] = init[k] > r->risk[k] ? init[k] : r->risk[k];
+    for (int k = 0; k < n; k++) r->risk[k] = ad_either(init[k], r->risk[k]);
     for (bool changed = true; changed;) {
         changed = false;
         for (int k = 0; k < n; k++) {
             for (int j = 0; j < n; j++) {
-                if (r->risk[j] > r->risk[k] && node_has_var(r->args[r->steps + k], r->l->state[j])) {
-                    r->risk[k] = r->risk[j];
+                AdRisk both = ad_either(r->risk[k], r->risk[j]);
+                if (both != r->risk[k] && node_has_var(r->args[r->steps + k], r->l->state[j])) {
+                    r->risk[k] = both;
                     changed = true;
                 }
             }
@@ -164,7 +165,7 @@ static void open_body(Reversal *r) {
     AdBody *b = &r->body;
     Arena *arena = r->m->arena;
     int ny = r->l->n + r->l->nout, nx = r->l->n + r->io->n;
-    *b = (AdBody){.given = r->given};
+    *b = (AdBody){.given = r->given, .filled = r->g->filled};
     r->state.len = r->init.len = r->step.len = 0;
     b->y = ARENA_ARRAY(arena, Node *, ny), b->y_adj = ARENA_ARRAY(arena, Node *, ny);
     b->y_needed = ARENA_ARRAY(arena, Node *, ny);

@@ -129,10 +129,16 @@ static AdNode *active_operand(const Reverse *r, const AdNode *p, int k) {
     return e && e->active ? e : NULL;
 }
 
-// From here on the share is used with something that may fail where it is not needed.
-static Share covered(Reverse *r, Share s) {
-    s.guard = guard_and(&r->guards, s.guard, s.cover);
-    s.cover = NULL;
+// Where something of this risk may be evaluated for what is needed where `needed` (NULL: everywhere) says: if it fails
+// only where a size is 0, everywhere else. What is needed is then not computed in code for sizes of at least 1.
+static Node *allowed(Reverse *r, AdRisk risk, Node *needed) {
+    return risk == AD_EMPTY && needed ? ir_or(r->m, r->g.filled, needed) : needed;
+}
+
+// From here on the share of p is used with something of this risk.
+static Share covered(Reverse *r, const AdNode *p, AdRisk risk, Share s) {
+    s.guard = guard_and(&r->guards, s.guard, allowed(r, risk, s.cover));
+    if (risk != AD_EMPTY || p->risk == AD_EMPTY) s.cover = NULL; // else others of p's operands may be more delicate
     return s;
 }
 
@@ -143,8 +149,9 @@ static void elementwise(Reverse *r, const AdNode *p, Share adj) {
         AdFactor d = e ? ad_factor(m, p->e, k) : (AdFactor){NULL, NULL};
         if (!d.value) continue;
         const AdNode *factor = ad_graph_find(&r->g, d.value);
-        bool safe = d.value->op == OP_lit || p->risk == AD_SAFE || (factor && factor->risk == AD_SAFE);
-        Share s = safe && !(d.guard && d.guard->partial) ? adj : covered(r, adj);
+        AdRisk risk = d.value->op == OP_lit || p->risk == AD_SAFE ? AD_SAFE : factor ? factor->risk : p->risk;
+        if (d.guard) risk = ad_either(risk, ad_risk_of_failing(d.guard));
+        Share s = risk == AD_SAFE ? adj : covered(r, p, risk, adj);
         s.guard = guard_and(&r->guards, s.guard, d.guard);
         s.value = ad_times(m, s.value, d.value);
         contribute(r, p, e, s);
@@ -155,7 +162,7 @@ static void elementwise(Reverse *r, const AdNode *p, Share adj) {
 static void pass(Reverse *r, const AdNode *p, int k, Node *cond, Share adj) {
     AdNode *e = active_operand(r, p, k);
     if (!e) return;
-    if (cond && cond->partial) adj = covered(r, adj);
+    if (cond && cond->partial) adj = covered(r, p, ad_risk_of_failing(cond), adj);
     adj.guard = guard_and(&r->guards, adj.guard, cond);
     contribute(r, p, e, adj);
 }
@@ -166,7 +173,7 @@ static void read(Reverse *r, const AdNode *p, Share adj) {
     Var **k = array_vars(r, a);
     for (int d = 0; d < a->e->rank; d++) {
         Node *i = p->args[d + 1];
-        adj = i->partial ? covered(r, adj) : adj;
+        adj = i->partial ? covered(r, p, ad_risk_of_failing(i), adj) : adj;
         adj.guard = guard_and(&r->guards, adj.guard, ir_eq(r->m, ir_var(k[d]), i));
     }
     contribute(r, p, a, adj);
@@ -210,7 +217,8 @@ static Node *any_element(Reverse *r, const AdNode *p, Node *cover, bool exact) {
 static void keep(Reverse *r, const AdNode *of, int n, int k, const AdNode *p, bool exact, Share adj) {
     Share **results = &r->results[of->order];
     if (!*results) *results = ARENA_ARRAY(r->m->arena, Share, n);
-    if (p->e->rank > 0 && adj.cover) adj.guard = guard_and(&r->guards, NULL, any_element(r, p, adj.cover, exact));
+    if (p->e->rank > 0 && adj.cover)
+        adj.guard = guard_and(&r->guards, NULL, allowed(r, of->risk, any_element(r, p, adj.cover, exact)));
     (*results)[k] = adj;
 }
 
@@ -225,7 +233,7 @@ static void keep_result(Reverse *r, const AdNode *p, Share adj) {
 
 // Where any of the results is needed. With one result its own guard stays as it is; else a condition is made of them.
 // needed says where each is, under the guard that is returned.
-static Guard *any_result(Reverse *r, int n, Share *results, Node **needed) {
+static Guard *any_result(Reverse *r, const AdNode *p, int n, Share *results, Node **needed) {
     Share *only = NULL;
     Node *cond = NULL;
     bool always = false;
@@ -239,7 +247,7 @@ static Guard *any_result(Reverse *r, int n, Share *results, Node **needed) {
     for (int k = 0; k < n; k++) {
         Share *s = &results[k];
         if (!s->value) continue;
-        if (s->value->rank == 0) *s = covered(r, *s);
+        if (s->value->rank == 0) *s = covered(r, p, p->risk, *s);
         if (count == 1) {
             needed[k] = only->cover;
             return only->guard;
@@ -271,7 +279,7 @@ static Node **taken_results(Reverse *r, const AdNode *p, int n, Guard **guard, N
     Share *results = r->results[p->order];
     if (!results || r->failed) return NULL;
     Node **in = ARENA_ARRAY(r->m->arena, Node *, n);
-    *guard = any_result(r, n, results, needed);
+    *guard = any_result(r, p, n, results, needed);
     for (int k = 0; k < n; k++) in[k] = results[k].value;
     return in;
 }
@@ -359,7 +367,8 @@ static void seed(Reverse *r, const AdBody *b) {
         if (!a || !a->active || !adj || !kind_is_float(y->kind)) continue;
         if (y->rank > 0) vec_push(&r->slot[a->order].whole, ((Share){NULL, b->y_needed[i], adj}));
         else if (!ir_is_zero(adj))
-            vec_push(&r->slot[a->order].shares, ((Share){guard_and(&r->guards, NULL, b->y_needed[i]), NULL, adj}));
+            vec_push(&r->slot[a->order].shares,
+                     ((Share){guard_and(&r->guards, NULL, allowed(r, a->risk, b->y_needed[i])), NULL, adj}));
     }
 }
 
@@ -393,7 +402,8 @@ static void take_adjoint(Reverse *r, const AdBody *b, int j) {
     Share adj = kind_is_float(b->x[j]->kind) ? adjoint(r, ad_graph_find(&r->g, b->x[j])) : (Share){NULL, NULL, NULL};
     b->x_adj[j] = adj.value ? guard_bracket(&r->guards, adj.guard, adj.value) : NULL;
     b->x_needed[j] = NULL;
-    if (adj.value && b->risk[j] != AD_SAFE) b->x_needed[j] = adj.guard ? guard_value(&r->guards, covered(r, adj).guard) : adj.cover;
+    if (!adj.value || b->risk[j] == AD_SAFE) return;
+    b->x_needed[j] = adj.guard ? guard_value(&r->guards, guard_and(&r->guards, adj.guard, adj.cover)) : adj.cover;
 }
 
 bool ad_reverse_body(Ir *m, const AdBody *b, AdError *error) {
@@ -408,6 +418,7 @@ bool ad_reverse_body(Ir *m, const AdBody *b, AdError *error) {
     ad_graph_build(&r.g, m, b->ny, b->y, b->nx, b->x, outer);
     r.slot = ARENA_ARRAY(m->arena, Slot, r.g.n + 1);
     r.results = ARENA_ARRAY(m->arena, Share *, r.g.n + 1);
+    r.g.filled = b->filled;
     ad_graph_risks(&r.g, b->given, b->nx, b->x, b->risk);
     if (r.g.error.text) {
         *error = r.g.error;
@@ -425,6 +436,7 @@ bool ad_reverse(Ir *m, int ny, Node *const *y, Node *const *y_adj, int nx, Node 
     // The traces in a derivative: the adjoint of a whole one would be as large.
     pass_plan_traces(m, ny, planned);
     AdBody b = {.ny = ny, .nx = nx, .y = planned, .y_adj = (Node **)y_adj, .x = (Node **)x, .x_adj = x_adj};
+    b.filled = ad_filled(m, ny, planned);
     b.y_needed = ARENA_ARRAY(m->arena, Node *, ny + 1), b.x_needed = ARENA_ARRAY(m->arena, Node *, nx + 1);
     b.risk = ARENA_ARRAY(m->arena, AdRisk, nx + 1);
     if (!ad_reverse_body(m, &b, error)) return false;

@@ -62,24 +62,29 @@ static AdRisk known(const Risks *r, const Node *e) { return (AdRisk)((uintptr_t)
 
 static bool is_counted(const Node *e) { return kind_is_float(e->kind) || ir_is_loop(e) || e->op == OP_custom; }
 
-// That of an operand. Of an Int or Bool it matters only whether it raises an error.
+// That of an operand. Of an Int or Bool it does not matter whether it is singular.
 static AdRisk of_operand(const Risks *r, const Node *o) {
     AdRisk risk = known(r, o);
-    return is_counted(o) || risk == AD_RAISES ? risk : AD_SAFE;
+    return is_counted(o) ? risk : (AdRisk)(risk & ~AD_SINGULAR);
 }
+
+static AdRisk of_failing(bool fails, bool at_0) { return !fails ? AD_SAFE : at_0 ? AD_EMPTY : AD_RAISES; }
+
+AdRisk ad_risk_of_failing(const Node *e) { return of_failing(e->partial, e->partial_at_0); }
 
 static void find(Node *e, void *data) {
     Risks *r = data;
     const AdNode *a = ad_graph_find(r->g, e);
     AdRisk risk = may_be_singular(e) ? AD_SINGULAR : AD_SAFE;
-    if (e->fails && !(e->op == OP_while && has_ended(r->g->m, r->given, e))) risk = AD_RAISES;
+    bool ended = e->op == OP_while && has_ended(r->g->m, r->given, e);
+    risk = ad_either(risk, of_failing(e->fails && !ended, e->fails_at_0));
+    if (e->op == OP_while && !ended) risk = ad_either(risk, AD_LONG);
     for (int k = 0; k < e->nargs; k++) {
         bool guarded = !e->partial && !is_counted(e->args[k]);
-        AdRisk o = guarded ? AD_SAFE : of_operand(r, e->args[k]);
-        risk = o > risk ? o : risk;
+        risk = guarded ? risk : ad_either(risk, of_operand(r, e->args[k]));
     }
     const Node *extent = ir_is_binder(e) ? e->u.var->extent : e->op == OP_fold ? e->u.loop->index->extent : NULL;
-    if (extent && of_operand(r, extent) > risk) risk = AD_RAISES;
+    if (extent) risk = ad_either(risk, of_operand(r, extent));
     risk = a && a->is_x ? a->risk : risk;
     map_put(&r->risk, e, (void *)(uintptr_t)(risk + 1));
 }
@@ -103,11 +108,11 @@ void ad_risks_given(const AdGraph *g, const AdGiven *given, int n, Node *const *
 }
 
 static void set_risk(const AdGraph *g, AdNode *a) {
-    a->risk = a->e->partial ? AD_RAISES : may_be_singular(a->e) ? AD_SINGULAR : AD_SAFE;
+    a->risk = ad_either(ad_risk_of_failing(a->e), may_be_singular(a->e) ? AD_SINGULAR : AD_SAFE);
+    if (a->e->unbounded) a->risk = ad_either(a->risk, AD_LONG);
     Node *o;
     for (int k = 0; (o = ad_next_operand(a, &k));) {
-        AdRisk risk = ad_graph_find(g, o)->risk;
-        a->risk = risk > a->risk ? risk : a->risk;
+        a->risk = ad_either(a->risk, ad_graph_find(g, o)->risk);
     }
 }
 
@@ -123,4 +128,29 @@ void ad_graph_risks(AdGraph *g, const AdGiven *given, int nx, Node *const *x, co
     }
     if (given) walk(g, given, g->n, e, all);
     for (int i = 0; given && i < g->n; i++) g->order[i]->risk = all[i];
+}
+
+// ---- sizes
+typedef struct Filled {
+    Ir *m;
+    Node *all;
+} Filled;
+
+static void and_filled(Node *e, void *data) {
+    Filled *f = data;
+    bool size = e->op == OP_input && e->kind == KIND_INT && e->rank == 0 && e->nonneg;
+    if (size) f->all = ir_and(f->m, f->all, ir_lt(f->m, ir_int(f->m, 0), e));
+}
+
+Node *ad_filled(Ir *m, int n, Node *const *e) {
+    Filled f = {m, ir_bool(m, true)};
+    ir_walk(n, e, and_filled, &f);
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < e[i]->fv->n; k++) {
+            const Var *v = e[i]->fv->v[k];
+            ir_walk(v->extent ? 1 : 0, &v->extent, and_filled, &f);
+            ir_walk(v->rank, v->shape, and_filled, &f);
+        }
+    }
+    return f.all;
 }

@@ -134,12 +134,46 @@ static bool positive_beside(Ir *m, const Node *a, Node *b) {
     return poly_nonneg_given(m, poly_add(m, poly_of(m, b), poly_of(m, ir_int(m, -1))), n, fact);
 }
 
+// ---- what may fail
+// A proof of what may fail that does not succeed is tried again for sizes of at least 1: what fails only at a size of 0
+// needs no care where sizes are not (ad/risk.c).
+typedef bool Proof(Ir *m, int n, Node *const *e);
+
+static void may_fail(Ir *m, Node *proto, Proof *is_safe, int n, Node *const *e) {
+    proto->partial = !is_safe(m, n, e);
+    if (!proto->partial || m->positive) return;
+    m->positive = true;
+    proto->fails_at_0 = is_safe(m, n, e);
+    m->positive = false;
+}
+
+// e: a divisor after what it divides.
+static bool divides(Ir *m, int n, Node *const *e) {
+    int64_t k;
+    (void)n;
+    return (ir_is_int_lit(e[1], &k) && k != 0) || positive_beside(m, e[0], e[1]);
+}
+
+// e: an array and all indices of an element.
+static bool is_inside(Ir *m, int n, Node *const *e) {
+    for (int k = 0; k + 1 < n; k++)
+        if (!ir_index_in_range(m, n - 1, e + 1, k, e[0]->shape[k])) return false;
+    return true;
+}
+
+// e: an extent.
+static bool is_size(Ir *m, int n, Node *const *e) {
+    (void)n;
+    return e[0]->nonneg || poly_nonneg(m, poly_of(m, e[0]));
+}
+
+// ---- operations
 Node *ir_op_plain(Ir *m, Op op, Kind kind, Node *a, Node *b) {
     Node *args[2] = {a, b};
     Node proto = {.op = op, .kind = kind};
     int64_t k = 0;
     if (op == OP_idiv || op == OP_irem) {
-        proto.partial = !(ir_is_int_lit(b, &k) && k != 0) && !positive_beside(m, a, b);
+        may_fail(m, &proto, divides, 2, args);
         proto.nonneg = a->nonneg && b->nonneg;
     } else if (kind == KIND_INT) {
         const int64_t limit = INT64_C(1) << 32; // beyond, overflow is to be expected
@@ -420,7 +454,7 @@ Node *ir_at(Ir *m, Node *a, int n, Node **idx) {
     args[0] = a;
     memcpy(args + 1, idx, sizeof *idx * (size_t)n);
     Node proto = {.op = OP_at, .kind = a->kind, .nonneg = ir_nonneg_table(a)};
-    for (int k = 0; k < n; k++) proto.partial |= !ir_index_in_range(m, n, idx, k, a->shape[k]);
+    may_fail(m, &proto, is_inside, n + 1, args);
     return ir_intern(m, &proto, n + 1, args);
 }
 
@@ -454,7 +488,7 @@ Node *ir_binder_plain(Ir *m, Op op, Var *v, Node *body) {
         proto.shape = ARENA_ARRAY(m->arena, Node *, proto.rank);
         proto.shape[0] = v->extent;
         for (int k = 0; k < body->rank; k++) proto.shape[k + 1] = body->shape[k];
-        proto.partial = !v->extent->nonneg && !poly_nonneg(m, poly_of(m, v->extent));
+        may_fail(m, &proto, is_size, 1, &v->extent);
     } else {
         proto.nonneg = poly_nonneg(m, poly_of(m, ir_sub(m, v->extent, ir_int(m, 1))));
         proto.kind = KIND_INT;
@@ -545,7 +579,8 @@ static Node *loop_plain(Ir *m, Op op, const Loop *like, Node **inits, Node *cond
     fresh_loop_vars(m, &index, n, l->state, inits, nbodies, bodies, cond ? &cond : NULL);
     if (cond) args[n] = cond;
     vars[0] = l->index = index;
-    Node proto = {.op = op, .kind = KIND_BOOL, .partial = op == OP_while, .u.loop = l};
+    Node proto = {.op = op, .kind = KIND_BOOL, .u.loop = l};
+    proto.partial = cond && !ir_ends(m, cond, n, l->state, bodies);
     return ir_intern(m, &proto, n + extra + nbodies, args);
 }
 

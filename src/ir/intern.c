@@ -420,13 +420,17 @@ static void derive_sets(Ir *m, Node *e) {
     const VarSet *fv = varset_empty;
     uint64_t bound = 0;
     uint32_t newest = 0;
+    e->unbounded = e->op == OP_while;
     e->fails = e->partial || (m->debug_nan && ir_makes_nan(e));
+    e->partial_at_0 = !e->fails || e->fails_at_0;
     for (int i = 0; i < e->nargs; i++) {
         fv = varset_union(m, fv, e->args[i]->fv);
         bound |= e->args[i]->bound;
         if (e->args[i]->newest > newest) newest = e->args[i]->newest;
         if (e->args[i]->loops + is_loop(e) > e->loops) e->loops = e->args[i]->loops + is_loop(e);
         e->partial |= e->args[i]->partial;
+        e->unbounded |= e->args[i]->unbounded;
+        e->partial_at_0 &= !e->args[i]->partial || e->args[i]->partial_at_0;
     }
     if (e->op == OP_var) {
         const Var *v = e->u.var;
@@ -449,12 +453,15 @@ static void derive_sets(Ir *m, Node *e) {
         bound |= vars[i]->extent->bound;
         if (vars[i]->extent->newest > newest) newest = vars[i]->extent->newest;
         e->partial |= vars[i]->extent->partial;
+        e->unbounded |= vars[i]->extent->unbounded;
+        e->partial_at_0 &= !vars[i]->extent->partial || vars[i]->extent->partial_at_0;
     }
     e->fv = fv;
     e->bound = bound;
     e->newest = newest;
     e->partial |= e->fails;
     if (e->partial && (e->op == OP_bracket || e->op == OP_select)) e->partial = !guarded(m, e);
+    e->partial_at_0 &= e->partial;
 }
 
 // Equality with the names of bound variables, for planning.

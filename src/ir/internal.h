@@ -20,6 +20,8 @@ bool ir_nonneg_table(const Node *a);
 void ir_set_bounded(Node *e);
 // p as a polynomial of bounded atoms and the rest. (poly.c)
 void poly_unbounded(Ir *m, Poly p, Poly *bounded, Poly *rest);
+// Does a `while` loop end, whatever its states are? False: not known. (ends.c)
+bool ir_ends(Ir *m, Node *cond, int n, Var *const *state, Node *const *step);
 Node *ir_bracket_plain(Ir *m, Node *p, Node *e);
 Node *ir_select_plain(Ir *m, Node *c, Node *a, Node *b);
 

@@ -193,8 +193,11 @@ struct Node {
     bool nonneg;                       // an Int that cannot be negative: sizes, index variables, literals
     bool bounded_above, bounded_below; // an Int that stays as small as sizes are, on that side (ir_bounded)
     bool opaque;                       // an Int product too large to be multiplied out: an atom of polynomials
-    bool partial;   // may raise an error when evaluated: an unproven `at`, idiv/irem, assert, while, or contains one
+    bool partial;   // may raise an error when evaluated, or contains what may: an unproven `at`, idiv/irem, assert, a
+                    // while that may not end
     bool fails;     // is one itself
+    bool partial_at_0, fails_at_0; // of these: only where a size is 0, for all one knows
+    bool unbounded; // contains a `while` loop: how long that takes nobody knows
     uint8_t result; // extern: its number
     uint32_t id;    // creation order: operands have smaller ids
     int nargs;
@@ -466,6 +469,8 @@ Var *ir_narrow(Ir *m, Var *v, Node *body, Node **lo, Node **rest);
 // If e, a value with indices v, is zero except where some of them have values computed without any of them (sums around a
 // bracket with such equalities): fixed[k] gets that value or NULL. Lowering scatters such terms.
 bool ir_scatters(Ir *m, Node *e, Var *const *v, int n, Node **fixed);
+// Is e a sum under a condition that says nothing of the indices v? Such conditions may stand between sums that scatter.
+bool ir_guards_sums(const Node *e, Var *const *v, int n);
 // The indices (at most 16) of a nest of gens and the terms of its scalar body, a number; 0 if it has none.
 int ir_terms(Ir *m, Node *e, Var **v, int *n, Node ***term);
 // Does the array e have terms that scatter?

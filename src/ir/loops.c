@@ -73,6 +73,10 @@ static Node *added(Ir *m, Var *index, Var *s, Node *z, Node *step) {
 Node *rule_fold(Ir *m, Var *index, Var *s, Node *z, Node *step) {
     if (step == ir_var(s) && rule(m, RULE_fold_still)) return z;
     if (z->rank) return NULL;
+    if (!reads(step, s) && rule(m, RULE_fold_last)) {
+        Node *n = index->extent, *last = ir_sub(m, n, ir_int(m, 1));
+        return ir_select(m, ir_lt(m, ir_int(m, 0), n), ir_subst1(m, step, ir_var(index), last), z);
+    }
     Node *r = single_access(m, index, s, z, step);
     if (!r) r = added(m, index, s, z, step);
     return r ? r : extreme(m, index, s, z, step);

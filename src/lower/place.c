@@ -31,6 +31,7 @@ typedef struct Failing {
     Lower *l;
     Scope *scope;
     Node *where;
+    bool soon; // values that may take any time, those of `while` loops that have not run, are like those that may fail
     int fuel;
     Map safe; // Node -> a condition under which it does not fail
 } Failing;
@@ -93,11 +94,12 @@ static bool is_length(const Failing *f, Node *n) {
     return is;
 }
 
-// May evaluating e in the scope fail where the scope itself would not? What is needed there anyway does not count.
+// May evaluating e in the scope fail (or take any time) where the scope itself would not? What is needed there anyway does
+// not count.
 static bool may_fail(Failing *f, Node *e) {
-    Map *safe = f->where ? &f->safe : &f->scope->safe; // of a scope more and more is known
+    Map *safe = f->where || f->soon ? &f->safe : &f->scope->safe; // of a scope more and more is known
     Node *value = f->where ? f->where : e;
-    if (!e->partial || map_get(safe, e) == value) return false;
+    if ((!e->partial && !(f->soon && e->unbounded)) || map_get(safe, e) == value) return false;
     bool fails = looks_failing(f, e);
     if (!fails) map_put(safe, e, value);
     return fails;
@@ -135,7 +137,17 @@ bool lower_fails(Lower *l, Scope *s, Node *e, Node *where) {
     return fails;
 }
 
-bool lower_shared_by_arms(Lower *l, Scope *s, Node *e) { return lower_in_arms(l, s, e) && !lower_fails(l, s, e, NULL); }
+static bool may_last(Lower *l, Scope *s, Node *e) {
+    if (!e->unbounded) return false;
+    Failing f = {.l = l, .scope = s, .soon = true, .fuel = 2000};
+    bool may = may_fail(&f, e);
+    map_free(&f.safe);
+    return may;
+}
+
+bool lower_shared_by_arms(Lower *l, Scope *s, Node *e) {
+    return lower_in_arms(l, s, e) && !lower_fails(l, s, e, NULL) && !may_last(l, s, e);
+}
 
 // Is e dear or partial only because of what is known in the scope: values, and loops that have run?
 static bool is_settled(Lower *l, const Scope *s, Node *e) {
