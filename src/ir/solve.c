@@ -359,9 +359,16 @@ Node *rule_sum(Ir *m, Var *v, Node *body) {
 
 // ---- arrays that are zero except at computed indices
 
+bool ir_guards_sums(const Node *e, Var *const *v, int n) {
+    if (e->op != OP_bracket || (e->args[1]->op != OP_sum && e->args[1]->op != OP_neg)) return false;
+    for (int k = 0; k < n; k++)
+        if (node_has_var(e->args[0], v[k])) return false;
+    return true;
+}
+
 bool ir_scatters(Ir *m, Node *e, Var *const *v, int n, Node **fixed) {
     Conj c = {0};
-    for (; e->op == OP_sum || e->op == OP_neg; e = e->args[0])
+    for (bool guard; (guard = ir_guards_sums(e, v, n)) || e->op == OP_sum || e->op == OP_neg; e = e->args[guard])
         for (int k = 0; k < n; k++)
             if (e->op == OP_sum && (e->u.var == v[k] || node_has_var(e->u.var->extent, v[k])))
                 return false; // what is inside speaks of another v[k], or what runs over it depends on this one

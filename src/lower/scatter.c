@@ -198,6 +198,11 @@ bool lower_open_scatter(Lower *l, Task *t) {
     if (t->e->op == OP_sum) return true;
     Node *e = t->e;
     bool bracket = e->op == OP_bracket;
+    if (ir_guards_sums(e, t->v, t->nv)) {
+        t->guard = t->guard ? ir_and(m, t->guard, e->args[0]) : e->args[0];
+        t->e = e->args[1];
+        return true;
+    }
     Region *r = ARENA_NEW(l->arena, Region);
     lower_region(m, t->v, t->nv, bracket ? e->args[0] : ir_bool(m, true), r);
     if (bracket && opens_sums(m, t, r)) return true;
