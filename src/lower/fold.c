@@ -177,13 +177,13 @@ static Block *other_way(Lower *l, const Block *body, Temp index, Temp next, int 
 enum { MAX_TWICE = 150 };
 
 // Makes two iterations one, the second of which goes from the other buffers to the states', or copies if it is one too many. A
-// long body is not written twice: there, copying is little.
+// long body is not written twice: there, copying is little; nor is one that calls procedures.
 static void take_turns(Lower *l, Node *loop, Stmt *s, Buf *const *buf, Buf *const *other) {
     Ir *m = l->ir;
     Node *extent = ir_loop(loop)->index->extent;
     Block *body = s->body, *rest = copies(l, ir_loop(loop)->n, buf, other);
     if (!rest->stmts.len) return;
-    if (block_size(body) > MAX_TWICE) {
+    if (block_size(body) > MAX_TWICE || lower_calls(body)) {
         for (int i = 0; i < rest->stmts.len; i++) vec_push(&body->stmts, rest->stmts.data[i]);
         return;
     }

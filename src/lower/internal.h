@@ -250,6 +250,8 @@ void lower_forget_lazy(Scope *s);
 void lower_proc_begin(Lower *l, Scope *home, Scope *place);
 int lower_proc_end(Lower *l);
 void lower_call(Lower *l, int number); // the first statement of a branch
+// Does b call a procedure? What a call is given is known only when all is lowered: until then such a block is not copied.
+bool lower_calls(const Block *b);
 void lower_finish_procs(Lower *l, bool cold); // after all has been lowered; cold: it seldom runs
 
 // ---- scopes (scope.c)

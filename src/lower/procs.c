@@ -47,6 +47,15 @@ int lower_proc_end(Lower *l) {
 
 void lower_call(Lower *l, int number) { lower_stmt(l, ST_CALL, -1, 0, NULL)->u.num = number; }
 
+bool lower_calls(const Block *b) {
+    bool any = false;
+    for (int i = 0; b && i < b->stmts.len && !any; i++) {
+        const Stmt *s = b->stmts.data[i];
+        any = s->kind == ST_CALL || lower_calls(s->body) || lower_calls(s->other);
+    }
+    return any;
+}
+
 // ---- where they stand
 
 static void find_sites(Closer *z, const Block *b) {
@@ -66,15 +75,6 @@ static void put(Stmt *branch, Block *body) {
     branch->body = body;
 }
 
-static bool calls(const Block *b) {
-    bool any = false;
-    for (int i = 0; b && i < b->stmts.len && !any; i++) {
-        const Stmt *s = b->stmts.data[i];
-        any = s->kind == ST_CALL || calls(s->body) || calls(s->other);
-    }
-    return any;
-}
-
 // Those that a procedure calls come before it: they stand in it by now, or will not. Then there are no copies of it:
 // they use what it makes.
 static bool stands_where_called(Closer *z, int k) {
@@ -82,7 +82,7 @@ static bool stands_where_called(Closer *z, int k) {
     Block *body = l->procs.data[k];
     Sites *sites = &z->sites[k];
     const int size = block_size(body), copies = sites->of.len - 1;
-    if (copies > 0 && calls(body)) return false;
+    if (copies > 0 && lower_calls(body)) return false;
     if (copies > 0 && size > SHORT) {
         if (size > z->budget / copies) return false;
         z->budget -= size * copies;
