@@ -834,15 +834,11 @@ Body *body_of_proc(const Body *p, LLVMValueRef function) {
     return in;
 }
 
-// If a size is 0, or less than assumed, the version for that runs instead: rarely, so that it is compiled quickly rather than well.
+// If a size is 0, or something else is not as assumed, the version for that runs instead: rarely, so that it is
+// compiled quickly rather than well.
 static void emit_otherwise(Body *p, const Tree *tree, const char *name) {
     Emitter *e = p->e;
-    LLVMValueRef full = LLVMConstInt(e->type_i1, 1, false);
-    for (int i = 0; i < tree->func->nsizes; i++) {
-        LLVMValueRef size = LLVMGetParam(p->function, (unsigned)i + 1);
-        LLVMValueRef least = emit_int(e, ir_least_size(tree->func->ir, i));
-        full = LLVMBuildAnd(e->builder, full, LLVMBuildICmp(e->builder, LLVMIntSGE, size, least, ""), "");
-    }
+    LLVMValueRef full = emit_is_as_assumed(e, tree, p->function);
     LLVMBasicBlockRef rest = body_split_failure(p, full);
     LLVMValueRef other = LLVMGetNamedFunction(e->module, name), *args;
     int n = 1 + tree->func->ninputs + tree->func->noutputs;
@@ -871,14 +867,16 @@ LLVMValueRef body_function(Emitter *e, const Tree *tree, const char *name, int e
 
 // If there is one size, and all but 0 are the other version's, it is 0: much of the version for it is then nothing.
 static void know_size(Body *p, const Tree *positive, int prologue) {
-    if (positive->func->nsizes != 1 || ir_least_size(positive->func->ir, 0) != 1) return;
+    const Func *f = positive->func;
+    if (f->nsizes != 1 || ir_assumes_more(f)) return;
     for (int i = 0; i < prologue; i++) {
         const Stmt *s = p->tree->body->stmts.data[i];
         if (s->kind == ST_ARG && s->u.num == 0) p->temp[s->dst] = emit_int(p->e, 0);
     }
 }
 
-// A version for sizes of 0 is called by the other one, which has checked the arguments: that of `positive`, or NULL.
+// A version for unusual arguments is called by the other one before that looks at anything else: that of `positive`, or
+// NULL.
 static void emit_version(Emitter *e, const Tree *tree, const char *name, const Tree *positive) {
     const bool empty = positive;
     LLVMValueRef function = body_function(e, tree, name, 0, empty);
@@ -896,9 +894,10 @@ static void emit_version(Emitter *e, const Tree *tree, const char *name, const T
     body_go_on(p, start);
     body_declare_parameters(p);
     parts_frame(p);
-    body_emit_range(p, tree->body, 0, split);
-    if (!empty) emit_array_checks(e, tree, function); // how long an array must be is known when the sizes are right
     if (tree->otherwise) emit_otherwise(p, tree, otherwise);
+    body_emit_range(p, tree->body, 0, split);
+    // how long an array must be is known when the sizes are right
+    emit_array_checks(e, empty ? positive : tree, function);
     if (empty) know_size(p, positive, split);
     emit_from(p, tree->body, split);
     body_return_code(p, LLVMConstNull(e->type_i32));

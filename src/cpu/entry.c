@@ -120,8 +120,9 @@ static LLVMValueRef size_value(Entry *p, Node *n) {
 
 // ---- the description
 
+// As users know it: of the function without assumptions.
 static Entry entry_new(Emitter *e, const Tree *tree, const char *name, LLVMValueRef function) {
-    const Func *f = tree->func;
+    const Func *f = tree->otherwise ? tree->otherwise->func : tree->func;
     Entry p = {.e = e, .tree = tree, .f = f, .name = name, .function = function};
     p.input = ARENA_ARRAY(e->arena, LLVMValueRef, f->ninputs + 1);
     p.array = ARENA_ARRAY(e->arena, const Node *, f->ninputs + f->noutputs + 1);
@@ -305,6 +306,24 @@ void emit_array_checks(Emitter *e, const Tree *tree, LLVMValueRef function) {
     }
     map_free(&p.known);
     map_free(&p.wraps);
+}
+
+LLVMValueRef emit_is_as_assumed(Emitter *e, const Tree *tree, LLVMValueRef function) {
+    Entry p = entry_new(e, tree, tree->func->name, function);
+    LLVMValueRef all = LLVMConstInt(e->type_i1, 1, false);
+    Assumption *assumed;
+    for (int i = 0; i < p.f->ninputs; i++) p.input[i] = LLVMGetParam(function, (unsigned)i + 1);
+    for (int i = 0, n = ir_assumptions(tree->func, &assumed); i < n; i++) {
+        const Assumption *a = &assumed[i];
+        LLVMValueRef value = size_value(&p, a->e), wraps = map_get(&p.wraps, a->e);
+        if (wraps) all = LLVMBuildAnd(e->builder, all, LLVMBuildNot(e->builder, wraps, ""), "");
+        all = LLVMBuildAnd(e->builder, all, compare(&p, LLVMIntSGE, value, emit_int(e, a->least)), "");
+        if (a->most == INT64_MAX) continue;
+        all = LLVMBuildAnd(e->builder, all, compare(&p, LLVMIntSLE, value, emit_int(e, a->most)), "");
+    }
+    map_free(&p.known);
+    map_free(&p.wraps);
+    return all;
 }
 
 // ---- the functions

@@ -22,8 +22,8 @@ typedef struct Entry {
     bool needs_query; // an output's extent is what the size query says
 } Entry;
 
-static Entry entry_of(Arena *a, Str *out, const Tree *tree, const char *name, const char **params) {
-    const Func *f = tree->func;
+// f: what users know of it, its function without assumptions.
+static Entry entry_of(Arena *a, Str *out, const Tree *tree, const Func *f, const char *name, const char **params) {
     Entry p = {.arena = a, .out = out, .tree = tree, .f = f, .name = name, .params = params};
     p.space = expr_text(a, "fsm_%s", name);
     p.array = ARENA_ARRAY(a, const Node *, f->ninputs + f->noutputs + 1);
@@ -220,7 +220,7 @@ static void print_prepare(Entry *p, Unit *u) {
     str_puts(out, "static inline int prepare(fsm_context *ctx");
     parameters(p, FORM_CODE);
     p->out = &body;
-    print_prologue(&c, p->tree);
+    print_prologue(&c, u->tree);
     str_puts(&body, "    void *const fsm_data[] = {");
     for (int i = 0; i < p->narrays; i++)
         str_printf(&body, i < p->ninputs ? "const_cast<%s *>(%s), " : "%.0s%s, ", cuda_element(p->array[i]->kind),
@@ -355,7 +355,7 @@ static void print_general(Entry *p) {
 // ---- size queries: the host does them alone
 
 static void print_query(Str *out, Unit *u, const char *name, const CudaOptions *opt) {
-    Entry p = entry_of(u->arena, out, u->tree, name, u->params);
+    Entry p = entry_of(u->arena, out, u->tree, u->func, name, u->params);
     Str body = {0};
     Code c = {.u = u, .out = &body, .indent = 4, .where = CODE_ALONE};
     p.query = true;
@@ -416,7 +416,23 @@ static void print_recorded(Entry *p, const char *before) {
     str_puts(out, "); });\n}\n\n");
 }
 
-// otherwise: the name of the namespace of the version for sizes of 0, or NULL.
+// `if (!…)`: are the arguments not as f assumes?
+static void print_unless_assumed(Entry *p, const Func *f) {
+    Assumption *all;
+    Str holds = {0};
+    bool wraps = false;
+    for (int i = 0, n = ir_assumptions(f, &all); i < n; i++) {
+        const char *value = size_text(p, all[i].e, &wraps);
+        str_printf(&holds, "%s%s >= %s", i ? " && " : "", value, expr_lit(p->arena, KIND_INT, 0, all[i].least));
+        if (all[i].most == INT64_MAX) continue;
+        str_printf(&holds, " && %s <= %s", value, expr_lit(p->arena, KIND_INT, 0, all[i].most));
+    }
+    if (wraps) str_puts(p->out, "    bool fsm_wraps = false;\n");
+    str_printf(p->out, "    if (!(%s%s))", str_text(&holds), wraps ? " && !fsm_wraps" : "");
+    str_free(&holds);
+}
+
+// otherwise: the name of the namespace of the version for unusual arguments, or NULL.
 static void print_run(Entry *p, Unit *u, const char *otherwise) {
     Str body = {0};
     bool frame = false;
@@ -431,9 +447,8 @@ static void print_run(Entry *p, Unit *u, const char *otherwise) {
     Str *out = p->out, text = {0};
     p->out = &text;
     if (otherwise) {
-        for (int i = 0; i < p->f->nsizes; i++)
-            str_printf(&text, "%s%s < %" PRId64, i ? " || " : "    if (", p->params[i], ir_least_size(p->f->ir, i));
-        str_printf(&text, ") return %s::run(call", otherwise);
+        print_unless_assumed(p, u->func);
+        str_printf(&text, " return %s::run(call", otherwise);
         arguments(p, "", false);
         str_puts(&text, ");\n");
     }
@@ -446,12 +461,13 @@ static void print_run(Entry *p, Unit *u, const char *otherwise) {
 }
 
 void entry_print(Str *out, Unit *u, Unit *otherwise, Unit *sizes, const CudaOptions *opt) {
-    Entry p = entry_of(u->arena, out, u->tree, u->name, u->params);
+    Unit *given = otherwise ? otherwise : u;
+    Entry p = entry_of(u->arena, out, u->tree, given->func, u->name, u->params);
     if (sizes && (!opt->callable || p.needs_query)) print_query(out, sizes, expr_text(u->arena, "%s_sizes", u->name), opt);
     str_printf(out, "namespace %s {\n\n", p.space);
     print_info(&p);
     if (otherwise) {
-        str_puts(out, "// If a size is 0.\nnamespace empty {\n\n");
+        str_puts(out, "// If a size is 0, or something else is not as assumed.\nnamespace empty {\n\n");
         print_run(&p, otherwise, NULL);
         str_puts(out, "} // namespace empty\n\n");
         u->first_site = otherwise->nsites;
@@ -460,7 +476,7 @@ void entry_print(Str *out, Unit *u, Unit *otherwise, Unit *sizes, const CudaOpti
     str_printf(out, "static const fsm::cuda::Check checks[] = {\n%s%s    {0, \"\", \"\"},\n};\n\n",
                otherwise ? str_text(&otherwise->sites) : "", str_text(&u->sites));
     print_extents(&p, false), print_extents(&p, true);
-    print_prepare(&p, u);
+    print_prepare(&p, given);
     print_on_host(&p);
     str_printf(out, "} // namespace %s\n", p.space);
     print_plain(&p);

@@ -230,14 +230,11 @@ bool compile_funcs(Compilation *c, bool raw, FuncList *out) {
     return true;
 }
 
-// The version of f for sizes of at least 1, if that can matter: see lower_func.
+// The version of f for usual arguments, if that can matter: see lower_func.
 static Func *assume_positive(Compilation *c, const Func *f) {
-    bool partial = false;
-    for (int i = 0; i < func_roots(f); i++) partial |= f->outputs[i]->partial;
-    if (!partial || !f->nsizes) return NULL;
     compile_stage(c, "assume-positive");
     Func *g = pass_assume_positive(f);
-    vec_push(&c->irs, g->ir);
+    if (g) vec_push(&c->irs, g->ir);
     return g;
 }
 

@@ -223,6 +223,8 @@ struct Node {
 // Which indices are checked when compiled code runs: those that are not known to be in range, all, none.
 typedef enum Bounds { BOUNDS_AUTO, BOUNDS_ALWAYS, BOUNDS_NEVER } Bounds;
 
+enum { MOST_ASSUMED = 16 };
+
 struct Ir {
     Arena *arena;
     Arena *polys;      // the terms of polynomials, which are given back when what they were made for is done (poly.c)
@@ -230,7 +232,10 @@ struct Ir {
     bool planning;     // bound variables keep their names, and may be bound further out as well (pass/unify.c)
     uint32_t unifying; // if not 0: loops made after this node are one if they are equal up to the names of their variables
     bool positive;     // every size is at least 1 (lowering makes a version of a function for that case),
-    int64_t *least;    // or, by the number of the input, at least this; NULL: 1
+    int64_t *least;    // or, by the number of the input, an Int at least this (INT64_MIN: nothing is said); NULL: 1
+    bool no_quotients; // proofs of poly.c do not bound quotients by what they divide
+    int nassumed;      // and these Ints over the inputs are not negative
+    Node *assumed[MOST_ASSUMED];
     Node *slack[12];   // auxiliary unknowns of poly.c
     Node *given[8];    // what is not negative where a proof of poly.c is, ngiven of them
     int ngiven;
@@ -419,6 +424,7 @@ Node *ir_change(Ir *m, Node *e, Node *(*change)(Ir *m, Node *e, void *data), voi
 typedef struct Rewriting Rewriting;
 Rewriting *ir_substituting(Ir *m, int n, Node **from, Node **to);
 Rewriting *ir_replacing(Ir *m, int n, Node **from, Node **to);
+Rewriting *ir_copying(Ir *m, int n, Node **from, Node **to); // ir_copy; `from` of the other Ir, `to` of m
 void ir_replacing_too(Rewriting *w, Node *from, Node *to); // also if the term has been rewritten
 Rewriting *ir_changing(Ir *m, const Var *v, Node *(*change)(Ir *m, Node *e, void *data), void *data); // only what mentions v
 Node *ir_rewrite(Rewriting *w, Node *e);
@@ -533,6 +539,7 @@ void ir_print_facts(Str *out, const Func *f, struct PlaceWriter *places);
 void ir_print_value(Str *out, Node *e); // for debugging and error messages: on one line
 // An Int value as a message shows it, in F̃: `n - 1`, `k[0]`; of sums and loops, where in the source they are. (size_text.c)
 void ir_print_size(Str *out, Node *e);
+void ir_print_extent(Str *out, const Node *e); // as it can be read
 bool ir_size_is_plain(const Node *e); // is all of it F̃?
 // Reads one or more functions; on error reports to diag and returns NULL. *count gets the number.
 Func **ir_read(Ir *m, Diag *diag, const Source *src, int *count);
@@ -561,6 +568,22 @@ bool poly_huge(Poly p); // has a coefficient so large that arithmetic may overfl
 // p = c*v + rest with v in neither c nor rest's monomials nor inside an atom; false if v occurs otherwise.
 bool poly_linear(Ir *m, Poly p, const Node *v, int64_t *c, Poly *rest);
 int64_t ir_least_size(const Ir *m, int number); // 0, or what Ir.positive and Ir.least say of a size
+// What a version of a function assumes of its arguments: that an Int which is computed of them, without wrapping
+// around, is within these bounds. (assumed.c)
+typedef struct Assumption {
+    Node *e; // over the inputs: see ir_may_be_assumed
+    int64_t least, most;
+    bool says; // more than Ir.positive does, and what proofs need
+} Assumption;
+// All that f, for which Ir.positive is, assumes. Returns how many there are.
+int ir_assumptions(const Func *f, Assumption **out);
+bool ir_assumes_more(const Func *f); // than that no size is 0
+struct Tensor;
+bool ir_is_as_assumed(const Func *f, const struct Tensor *inputs);
+// Is e a short Int over inputs that are Ints, without divisions by them?
+bool ir_may_be_assumed(const Node *e);
+// That e is not negative; there is room.
+static inline void ir_assume(Ir *m, Node *e) { m->assumed[m->nassumed++] = e; }
 // Is p >= 0 for all values of the index variables in their ranges and all sizes of at least ir_least_size, given that
 // each of the facts is >= 0? False: not known.
 bool poly_nonneg(Ir *m, Poly p);

@@ -449,12 +449,31 @@ static void constrain_atoms(Ir *m, Constraints *c, Poly p, int depth) {
 
 int64_t ir_least_size(const Ir *m, int number) { return !m->positive ? 0 : m->least ? m->least[number] : 1; }
 
+static bool has_atom(Poly p, const Node *a) {
+    for (int i = 0; i < p.n; i++)
+        for (int k = 0; k < p.term[i].n; k++)
+            if (p.term[i].atom[k] == a) return true;
+    return false;
+}
+
+static bool share_atoms(Poly p, Poly q) {
+    for (int i = 0; i < p.n; i++)
+        for (int k = 0; k < p.term[i].n; k++)
+            if (has_atom(q, p.term[i].atom[k])) return true;
+    return false;
+}
+
+// What is assumed of the sizes in p.
 static void constrain_sizes(Ir *m, Constraints *c, Poly p) {
     for (int i = 0; m->positive && i < p.n; i++)
         for (int k = 0; k < p.term[i].n; k++) {
             Node *a = p.term[i].atom[k];
-            if (a->op == OP_input && a->nonneg && a->kind == KIND_INT && first_time(c, a))
-                constrain(c, poly_add(m, poly_of(m, a), poly_lit(m, -ir_least_size(m, (int)a->u.num))));
+            if (a->op != OP_input || a->rank || a->kind != KIND_INT || !first_time(c, a)) continue;
+            for (int j = 0; j < m->nassumed; j++) {
+                Poly form = poly_of(m, m->assumed[j]);
+                if (has_atom(form, a)) constrain(c, form);
+            }
+            if (a->nonneg) constrain(c, poly_add(m, poly_of(m, a), poly_lit(m, -ir_least_size(m, (int)a->u.num))));
         }
 }
 
@@ -555,31 +574,69 @@ static Poly without_quotients(Ir *m, Poly p, int64_t *scale) {
     return p;
 }
 
-// A lower bound of p: where they count against it, remainders by literals and elements of tables are as great as they can
-// be. Elements that would make it huge stay.
+// The quotient of which the term is a multiple, or a multiple times its divisor; NULL: it is none, what is divided may
+// be negative, or the divisor 0: a comparison that is decided would lose that error.
+static const Node *quotient_of(const Term *t) {
+    for (int k = 0; k < t->n && t->n <= 2; k++) {
+        const Node *q = t->atom[k];
+        if (q->op != OP_idiv || q->partial || !q->args[0]->nonneg || !q->args[1]->nonneg) continue;
+        if (t->n == 1 || t->atom[1 - k] == q->args[1]) return q;
+    }
+    return NULL;
+}
+
+// A lower bound of p: where they count against it, remainders, quotients, and elements of tables are as great as they
+// can be. Elements that would make it huge stay.
 static Poly with_greatest(Ir *m, Poly p) {
     Poly out = p;
     for (int i = 0; i < p.n; i++) {
         Term *t = &p.term[i];
         int64_t least, most;
-        if (t->n != 1 || t->coeff > 0) continue;
-        const Node *a = t->atom[0];
-        bool rest = a->op == OP_irem && ir_is_int_lit(a->args[1], &most) && most-- > 0;
-        if ((!rest && !(a->op == OP_at && table_range(a->args[0], &least, &most))) || most > INT32_MAX || most < -INT32_MAX)
-            continue;
-        out = poly_add(m, out, poly_add(m, poly_scale(m, (Poly){1, t}, -1), poly_lit(m, t->coeff * most)));
+        const Node *a = t->n ? t->atom[0] : NULL, *quotient = m->no_quotients ? NULL : quotient_of(t);
+        if (!a || t->coeff > 0) continue;
+        Poly by = {0, NULL};
+        if (quotient) { // x / y and (x / y) * y are at most x
+            by = poly_scale(m, poly_of(m, quotient->args[0]), t->coeff);
+        } else if (t->n == 1 && a->op == OP_irem && a->args[1]->op != OP_lit && a->args[1]->nonneg && !a->partial) {
+            by = poly_scale(m, poly_add(m, poly_of(m, a->args[1]), poly_lit(m, -1)), t->coeff);
+        } else {
+            bool rest = a->op == OP_irem && ir_is_int_lit(a->args[1], &most) && most-- > 0;
+            bool table = a->op == OP_at && table_range(a->args[0], &least, &most);
+            if (t->n != 1 || (!rest && !table) || most > INT32_MAX || most < -INT32_MAX) continue;
+            by = poly_lit(m, t->coeff * most);
+        }
+        out = poly_add(m, out, poly_add(m, poly_scale(m, (Poly){1, t}, -1), by));
     }
     return out;
+}
+
+static bool nonneg_beyond(Ir *m, Poly p, Poly fact) {
+    return nonneg_rec(m, poly_add(m, p, poly_scale(m, fact, -1)), 8);
 }
 
 static bool nonneg_with(Ir *m, Poly p, int nfacts, const Poly *facts, int fuel) {
     if (nonneg_rec(m, p, 8)) return true;
     for (int i = 0; i < nfacts; i++)
-        if (!poly_huge(facts[i]) && nonneg_rec(m, poly_add(m, p, poly_scale(m, facts[i], -1)), 8)) return true;
+        if (!poly_huge(facts[i]) && nonneg_beyond(m, p, facts[i])) return true;
+    for (int i = 0; m->positive && i < m->nassumed; i++)
+        if (share_atoms(p, poly_of(m, m->assumed[i])) && nonneg_beyond(m, p, poly_of(m, m->assumed[i]))) return true;
     if (nonneg_by_slack(m, p, nfacts, facts)) return true;
     const Term *t = nfacts && fuel > 0 ? last_choice(p) : NULL; // for each operand another fact may be of use
     return t && !at_least_either(t) && nonneg_with(m, with_operand(m, p, t, 0), nfacts, facts, fuel - 1) &&
            nonneg_with(m, with_operand(m, p, t, 1), nfacts, facts, fuel - 1);
+}
+
+// rest - x / y >= 0 if (rest + 1) * y > x: an index `k / y` of what has a * y elements is less than a.
+static bool nonneg_by_divisor(Ir *m, Poly p, int nfacts, const Poly *facts) {
+    for (int i = 0; i < p.n && !m->no_quotients; i++) {
+        const Node *q = p.term[i].coeff == -1 && p.term[i].n == 1 ? quotient_of(&p.term[i]) : NULL;
+        if (!q || q->args[1]->op == OP_lit) continue;
+        Poly x = poly_of(m, q->args[0]), y = poly_of(m, q->args[1]);
+        Poly more = poly_add(m, poly_add(m, p, poly_of(m, (Node *)q)), poly_lit(m, 1));
+        Poly room = poly_add(m, poly_add(m, poly_mul(m, more, y), poly_scale(m, x, -1)), poly_lit(m, -1));
+        return !poly_huge(room) && (nonneg_terms(room) || nonneg_with(m, room, nfacts, facts, 2));
+    }
+    return false;
 }
 
 static bool nonneg_given(Ir *m, Poly p, int nfacts, const Poly *facts) {
@@ -588,6 +645,7 @@ static bool nonneg_given(Ir *m, Poly p, int nfacts, const Poly *facts) {
     if (poly_huge(p)) return false;
     if (nonneg_terms(p)) return true;
     if (nonneg_with(m, p, nfacts, facts, 2)) return true;
+    if (nonneg_by_divisor(m, p, nfacts, facts)) return true;
     Poly bound = with_greatest(m, p);
     if (bound.term != p.term && nonneg_with(m, bound, nfacts, facts, 2)) return true;
     Poly q = without_quotients(m, p, &scale);

@@ -377,7 +377,7 @@ static bool is_small(const Node *e, int *fuel) {
 
 enum { MOST_STATED = 40 }; // operations in an extent that a type states
 
-static void print_extent(Str *out, const Node *e) {
+void ir_print_extent(Str *out, const Node *e) {
     int fuel = MOST_STATED;
     if (is_small(e, &fuel)) print_nested(out, e);
     else str_putc(out, '_');
@@ -387,7 +387,7 @@ static void print_leaf_type(Str *out, const Node *e) {
     str_puts(out, kind_name(e->kind));
     for (int k = 0; k < e->rank; k++) {
         str_puts(out, k ? ", " : "[");
-        print_extent(out, e->shape[k]);
+        ir_print_extent(out, e->shape[k]);
     }
     if (e->rank) str_putc(out, ']');
 }
@@ -406,7 +406,7 @@ static void print_sig(Str *out, const SigType *t) {
     }
     for (const SigType *a = t; a != base; a = a->parts[0]) {
         str_puts(out, a == t ? "[" : ", ");
-        print_extent(out, a->extent);
+        ir_print_extent(out, a->extent);
     }
     if (t != base) str_putc(out, ']');
 }
@@ -462,6 +462,7 @@ void ir_print_signature(Str *out, const char *word, const Func *f) {
         str_puts(out, ": ");
         print_leaf_type(out, f->inputs[k]);
         if (k < f->nsizes) str_puts(out, " size");
+        else if (f->inputs[k]->kind == KIND_INT && f->inputs[k]->nonneg) str_puts(out, " natural");
     }
     str_putc(out, ')');
     for (int k = 0; k < f->noutputs; k++) {

@@ -97,12 +97,13 @@ static void input(Reader *r, Func *f, int number, bool arrays) {
     read_expect(r, ':');
     Kind k = read_kind(r);
     bool array = read_is(r, '['), size = !array && k == KIND_INT && read_accept_word(r, "size");
+    bool natural = size || (!array && k == KIND_INT && read_accept_word(r, "natural")); // of a version that assumes so
     if (size && f->nsizes != number && !arrays) read_error(r, at, "sizes come before the other inputs");
     if (array && !arrays) skip_shape(r);
     if (array != arrays) return;
     int rank = read_shape(r, ext);
     f->nsizes += size;
-    f->inputs[number] = size ? ir_size(r->m, number, what) : ir_input(r->m, number, what, k, rank, ext);
+    f->inputs[number] = natural ? ir_size(r->m, number, what) : ir_input(r->m, number, what, k, rank, ext);
     read_define(r, at, what, f->inputs[number]);
 }
 

@@ -311,10 +311,13 @@ static Node *int_compare(Ir *m, Op op, Node *a, Node *b) {
 }
 
 // min and max of two polynomials one of which is never less than the other, or in one order for both ways of writing them.
+// Those that only a bound of a quotient decides stay: they say it where it would have to be proved again.
 static Node *int_extreme(Ir *m, Op op, Node *a, Node *b) {
     if (poly_huge(poly_of(m, a)) || poly_huge(poly_of(m, b))) return NULL;
     Poly d = poly_add(m, poly_of(m, b), poly_scale(m, poly_of(m, a), -1));
+    m->no_quotients = true;
     bool above = poly_nonneg(m, d), below = !above && poly_nonneg(m, poly_scale(m, d, -1)); // b against a
+    m->no_quotients = false;
     if (above || below) return rule(m, RULE_extreme_known) ? ((op == OP_max) == above ? b : a) : NULL;
     if ((b->op != OP_lit && a->id <= b->id) || a->op == OP_lit || !rule(m, RULE_extreme_order)) return NULL;
     return ir_op_plain(m, op, KIND_INT, b, a);

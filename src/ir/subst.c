@@ -279,11 +279,13 @@ Node *ir_change(Ir *m, Node *e, Node *(*change)(Ir *m, Node *e, void *data), voi
     return rewritten(ir_changing(m, NULL, change, data), e);
 }
 
-Node *ir_copy(Ir *m, Node *e) {
-    Rewriting *w = ir_changing(m, NULL, NULL, NULL);
-    w->r.copy = true;
-    return rewritten(w, e);
+Rewriting *ir_copying(Ir *m, int n, Node **from, Node **to) {
+    Rewriting *w = ir_substituting(m, n, from, to);
+    w->r.vars_only = false, w->r.copy = true;
+    return w;
 }
+
+Node *ir_copy(Ir *m, Node *e) { return rewritten(ir_copying(m, 0, NULL, NULL), e); }
 
 // ---- walks
 

@@ -417,7 +417,7 @@ Tree *lower_sizes(Arena *arena, const Func *f) {
 }
 
 Tree *lower_func(Arena *arena, const Func *f, const Func *positive) {
-    bool two = positive && f->nsizes && is_partial(f);
+    bool two = positive && (is_partial(f) || ir_assumes_more(positive));
     Tree *t = lower_version(arena, two ? positive : f, false);
     if (two) t->otherwise = lower_version(arena, f, true);
     t->sizes = lower_sizes(arena, f);

@@ -573,13 +573,24 @@ static void print_tree(Str *out, const Tree *t, const char *when) {
     free(p.names);
 }
 
+// What the version f assumes: ` for sizes >= 1, n >= 4, n - 4*h >= 0`; so that it can be read, too:
+// ` for sizes >= 1, n >= 4, (sub n (mul 4 h)) >= 0`.
+static void print_assumed(Str *out, const Func *f, bool readable) {
+    Assumption *all;
+    int n = ir_assumptions(f, &all);
+    str_puts(out, " for sizes >= 1");
+    for (int i = 0; i < n; i++) {
+        if (!all[i].says) continue;
+        str_puts(out, ", ");
+        if (readable) ir_print_extent(out, all[i].e);
+        else ir_print_size(out, all[i].e);
+        str_printf(out, " >= %" PRId64, all[i].least);
+    }
+}
+
 void tree_print(Str *out, const Tree *t) {
     Str when = {0};
-    if (t->otherwise) str_puts(&when, " for sizes >= 1");
-    for (int k = 0; t->otherwise && k < t->func->nsizes; k++) {
-        int64_t least = ir_least_size(t->func->ir, k);
-        if (least > 1) str_printf(&when, ", %s >= %" PRId64, t->func->inputs[k]->name, least);
-    }
+    if (t->otherwise) print_assumed(&when, t->func, false);
     print_tree(out, t, str_text(&when));
     str_free(&when);
     if (t->otherwise) print_tree(out, t->otherwise, " otherwise");
@@ -623,10 +634,7 @@ static void note_homes(const Block *b, Map *homes) {
 
 static void print_sizes(const Printer *p) {
     const Func *f = p->t->func;
-    if (!f->ir->positive) return;
-    str_puts(p->out, " for sizes >= 1");
-    for (int k = 0; k < f->nsizes; k++)
-        if (ir_least_size(f->ir, k) > 1) str_printf(p->out, ", %d >= %" PRId64, k, ir_least_size(f->ir, k));
+    if (f->ir->positive) print_assumed(p->out, f, true);
 }
 
 // Does it need a line? Outputs that are scalars have none.

@@ -570,7 +570,7 @@ static void read_stmt(TreeReader *z, Block *to) {
 
 // ---- trees
 
-// `for sizes >= 1, 2 >= 5`: of the function's sizes by number.
+// `for sizes >= 1, n >= 5, (sub m (mul 4 n)) >= 0`: of the inputs.
 static void read_sizes(TreeReader *z, Func *f) {
     Reader *r = z->r;
     Ir *m = r->m;
@@ -580,11 +580,21 @@ static void read_sizes(TreeReader *z, Func *f) {
     if (read_integer(r, "a number") != 1) read_error(r, r->before, "expected a number from %lld to %lld", 1LL, 1LL);
     m->positive = true;
     m->least = ARENA_ARRAY(z->arena, int64_t, f->ninputs + 1);
-    for (int k = 0; k < f->ninputs; k++) m->least[k] = 1;
+    for (int k = 0; k < f->ninputs; k++) m->least[k] = k < f->nsizes ? 1 : INT64_MIN;
     while (read_accept(r, ',')) {
-        int64_t k = number_in_range(z, "the number of a size", 0, f->nsizes - 1);
+        Span at = r->at;
+        Node *e = read_typed_operand(r, KIND_INT, 0);
+        at = span_join(at, r->before);
         read_expect(r, '>'), read_expect(r, '=');
-        m->least[k] = number_in_range(z, "a number", 1, INT64_MAX);
+        int64_t least = number_in_range(z, "a number", 0, INT64_MAX);
+        if (e->op == OP_input) {
+            m->least[e->u.num] = least;
+            continue;
+        }
+        if (!ir_may_be_assumed(e) || least)
+            read_error(r, at, "only a short Int of inputs, without divisions by them, is assumed to be at least 0");
+        if (m->nassumed == MOST_ASSUMED) read_error(r, at, "more than %d Ints are assumed to be at least 0", MOST_ASSUMED);
+        ir_assume(m, e);
     }
 }
 

@@ -383,6 +383,7 @@ static void reverse(Func *f, const Job *j, const Swept *swept, Run last, const T
 
 static void apply(Func *f, const Scan *s, Job *j) {
     Ir *m = j->m;
+    Span before = ir_from(m, j->u.loop);
     Node *one = ir_int(m, 1), **x = ARENA_ARRAY(m->arena, Node *, j->u.state.len);
     Node **tape = ARENA_ARRAY(m->arena, Node *, j->out.len);
     Swept swept = sweep(j);
@@ -390,6 +391,7 @@ static void apply(Func *f, const Scan *s, Job *j) {
     run(j, last, swept.x, x, tape);
     put_results(f, s, &j->u, x);
     for (int i = 0; i < j->by.len; i++) reverse(f, j, &swept, last, &(Taped){tape, x}, &j->by.data[i]);
+    m->span = before;
 }
 
 // The innermost trace that is only read backwards, by loops that can be joined, and that is not to be kept; Job j is its.

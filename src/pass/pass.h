@@ -57,7 +57,12 @@ void pass_share_shifted(Func *f);
 // Finds what is evaluated whenever f returns, for all values of its variables, so that it may be evaluated outside of
 // its loops even if that can fail (certain.c).
 void pass_certain(const Func *f, Map *found);
-// A copy of f in an Ir of its own under the assumption that every size is at least 1.
+// The same, and visits each of them, and what is evaluated, at least usually, for some values of the variables `some`
+// and for all of its others.
+typedef void CertainVisit(Node *e, int nsome, const Var *const *some, void *data);
+void pass_certain_visit(const Func *f, Map *found, CertainVisit *visit, void *data);
+// A copy of f in an Ir of its own under assumptions about the arguments, as that every size is at least 1; NULL: there
+// are none to be made.
 Func *pass_assume_positive(const Func *f);
 
 // The cost of evaluating e once, without what its loops repeat; saturates at PASS_COST_LOOP if it holds a loop.

@@ -51,6 +51,16 @@ whole 'tree f(n: i64) -> f64 {
 }
 otherwise f(n: f64) -> f64 {
 }'
+whole 'tree f(n: i64 size, x: f64) -> f64 for sizes >= 1, x >= 2 {
+}'
+whole 'tree f(n: i64 size, k: i64) -> f64 for sizes >= 1, (idiv n k) >= 0 {
+}'
+whole 'tree f(n: i64 size, k: i64) -> f64 for sizes >= 1, (sub n k) >= 1 {
+}'
+whole 'tree f(n: i64 size) -> f64 for sizes >= 1, n >= -1 {
+}'
+whole "tree f(n: i64 size, m: i64 size) -> f64 for sizes >= 1$(for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do echo ", (sub n (mul $i m)) >= 0"; done) {
+}"
 whole 'func f() {'
 echo "# procedures"
 tree '  call 0()'

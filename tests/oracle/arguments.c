@@ -70,6 +70,6 @@ Tensor *arguments_make(Arena *a, const Func *f, int nvalue_inputs, const OracleO
 
 bool sizes_assumed(const Func *f, const Tensor *in) {
     for (int k = 0; k < f->nsizes; k++)
-        if (tensor_get_int(&in[k], 0) < (f->ir->positive ? ir_least_size(f->ir, k) : 1)) return false;
-    return true;
+        if (tensor_get_int(&in[k], 0) < 1) return false;
+    return !f->ir->positive || ir_is_as_assumed(f, in);
 }

@@ -641,6 +641,8 @@ static void check_costs(Oracle *x, const Batch *p, Tree *const *trees, int value
             Form form = p->form[i];
             const Func *g = p->funcs.f[i];
             if (p->entry[i] != e || (form != FORM_TANGENT && form != FORM_ADJOINT)) continue;
+            if (!sizes_assumed(version(p, i, e->in[t]), e->in[t])) continue;
+            if (p->funcs.positive && p->funcs.positive[i] && version(p, i, e->in[t]) == g) continue; // that is for unusual arguments
             int64_t work = work_of(x, p, trees, i, t, ARENA_ARRAY(x->arena, Tensor, g->noutputs + 1));
             double ratio = (double)work / base;
             if (ratio > bound && forced) {
@@ -670,11 +672,9 @@ static void run_passes(Oracle *x, Batch *p) {
     for (; pass->name && !(pass->establishes & PASS_PLANNED); pass++) run_pass(x, p, pass, l->f, false);
     l->positive = ARENA_ARRAY(x->arena, Func *, l->n + 1);
     for (int i = 0; i < l->n; i++) {
-        bool partial = false;
-        for (int k = 0; k < func_roots(l->f[i]); k++) partial |= l->f[i]->outputs[k]->partial;
-        if (!partial || !l->f[i]->nsizes) continue;
         note_where(p->entry[i], p->form[i], "assuming sizes >= 1", -1);
         l->positive[i] = pass_assume_positive(l->f[i]);
+        if (!l->positive[i]) continue;
         for (int t = 0; t < MAX_TRIALS; t++) p->entry[i]->now[1][t][p->form[i]] = p->entry[i]->now[0][t][p->form[i]];
         vec_push(&x->c->irs, l->positive[i]->ir);
     }

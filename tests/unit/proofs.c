@@ -18,6 +18,7 @@ typedef struct World {
     Var *v[NVARS]; // extents mention the ones before
     int nvars;
     int64_t value[NSIZES + NPARAMS + NVARS];
+    bool stops; // something was divided by 0: there is no value
 } World;
 
 static int pick(World *w, int n) { return (int)(random_bits(&w->r) % (uint64_t)n); }
@@ -28,6 +29,17 @@ static Node *leaf(World *w) {
     if (k < 5 && w->nvars) return ir_var(w->v[pick(w, w->nvars)]);
     if (k < 8) return w->size[pick(w, NSIZES)];
     return k == 8 ? w->param[pick(w, NPARAMS)] : num(w, pick(w, 5) - 1);
+}
+
+static Node *divisor(World *w) {
+    Node *n = w->size[pick(w, NSIZES)];
+    switch (pick(w, 8)) {
+    case 0: return w->m->raw ? num(w, 2) : n; // a condition whose value does not count may lose its error
+    case 1: return ir_add(w->m, n, num(w, 1));
+    case 2: return ir_op(w->m, OP_max, n, num(w, 1));
+    case 3: return ir_add(w->m, w->nvars ? ir_var(w->v[pick(w, w->nvars)]) : n, num(w, 1));
+    default: return num(w, 1 + pick(w, 3));
+    }
 }
 
 static Node *term(World *w, int depth) {
@@ -43,8 +55,8 @@ static Node *term(World *w, int depth) {
     case 5: return ir_sub(m, a, term(w, depth - 1));
     case 6: return ir_mul(m, a, term(w, depth - 1));
     case 7: return ir_mul(m, num(w, pick(w, 5) - 2), a);
-    case 8: return ir_op(m, OP_idiv, a, num(w, 1 + pick(w, 3)));
-    case 9: return ir_op(m, OP_irem, a, num(w, 1 + pick(w, 3)));
+    case 8: return ir_op(m, OP_idiv, a, divisor(w));
+    case 9: return ir_op(m, OP_irem, a, divisor(w));
     case 10: return ir_op(m, pick(w, 2) ? OP_min : OP_max, a, term(w, depth - 1));
     default: {
         if (!w->nvars || pick(w, 2)) return ir_neg(m, a);
@@ -68,14 +80,33 @@ static Node *condition(World *w, int depth) {
 static Node *extent(World *w, int k) {
     Ir *m = w->m;
     Node *n = w->size[pick(w, NSIZES)];
-    switch (pick(w, 8)) {
+    switch (pick(w, 9)) {
     case 0: return ir_add(m, n, num(w, 1 + pick(w, 2)));
     case 1: return ir_sub(m, n, num(w, 1 + pick(w, 2)));
     case 2: return num(w, pick(w, 4));
     case 3: return k ? ir_add(m, ir_var(w->v[k - 1]), num(w, pick(w, 3))) : n;
     case 4: return k ? ir_sub(m, n, ir_var(w->v[k - 1])) : ir_mul(m, n, num(w, 2));
+    case 6: return ir_mul(m, n, ir_add(m, w->size[pick(w, NSIZES)], num(w, pick(w, 2))));
     case 5: return pick(w, 2) ? ir_op(m, OP_min, n, num(w, 2)) : w->param[0];
     default: return n;
+    }
+}
+
+// What a version assumes of the sizes, and of the first parameter, which is natural then (pass/positive.c).
+static void assume(Ir *m, Random *r, Node **input) {
+    m->positive = true;
+    m->least = ARENA_ARRAY(m->arena, int64_t, NSIZES + NPARAMS);
+    for (int k = 0; k < NSIZES; k++) m->least[k] = random_int(r, 1, 2);
+    for (int k = NSIZES; k < NSIZES + NPARAMS; k++) m->least[k] = k == NSIZES ? 0 : INT64_MIN;
+    input[NSIZES] = ir_size(m, NSIZES, "a");
+    for (int i = random_int(r, 0, 2); i-- > 0;) {
+        Node *x = input[random_int(r, 0, NSIZES)], *y = input[random_int(r, 0, NSIZES)];
+        if (random_int(r, 0, 2) == 0) y = ir_mul(m, y, input[random_int(r, 0, 1)]);
+        if (random_int(r, 0, 2) == 0) y = ir_op(m, OP_idiv, y, ir_int(m, 2));
+        Node *e = ir_mul(m, ir_int(m, random_int(r, -2, 2)), x);
+        e = ir_add(m, e, ir_mul(m, ir_int(m, random_int(r, -1, 2)), y));
+        e = ir_sub(m, e, ir_int(m, random_int(r, -1, 1)));
+        if (e->op != OP_lit) ir_assume(m, e);
     }
 }
 
@@ -83,8 +114,12 @@ static void open_world(World *w, uint64_t seed, bool raw, bool positive) {
     *w = (World){.arena = arena_new(), .r = {seed}};
     w->m = ir_new(w->arena);
     w->m->raw = raw, w->m->positive = positive;
-    for (int k = 0; k < NSIZES; k++) w->size[k] = ir_size(w->m, k, k ? "m" : "n");
-    for (int k = 0; k < NPARAMS; k++) w->param[k] = ir_input(w->m, NSIZES + k, k ? "b" : "a", KIND_INT, 0, NULL);
+    Node *input[NSIZES + NPARAMS];
+    for (int k = 0; k < NSIZES; k++) input[k] = ir_size(w->m, k, k ? "m" : "n");
+    for (int k = NSIZES; k < NSIZES + NPARAMS; k++)
+        input[k] = ir_input(w->m, k, k > NSIZES ? "b" : "a", KIND_INT, 0, NULL);
+    if (positive && !raw && pick(w, 2)) assume(w->m, &w->r, input);
+    memcpy(w->size, input, sizeof w->size), memcpy(w->param, input + NSIZES, sizeof w->param);
     for (; w->nvars < NVARS; w->nvars++) w->v[w->nvars] = ir_index(w->m, "i", extent(w, w->nvars));
 }
 
@@ -95,7 +130,7 @@ static void close_world(World *w) {
 
 // ---- values
 
-static int64_t evaluate(const World *w, const Node *e) {
+static int64_t evaluate(World *w, const Node *e) {
     if (e->op == OP_lit) return e->u.num;
     if (e->op == OP_input) return w->value[e->u.num];
     if (e->op == OP_var)
@@ -103,10 +138,14 @@ static int64_t evaluate(const World *w, const Node *e) {
             if (e->u.var == w->v[k]) return w->value[NSIZES + NPARAMS + k];
     if (e->op == OP_argmin || e->op == OP_argmax) return evaluate(w, e->u.var->extent) > 0 ? 0 : -1; // of a constant
     Scalar x = {.i = evaluate(w, e->args[0])}, y = {.i = e->nargs > 1 ? evaluate(w, e->args[1]) : 0};
+    if ((e->op == OP_idiv || e->op == OP_irem) && !y.i) {
+        w->stops = true;
+        return 0;
+    }
     return scalar_op(e->op, e->args[0]->kind, x, y).i;
 }
 
-static int64_t evaluate_poly(const World *w, Poly p) {
+static int64_t evaluate_poly(World *w, Poly p) {
     int64_t total = 0;
     for (int i = 0; i < p.n; i++) {
         int64_t t = p.term[i].coeff;
@@ -124,15 +163,23 @@ typedef struct Claim {
     Poly fact[8];
 } Claim;
 
+static bool as_assumed(World *w) {
+    for (int i = 0; i < w->m->nassumed; i++)
+        if (evaluate(w, w->m->assumed[i]) < 0) return false;
+    return true;
+}
+
 static bool counterexample(World *w, const Claim *c, int k) {
+    if (k == NSIZES + NPARAMS && !as_assumed(w)) return false;
     if (k == NSIZES + NPARAMS + NVARS) {
+        w->stops = false;
         for (int i = 0; i < c->nfacts; i++)
             if (evaluate_poly(w, c->fact[i]) < 0) return false;
-        return evaluate_poly(w, c->p) < 0;
+        return evaluate_poly(w, c->p) < 0 && !w->stops;
     }
     int64_t low = 0, high = BOX;
-    if (k < NSIZES) low = w->m->positive;
-    else if (k < NSIZES + NPARAMS) low = -3, high = 3;
+    if (k < NSIZES) low = ir_least_size(w->m, k);
+    else if (k < NSIZES + NPARAMS) low = w->param[k - NSIZES]->nonneg ? 0 : -3, high = 3;
     else high = evaluate(w, w->v[k - NSIZES - NPARAMS]->extent);
     for (int64_t x = low; x < high; x++) {
         w->value[k] = x;
@@ -149,6 +196,10 @@ static void print_claim(World *w, const Claim *c) {
     for (int i = 0; i < c->nfacts; i++) {
         str_puts(&s, i ? ", " : " ");
         ir_print_value(&s, poly_node(w->m, c->fact[i]));
+    }
+    for (int i = 0; i < w->m->nassumed; i++) {
+        str_puts(&s, "; assumed >= 0: ");
+        ir_print_value(&s, w->m->assumed[i]);
     }
     str_puts(&s, "; extents");
     for (int k = 0; k < NVARS; k++) {

@@ -1,0 +1,86 @@
+// What a version of a function assumes of its arguments: bounds of Ints that are computed of them when it is called.
+#include "ir/internal.h"
+#include "ir/scalar.h"
+#include "ir/tensor.h"
+
+// What is assumed to be within a range is a mathematical number for proofs: products of two Ints do not wrap around.
+static const int64_t most_size = INT64_C(1) << 40, most_int = INT64_C(1) << 31;
+
+static bool may_be_assumed(const Node *e, int *fuel) {
+    int64_t by;
+    if (--*fuel < 0 || e->kind != KIND_INT || e->rank) return false;
+    if (e->op == OP_lit || e->op == OP_input) return true;
+    if ((e->op == OP_idiv || e->op == OP_irem) && (!ir_is_int_lit(e->args[1], &by) || by < 1)) return false;
+    switch (e->op) {
+    case OP_add:
+    case OP_sub:
+    case OP_mul:
+    case OP_idiv:
+    case OP_irem:
+    case OP_min:
+    case OP_max:
+        for (int i = 0; i < e->nargs; i++)
+            if (!may_be_assumed(e->args[i], fuel)) return false;
+        return true;
+    default: return false;
+    }
+}
+
+bool ir_may_be_assumed(const Node *e) {
+    enum { MOST_NODES = 32 };
+    return may_be_assumed(e, &(int){MOST_NODES});
+}
+
+static void note_inputs(const Node *e, bool *mentioned) {
+    if (e->op == OP_input) mentioned[e->u.num] = true;
+    for (int i = 0; i < e->nargs; i++) note_inputs(e->args[i], mentioned);
+}
+
+int ir_assumptions(const Func *f, Assumption **out) {
+    const Ir *m = f->ir;
+    Assumption *all = *out = ARENA_ARRAY(m->arena, Assumption, f->ninputs + m->nassumed + 1);
+    bool *large = ARENA_ARRAY(m->arena, bool, f->ninputs + 1); // is not to be
+    int n = 0;
+    for (int i = 0; i < m->nassumed; i++) note_inputs(m->assumed[i], large);
+    for (int k = 0; k < f->ninputs; k++) {
+        int64_t least = k < f->nsizes || m->least ? ir_least_size(m, k) : INT64_MIN;
+        int64_t most = k < f->nsizes ? most_size : most_int;
+        bool bounded = least != INT64_MIN, wide = !large[k] && (k < f->nsizes || !bounded);
+        if (!bounded && wide) continue;
+        bool says = bounded && (k >= f->nsizes || least > 1);
+        all[n++] = (Assumption){f->inputs[k], bounded ? least : -most, wide ? INT64_MAX : most, says};
+    }
+    for (int i = 0; i < m->nassumed; i++) all[n++] = (Assumption){m->assumed[i], 0, INT64_MAX, true};
+    return n;
+}
+
+bool ir_assumes_more(const Func *f) {
+    Assumption *all;
+    bool more = false;
+    for (int i = ir_assumptions(f, &all); i-- > 0;) more |= all[i].says;
+    return more;
+}
+
+static int64_t value_of(const Node *e, const Tensor *inputs, bool *wraps) {
+    int64_t x[2] = {0, 0}, out = 0;
+    if (e->op == OP_lit) return e->u.num;
+    if (e->op == OP_input) return tensor_get_int(&inputs[e->u.num], 0);
+    for (int i = 0; i < e->nargs; i++) x[i] = value_of(e->args[i], inputs, wraps);
+    switch (e->op) {
+    case OP_add: *wraps |= __builtin_add_overflow(x[0], x[1], &out); return out;
+    case OP_sub: *wraps |= __builtin_sub_overflow(x[0], x[1], &out); return out;
+    case OP_mul: *wraps |= __builtin_mul_overflow(x[0], x[1], &out); return out;
+    default: return scalar_op(e->op, KIND_INT, (Scalar){.i = x[0]}, (Scalar){.i = x[1]}).i;
+    }
+}
+
+bool ir_is_as_assumed(const Func *f, const Tensor *inputs) {
+    Assumption *all;
+    int n = ir_assumptions(f, &all);
+    for (int i = 0; i < n; i++) {
+        bool wraps = false;
+        int64_t x = value_of(all[i].e, inputs, &wraps);
+        if (wraps || x < all[i].least || x > all[i].most) return false;
+    }
+    return true;
+}
