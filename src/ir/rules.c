@@ -295,16 +295,25 @@ static Node *int_equal(Ir *m, Node *a, Node *b, Poly d) {
     return e && rule(m, RULE_compare_count) ? e : ordered(m, a, b, sides(m, OP_eq, d));
 }
 
+// Is e, as a number without bounds, not what it is computed as, where it wraps around?
+static bool may_wrap(Ir *m, const Node *e) {
+    Poly bounded, rest;
+    poly_unbounded(m, poly_of(m, (Node *)e), &bounded, &rest);
+    return rest.n > 0 && bounded.n > 0;
+}
+
 static Node *int_compare(Ir *m, Op op, Node *a, Node *b) {
     if (a->op == OP_lit && b->op == OP_lit) return constant(m, op, a, b);
     if (op == OP_ne) return rule(m, RULE_compare_ne) ? ir_not(m, ir_eq(m, a, b)) : NULL;
     if (poly_huge(poly_of(m, a)) || poly_huge(poly_of(m, b))) return NULL;
     Poly d = poly_add(m, poly_of(m, b), poly_scale(m, poly_of(m, a), -1));
     if (op == OP_eq) return int_equal(m, a, b, d);
-    bool le = op == OP_le; // a < b + 1, unless b may be the largest Int: it is not where an index or a size is compared
+    // a < b + 1, unless b may be the largest Int: it is not where an index or a size is compared. Or a - 1 < b for a
+    // number a: so both bounds of the index k - 1, 0 <= k - 1 and k - 1 < n, are compared with k.
+    bool le = op == OP_le;
     if (le) d = poly_add(m, d, poly_int(m, 1));
     Node *e = less_known(m, d);
-    if (e || (le && !mentions_index(d))) return e;
+    if (e || (le && !mentions_index(d) && !(a->op == OP_lit && may_wrap(m, b)))) return e;
     if (le) return rule(m, RULE_compare_le) ? int_less(m, d) : NULL;
     e = split_extreme(m, d);
     return e ? e : ordered(m, a, b, sides(m, OP_lt, d));
