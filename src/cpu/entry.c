@@ -315,7 +315,7 @@ LLVMValueRef emit_is_as_assumed(Emitter *e, const Tree *tree, LLVMValueRef funct
     for (int i = 0; i < p.f->ninputs; i++) p.input[i] = LLVMGetParam(function, (unsigned)i + 1);
     for (int i = 0, n = ir_assumptions(tree->func, &assumed); i < n; i++) {
         const Assumption *a = &assumed[i];
-        LLVMValueRef value = size_value(&p, a->e), wraps = map_get(&p.wraps, a->e);
+        LLVMValueRef value = size_value(&p, a->computed), wraps = map_get(&p.wraps, a->computed);
         if (wraps) all = LLVMBuildAnd(e->builder, all, LLVMBuildNot(e->builder, wraps, ""), "");
         all = LLVMBuildAnd(e->builder, all, compare(&p, LLVMIntSGE, value, emit_int(e, a->least)), "");
         if (a->most == INT64_MAX) continue;

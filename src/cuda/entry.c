@@ -422,7 +422,7 @@ static void print_unless_assumed(Entry *p, const Func *f) {
     Str holds = {0};
     bool wraps = false;
     for (int i = 0, n = ir_assumptions(f, &all); i < n; i++) {
-        const char *value = size_text(p, all[i].e, &wraps);
+        const char *value = size_text(p, all[i].computed, &wraps);
         str_printf(&holds, "%s%s >= %s", i ? " && " : "", value, expr_lit(p->arena, KIND_INT, 0, all[i].least));
         if (all[i].most == INT64_MAX) continue;
         str_printf(&holds, " && %s <= %s", value, expr_lit(p->arena, KIND_INT, 0, all[i].most));

@@ -7,10 +7,8 @@
 static const int64_t most_size = INT64_C(1) << 40, most_int = INT64_C(1) << 31;
 
 static bool may_be_assumed(const Node *e, int *fuel) {
-    int64_t by;
     if (--*fuel < 0 || e->kind != KIND_INT || e->rank) return false;
     if (e->op == OP_lit || e->op == OP_input) return true;
-    if ((e->op == OP_idiv || e->op == OP_irem) && (!ir_is_int_lit(e->args[1], &by) || by < 1)) return false;
     switch (e->op) {
     case OP_add:
     case OP_sub:
@@ -36,8 +34,19 @@ static void note_inputs(const Node *e, bool *mentioned) {
     for (int i = 0; i < e->nargs; i++) note_inputs(e->args[i], mentioned);
 }
 
+// e, where a division by less than 1 is one by 1: then something else is not as assumed.
+static Node *without_failures(Ir *m, Node *e) {
+    Node *x[2] = {NULL, NULL};
+    int64_t by;
+    if (e->op == OP_lit || e->op == OP_input) return e;
+    for (int i = 0; i < e->nargs; i++) x[i] = without_failures(m, e->args[i]);
+    bool divides = (e->op == OP_idiv || e->op == OP_irem) && (!ir_is_int_lit(x[1], &by) || by < 1);
+    if (divides) x[1] = ir_op_plain(m, OP_max, KIND_INT, x[1], ir_int(m, 1));
+    return ir_op_plain(m, e->op, KIND_INT, x[0], x[1]);
+}
+
 int ir_assumptions(const Func *f, Assumption **out) {
-    const Ir *m = f->ir;
+    Ir *m = f->ir;
     Assumption *all = *out = ARENA_ARRAY(m->arena, Assumption, f->ninputs + m->nassumed + 1);
     bool *large = ARENA_ARRAY(m->arena, bool, f->ninputs + 1); // is not to be
     int n = 0;
@@ -48,9 +57,9 @@ int ir_assumptions(const Func *f, Assumption **out) {
         bool bounded = least != INT64_MIN, wide = !large[k] && (k < f->nsizes || !bounded);
         if (!bounded && wide) continue;
         bool says = bounded && (k >= f->nsizes || least > 1);
-        all[n++] = (Assumption){f->inputs[k], bounded ? least : -most, wide ? INT64_MAX : most, says};
+        all[n++] = (Assumption){f->inputs[k], f->inputs[k], bounded ? least : -most, wide ? INT64_MAX : most, says};
     }
-    for (int i = 0; i < m->nassumed; i++) all[n++] = (Assumption){m->assumed[i], 0, INT64_MAX, true};
+    for (int i = 0; i < m->nassumed; i++) all[n++] = (Assumption){m->assumed[i], without_failures(m, m->assumed[i]), 0, INT64_MAX, true};
     return n;
 }
 
@@ -79,7 +88,7 @@ bool ir_is_as_assumed(const Func *f, const Tensor *inputs) {
     int n = ir_assumptions(f, &all);
     for (int i = 0; i < n; i++) {
         bool wraps = false;
-        int64_t x = value_of(all[i].e, inputs, &wraps);
+        int64_t x = value_of(all[i].computed, inputs, &wraps);
         if (wraps || x < all[i].least || x > all[i].most) return false;
     }
     return true;

@@ -453,7 +453,7 @@ Node *ir_at(Ir *m, Node *a, int n, Node **idx) {
     Node **args = ARENA_ARRAY(m->arena, Node *, n + 1);
     args[0] = a;
     memcpy(args + 1, idx, sizeof *idx * (size_t)n);
-    Node proto = {.op = OP_at, .kind = a->kind, .nonneg = ir_nonneg_table(a)};
+    Node proto = {.op = OP_at, .kind = a->kind, .nonneg = ir_nonneg_elements(a)};
     may_fail(m, &proto, is_inside, n + 1, args);
     return ir_intern(m, &proto, n + 1, args);
 }

@@ -15,7 +15,7 @@ bool int_mul_is_opaque(Ir *m, Node *a, Node *b);
 // Is the Int e as small as sizes are, so that sums and products of such do not overflow? (poly.c)
 bool ir_bounded(const Node *e);
 // Is a an array literal of Ints, none of which is negative? (poly.c)
-bool ir_nonneg_table(const Node *a);
+bool ir_nonneg_elements(const Node *a);
 // For a new node: sets what ir_bounded reads. Operands have it already. (poly.c)
 void ir_set_bounded(Node *e);
 // p as a polynomial of bounded atoms and the rest. (poly.c)

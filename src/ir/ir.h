@@ -571,7 +571,8 @@ int64_t ir_least_size(const Ir *m, int number); // 0, or what Ir.positive and Ir
 // What a version of a function assumes of its arguments: that an Int which is computed of them, without wrapping
 // around, is within these bounds. (assumed.c)
 typedef struct Assumption {
-    Node *e; // over the inputs: see ir_may_be_assumed
+    Node *e;        // over the inputs: see ir_may_be_assumed
+    Node *computed; // as e, but it never fails; other assumptions say that e does not
     int64_t least, most;
     bool says; // more than Ir.positive does, and what proofs need
 } Assumption;
@@ -580,7 +581,7 @@ int ir_assumptions(const Func *f, Assumption **out);
 bool ir_assumes_more(const Func *f); // than that no size is 0
 struct Tensor;
 bool ir_is_as_assumed(const Func *f, const struct Tensor *inputs);
-// Is e a short Int over inputs that are Ints, without divisions by them?
+// Is e a short Int over inputs that are Ints? Where it divides, it is assumed besides that it divides by at least 1.
 bool ir_may_be_assumed(const Node *e);
 // That e is not negative; there is room.
 static inline void ir_assume(Ir *m, Node *e) { m->assumed[m->nassumed++] = e; }

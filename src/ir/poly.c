@@ -111,9 +111,17 @@ static bool table_range(const Node *table, int64_t *least, int64_t *most) {
     return true;
 }
 
-bool ir_nonneg_table(const Node *a) {
+// What the elements of an array of Ints are, in terms of the variables of its dimensions; NULL: it is no such array.
+static const Node *element_of(const Node *array) {
+    const Node *e = array;
+    for (; e->op == OP_gen; e = e->args[0]) continue;
+    return e != array && e->rank == 0 && e->kind == KIND_INT ? e : NULL;
+}
+
+bool ir_nonneg_elements(const Node *a) {
     int64_t least, most;
-    return table_range(a, &least, &most) && least >= 0;
+    const Node *e = element_of(a);
+    return e ? e->nonneg && ir_bounded(e) : table_range(a, &least, &most) && least >= 0;
 }
 
 static bool bounded_from(const Node *e, bool above) {
@@ -138,7 +146,9 @@ static bool bounded_from(const Node *e, bool above) {
     case OP_max: return above ? is_bounded(a, true) && is_bounded(b, true) : is_bounded(a, false) || is_bounded(b, false);
     case OP_select: return is_bounded(b, above) && is_bounded(e->args[2], above);
     case OP_bracket: return is_bounded(b, above);
-    case OP_at: return table_range(a, &least, &most) && least >= -INT32_MAX && most <= INT32_MAX;
+    case OP_at:
+        if (element_of(a)) return is_bounded(element_of(a), above);
+        return table_range(a, &least, &most) && least >= -INT32_MAX && most <= INT32_MAX;
     default: return false;
     }
 }
@@ -284,6 +294,7 @@ static Poly greatest(Ir *m, const Var *v) {
 }
 
 static bool nonneg_rec(Ir *m, Poly p, int fuel);
+static Poly with_greatest(Ir *m, Poly p);
 static Poly without_quotients(Ir *m, Poly p, int64_t *scale);
 
 // The extreme or select created last among the terms: it may mention others. NULL if there is none.
@@ -327,7 +338,8 @@ static bool nonneg_choice(Ir *m, Poly p, int fuel) {
 // What has no index variable any more may have quotients: those that are extents of loops over tiles.
 static bool nonneg_quotient(Ir *m, Poly p, int fuel) {
     int64_t scale;
-    Poly bound = without_quotients(m, p, &scale);
+    Poly most = with_greatest(m, p), bound = without_quotients(m, p, &scale);
+    if (most.term != p.term && nonneg_terms(most)) return true;
     return scale > 1 && nonneg_rec(m, poly_add(m, bound, poly_lit(m, scale - 1)), fuel - 1); // above -1: not negative
 }
 
@@ -431,13 +443,24 @@ static const Var *chosen_index(const Node *a) {
     return none && is_index_or_state(step, l, l->state[a->u.num], MAX_CHOICES) ? l->index : NULL;
 }
 
+// The variable of the argmin or argmax that a is, or an element of an array of such, all over the same range; NULL:
+// none.
+static const Var *extreme_index(const Node *a) {
+    const Node *e = a->op == OP_at ? element_of(a->args[0]) : a;
+    if (!e || (e->op != OP_argmin && e->op != OP_argmax)) return NULL;
+    for (const Node *g = e == a ? e : a->args[0]; g != e; g = g->args[0])
+        if (node_has_var(e->u.var->extent, g->u.var)) return NULL;
+    return e->u.var;
+}
+
 // The ranges of p's index variables and, transitively, of those in their extents.
 static void constrain_atoms(Ir *m, Constraints *c, Poly p, int depth) {
     for (int i = 0; i < p.n; i++)
         for (int k = 0; k < p.term[i].n; k++) {
             Node *a = p.term[i].atom[k];
-            bool index = a->op == OP_var && !a->u.var->is_state, arg = a->op == OP_argmin || a->op == OP_argmax;
-            const Var *v = index || arg ? a->u.var : chosen_index(a);
+            bool index = a->op == OP_var && !a->u.var->is_state;
+            const Var *v = index ? a->u.var : extreme_index(a);
+            if (!v) v = chosen_index(a);
             bool rest = a->op == OP_irem && a->args[1]->nonneg; // it has a value: the divisor is at least 1
             if (v && !index && !v->extent->nonneg) v = NULL;    // -1 for an empty range
             if ((!v && !rest) || !first_time(c, a)) continue;
@@ -626,14 +649,16 @@ static bool nonneg_with(Ir *m, Poly p, int nfacts, const Poly *facts, int fuel) 
            nonneg_with(m, with_operand(m, p, t, 1), nfacts, facts, fuel - 1);
 }
 
-// rest - x / y >= 0 if (rest + 1) * y > x: an index `k / y` of what has a * y elements is less than a.
+// rest - x / y >= 0 if (rest + 1) * y > x: an index `k / y` of what has a * y elements is less than a. And rest + x / y
+// >= 0 if rest * y + x >= 0.
 static bool nonneg_by_divisor(Ir *m, Poly p, int nfacts, const Poly *facts) {
     for (int i = 0; i < p.n && !m->no_quotients; i++) {
-        const Node *q = p.term[i].coeff == -1 && p.term[i].n == 1 ? quotient_of(&p.term[i]) : NULL;
+        const Term *t = &p.term[i];
+        const Node *q = t->n == 1 && (t->coeff == 1 || t->coeff == -1) ? quotient_of(t) : NULL;
         if (!q || q->args[1]->op == OP_lit) continue;
-        Poly x = poly_of(m, q->args[0]), y = poly_of(m, q->args[1]);
-        Poly more = poly_add(m, poly_add(m, p, poly_of(m, (Node *)q)), poly_lit(m, 1));
-        Poly room = poly_add(m, poly_add(m, poly_mul(m, more, y), poly_scale(m, x, -1)), poly_lit(m, -1));
+        Poly x = poly_of(m, q->args[0]), y = poly_of(m, q->args[1]), less = poly_lit(m, t->coeff < 0 ? -1 : 0);
+        Poly rest = poly_add(m, poly_add(m, p, poly_scale(m, (Poly){1, (Term *)t}, -1)), poly_scale(m, less, -1));
+        Poly room = poly_add(m, poly_add(m, poly_mul(m, rest, y), poly_scale(m, x, t->coeff)), less);
         return !poly_huge(room) && (nonneg_terms(room) || nonneg_with(m, room, nfacts, facts, 2));
     }
     return false;

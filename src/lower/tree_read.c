@@ -592,7 +592,7 @@ static void read_sizes(TreeReader *z, Func *f) {
             continue;
         }
         if (!ir_may_be_assumed(e) || least)
-            read_error(r, at, "only a short Int of inputs, without divisions by them, is assumed to be at least 0");
+            read_error(r, at, "only a short Int of inputs is assumed to be at least 0");
         if (m->nassumed == MOST_ASSUMED) read_error(r, at, "more than %d Ints are assumed to be at least 0", MOST_ASSUMED);
         ir_assume(m, e);
     }

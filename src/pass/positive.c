@@ -105,7 +105,7 @@ static const Node *single_input(Poly p, int64_t by[2]) {
 
 static bool note_form(Assume *a, Poly p) {
     Node *e = poly_node(a->m, p);
-    if (poly_huge(p) || !ir_may_be_assumed(e)) return false;
+    if (poly_huge(p) || e->partial || !ir_may_be_assumed(e)) return false;
     e = ir_rewrite(a->back, e);
     for (int i = 0; i < a->form.len; i++)
         if (a->form.data[i] == e) return true;
@@ -142,12 +142,29 @@ static Var *newest_index(Poly p) {
     return v;
 }
 
+// rest - x / y >= 0, for y of at least 1, is (rest + 1) * y - x - 1 >= 0: as in poly.c. False: p is something else.
+static bool without_quotient(Assume *a, Poly *p) {
+    Ir *m = a->m;
+    for (int i = 0; i < p->n; i++) {
+        const Term *t = &p->term[i];
+        Node *q = t->coeff == -1 && t->n == 1 && t->atom[0]->op == OP_idiv ? t->atom[0] : NULL;
+        if (!q || !q->args[0]->nonneg || q->args[1]->op == OP_lit) continue;
+        Poly x = poly_of(m, q->args[0]), y = poly_of(m, q->args[1]), one = poly_of(m, ir_int(m, 1));
+        if (!note(a, poly_add(m, y, poly_scale(m, one, -1)))) return false;
+        Poly room = poly_mul(m, poly_add(m, poly_add(m, *p, poly_of(m, q)), one), y);
+        *p = poly_add(m, room, poly_scale(m, poly_add(m, x, one), -1));
+        return !poly_huge(*p);
+    }
+    return false;
+}
+
 // That p is not negative for all values of its index variables, none of which may be among `some`.
 static void note_least(Assume *a, Poly p, int nsome, const Var *const *some) {
     enum { MOST_INDICES = 8 };
     Ir *m = a->m;
     Poly rest;
     int64_t by;
+    without_quotient(a, &p);
     for (int n = 0; n < MOST_INDICES; n++) {
         Var *v = newest_index(p);
         if (!v) {
@@ -186,7 +203,7 @@ static void note_zero(Assume *a, Poly p) {
     int k = (int)last->atom[0]->u.num;
     Poly rest = poly_scale(m, p, -last->coeff);
     Node *others = poly_node(m, poly_add(m, rest, poly_of(m, last->atom[0])));
-    if (!ir_may_be_assumed(others)) return;
+    if (others->partial || !ir_may_be_assumed(others)) return;
     others = ir_rewrite(a->back, others);
     if (depends(a, others, k)) return;
     a->same[k] = others;

@@ -9,11 +9,14 @@ big=4611686018427387904
     calls contradicted '"x": [1, 2]' '"x": [1, 2, 3]' '"x": [1, 2, 3, 4, 5]' '"x": [1]'
     image='"x": [[[1, 2], [3, 4], [5, 6]]]'
     calls pooled '"d": [[2], [3]], '"$image" '"d": [[2, 1]], '"$image" '"d": [[2]], "x": [[[1, 2]]]' '"d": [[], []], "x": [[[1, 2]]]'
+    for h in 0 1 2 3 4 6 -2 $big; do calls of_heads '"q": [[1, 2, 3, 4]], "v": [1, 2, 3, 4], "heads": '$h; done
     for h in 0 1 2 3 -1 $big -$big 3074457345618258603; do calls gates '"z": [[1, 2, 3, 4]], "h": '$h; done
     for k in 0 1 2 3 4 -1 $big; do for d in 0 1 2 -1 -$big; do calls shifted '"x": [1, 2, 3], "k": '$k', "d": '$d; done; done
     for k in 0 1 2 3 4 5 -2; do calls parts '"x": [1, 2, 3, 4], "k": '$k; done
     for entry in slowed turned; do for s in 0 1 2 3 -1 $big; do calls $entry '"x": [1, 2, 3], "s": '$s; done; done
     for k in 0 2 -1; do for s in 0 2; do calls stepped '"x": [1, 2, 3], "k": '$k', "s": '$s; done; done
+    least=-9223372036854775808
+    for k in 0 1 2 3 4 $big -$big $least -9223372036854775807; do calls before '"x": [1, 2, 3], "k": '$k; done
     for k in 0 2 3 4 -1; do calls last '"x": [1, 2, 3], "k": '$k; done
     for a in 0 2 -1 $big; do for b in 0 1 3 4 -$big; do calls between '"x": [1, 2, 3], "a": '$a', "b": '$b; done; done
 } >"$FSMC_TEST_TMP/list"
@@ -33,6 +36,7 @@ for n in 16 32; do
     fsmc cost ../ad/assumed.fsm of_trace m="$(matrix $n)"
     fsmc cost ../ad/assumed.fsm of_product m="$(matrix $n)" u="$(vector $n)" v="$(vector $n)"
     fsmc cost assumed.fsm grad_pooled x="[$(matrix $n)]" d="[$(vector $((n * n / 4)))]"
+    fsmc cost assumed.fsm grad_heads q="$(matrix $n)" v="$(vector $n)" heads=4
     fsmc cost assumed.fsm grad_parts x="$(vector $n)" k=4
     fsmc cost assumed.fsm grad_gates z="$(matrix $n)" h=5
     fsmc cost assumed.fsm grad_stepped x="$(vector $n)" k=10 s=2

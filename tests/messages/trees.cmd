@@ -53,7 +53,7 @@ otherwise f(n: f64) -> f64 {
 }'
 whole 'tree f(n: i64 size, x: f64) -> f64 for sizes >= 1, x >= 2 {
 }'
-whole 'tree f(n: i64 size, k: i64) -> f64 for sizes >= 1, (idiv n k) >= 0 {
+whole 'tree f(n: i64 size, k: i64) -> f64 for sizes >= 1, (abs n) >= 0 {
 }'
 whole 'tree f(n: i64 size, k: i64) -> f64 for sizes >= 1, (sub n k) >= 1 {
 }'
