@@ -59,7 +59,10 @@ int ir_assumptions(const Func *f, Assumption **out) {
         bool says = bounded && (k >= f->nsizes || least > 1);
         all[n++] = (Assumption){f->inputs[k], f->inputs[k], bounded ? least : -most, wide ? INT64_MAX : most, says};
     }
-    for (int i = 0; i < m->nassumed; i++) all[n++] = (Assumption){m->assumed[i], without_failures(m, m->assumed[i]), 0, INT64_MAX, true};
+    for (int i = 0; i < m->nassumed; i++) {
+        Node *e = m->assumed[i];
+        all[n++] = (Assumption){e, without_failures(m, e), 0, INT64_MAX, true};
+    }
     return n;
 }
 

@@ -29,17 +29,40 @@ static bool is_stored(const Block *block, const Buf *b) {
     return false;
 }
 
-// Can t be computed at the beginning of an iteration?
-static bool is_early(const Iterations *p, Temp t) {
+// May a check before it be what it needs?
+static bool needs_checks(const Stmt *s) {
+    return s->kind == ST_LOAD || (s->kind == ST_OP && (s->op == OP_idiv || s->op == OP_irem));
+}
+
+static bool is_early_beside(const Iterations *p, Temp t, bool checked);
+
+// May the checks before statement `at` be made early? That is only looked for, if `checked`, where they need nothing
+// checked.
+static bool checks_are_early(const Iterations *p, int at, bool checked) {
+    for (int i = 0; i < at; i++) {
+        const Stmt *s = p->loop->body->stmts.data[i];
+        if (s->kind != ST_CHECK) continue;
+        for (int k = 0; k < s->nargs; k++)
+            if (!checked || !is_early_beside(p, s->args[k], false)) return false;
+    }
+    return true;
+}
+
+// Can t be computed at the beginning of an iteration, after the checks before it? Unless `checked`, there are to be
+// none.
+static bool is_early_beside(const Iterations *p, Temp t, bool checked) {
     const Stmt *s = p->def[t];
     if (p->made_in[t] != p->stamp || t == p->loop->dst) return true;
-    if (!s || place_of(p->loop->body, s) < 0) return false;
+    int at = s ? place_of(p->loop->body, s) : -1;
+    if (at < 0 || (needs_checks(s) && !checks_are_early(p, at, checked))) return false;
     bool pure = s->kind == ST_LIT || s->kind == ST_OP || s->kind == ST_CONV || s->kind == ST_SELECT;
     if (!pure && (s->kind != ST_LOAD || is_stored(p->loop->body, s->buf))) return false;
     for (int k = 0; k < s->nargs; k++)
-        if (!is_early(p, s->args[k])) return false;
+        if (!is_early_beside(p, s->args[k], checked)) return false;
     return true;
 }
+
+static bool is_early(const Iterations *p, Temp t) { return is_early_beside(p, t, true); }
 
 // What t is of the cell as it was, which is read where get says: nothing, it and a term, or a multiple of it and a term.
 typedef enum Form { FORM_TERM, FORM_SUM, FORM_SCALED, FORM_OTHER } Form;
@@ -86,6 +109,12 @@ static void move_up(Iterations *p, Stmt **to, int *n, bool *moved, Temp t) {
     Stmt *s = p->def[t];
     int at = p->made_in[t] == p->stamp && t != p->loop->dst ? place_of(p->loop->body, s) : -1;
     if (at < 0 || moved[at]) return;
+    for (int i = 0; needs_checks(s) && i < at; i++) {
+        Stmt *check = p->loop->body->stmts.data[i];
+        if (check->kind != ST_CHECK || moved[i]) continue;
+        for (int k = 0; k < check->nargs; k++) move_up(p, to, n, moved, check->args[k]);
+        moved[i] = true, to[(*n)++] = check;
+    }
     for (int k = 0; k < s->nargs; k++) move_up(p, to, n, moved, s->args[k]);
     moved[at] = true, to[(*n)++] = s;
 }
