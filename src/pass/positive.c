@@ -367,12 +367,15 @@ static Func *copy(const Assume *a) {
 
 static void weigh(Node *e, void *data) {
     if (e->fv->n || e->rank) *(int64_t *)data += e->fv->n && e->fails ? 2 : 1;
+    if (e->op == OP_gen && !e->u.var->extent->nonneg) ++*(int64_t *)data;
 }
 
 // What is evaluated in loops; what may fail there counts twice.
 static int64_t weight(const Func *f) {
     int64_t sum = 0;
     ir_walk(func_roots(f), f->outputs, weigh, &sum);
+    for (int i = 0; i < func_roots(f); i++) // how many elements results have is checked first
+        for (const Node *e = f->outputs[i]; e->op == OP_gen; e = e->args[0]) sum -= !e->u.var->extent->nonneg;
     return sum;
 }
 
