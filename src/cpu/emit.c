@@ -835,10 +835,10 @@ Body *body_of_proc(const Body *p, LLVMValueRef function) {
 }
 
 // If a size is 0, or something else is not as assumed, the version for that runs instead: rarely, so that it is
-// compiled quickly rather than well.
-static void emit_otherwise(Body *p, const Tree *tree, const char *name) {
+// compiled quickly rather than well. measured: as is assumed of elements of arguments.
+static void emit_otherwise(Body *p, const Tree *tree, const char *name, bool measured) {
     Emitter *e = p->e;
-    LLVMValueRef full = emit_is_as_assumed(e, tree, p->function);
+    LLVMValueRef full = emit_is_as_assumed(e, tree, p->function, measured);
     LLVMBasicBlockRef rest = body_split_failure(p, full);
     LLVMValueRef other = LLVMGetNamedFunction(e->module, name), *args;
     int n = 1 + tree->func->ninputs + tree->func->noutputs;
@@ -894,10 +894,11 @@ static void emit_version(Emitter *e, const Tree *tree, const char *name, const T
     body_go_on(p, start);
     body_declare_parameters(p);
     parts_frame(p);
-    if (tree->otherwise) emit_otherwise(p, tree, otherwise);
+    if (tree->otherwise) emit_otherwise(p, tree, otherwise, false);
     body_emit_range(p, tree->body, 0, split);
     // how long an array must be is known when the sizes are right
     emit_array_checks(e, empty ? positive : tree, function);
+    if (tree->otherwise && tree->func->ir->nmeasured) emit_otherwise(p, tree, otherwise, true);
     if (empty) know_size(p, positive, split);
     emit_from(p, tree->body, split);
     body_return_code(p, LLVMConstNull(e->type_i32));

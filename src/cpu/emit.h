@@ -86,7 +86,7 @@ void emit_entry(Emitter *e, const Tree *tree, const char *name);
 // In a function with the parameters of an entry: returns with a code unless fsm_check_arrays says FSM_OK. (entry.c)
 void emit_array_checks(Emitter *e, const Tree *tree, LLVMValueRef function);
 // In such a function: are the arguments as the version assumes (ir_assumptions)? (entry.c)
-LLVMValueRef emit_is_as_assumed(Emitter *e, const Tree *tree, LLVMValueRef function);
+LLVMValueRef emit_is_as_assumed(Emitter *e, const Tree *tree, LLVMValueRef function, bool measured);
 LLVMTypeRef emit_entry_type(Emitter *e, const Func *f);
 // What an entry does after fsm_begin, as an internal function. (emit.c)
 void emit_body(Emitter *e, const Tree *tree, const char *name);

@@ -308,13 +308,84 @@ void emit_array_checks(Emitter *e, const Tree *tree, LLVMValueRef function) {
     map_free(&p.wraps);
 }
 
-LLVMValueRef emit_is_as_assumed(Emitter *e, const Tree *tree, LLVMValueRef function) {
+// What is measured of an argument lies in rows of so many columns, few and known, one of them; else the rows have one column.
+static int columns_of(const Node *array, const Measured *x, int *column) {
+    enum { MOST_COLUMNS = 4 };
+    int64_t columns = 1, n;
+    *column = 0;
+    for (int k = x->rank; k-- > 0 && x->at[k] >= 0; columns *= n) {
+        if (!ir_is_int_lit(array->shape[k], &n) || x->at[k] >= n || columns * n > MOST_COLUMNS) return *column = 0, 1;
+        *column += (int)(x->at[k] * columns);
+    }
+    return (int)columns;
+}
+
+// Are both columns of the same rows?
+static bool same_rows(const Node *array, const Measured *x, const Measured *y) {
+    int column;
+    bool same = x->array == y->array && columns_of(array, x, &column) > 1 && columns_of(array, y, &column) > 1;
+    for (int k = 0; k < x->rank && same; k++) {
+        same = x->at[k] == y->at[k] || (k > 0 && x->at[k - 1] < 0 && y->at[k] >= 0 && x->at[k] >= 0);
+        if (x->at[k] >= 0 && k > 0 && x->at[k - 1] < 0) break; // here the columns begin
+    }
+    return same;
+}
+
+// The extremes of all columns of the rows, of an argument that has been checked.
+static LLVMValueRef measure_rows(Entry *p, const Measured *x, int columns) {
+    Emitter *e = p->e;
+    LLVMBuilderRef b = e->builder;
+    const Node *array = p->f->inputs[x->array];
+    LLVMValueRef out = slots(p, e->type_i64, 2 * columns, "measured"), zero = emit_int(e, 0);
+    LLVMValueRef n = emit_int(e, 1), step = n, from = zero, stride = n;
+    bool is_column = columns > 1, rows = false; // rows: of dimensions that follow each other (ir_may_be_measured)
+    for (int k = x->rank; k-- > 0;) {
+        LLVMValueRef extent = size_value(p, array->shape[k]), at = emit_int(e, x->at[k]);
+        is_column &= x->at[k] >= 0;
+        if (x->at[k] < 0) {
+            if (!rows) step = stride;
+            rows = true;
+            n = LLVMBuildMul(b, n, extent, "");
+        } else if (!is_column) {
+            from = LLVMBuildAdd(b, from, LLVMBuildMul(b, at, stride, ""), "");
+            n = LLVMBuildSelect(b, compare(p, LLVMIntSLT, at, extent), n, zero, "");
+        }
+        stride = LLVMBuildMul(b, stride, extent, "");
+    }
+    LLVMValueRef first = LLVMBuildGEP2(b, emit_memory_type(e, array->kind), p->input[x->array], &from, 1, "");
+    LLVMValueRef args[] = {first, int32(e, kind_size(array->kind)), n, step, int32(e, columns), out};
+    call(p, "fsm_measure", e->type_void, 6, args);
+    return out;
+}
+
+// Makes the least and the greatest of all that is measured inputs.
+static void emit_measured(Entry *p, const Ir *m) {
+    Emitter *e = p->e;
+    LLVMValueRef out[MOST_MEASURED];
+    for (int i = 0; i < m->nmeasured; i++) {
+        const Measured *x = &m->measured[i];
+        const Node *array = p->f->inputs[x->array];
+        int column, columns = columns_of(array, x, &column);
+        out[i] = NULL;
+        for (int j = 0; j < i && !out[i]; j++)
+            if (same_rows(array, x, &m->measured[j])) out[i] = out[j];
+        if (!out[i]) out[i] = measure_rows(p, x, columns);
+        for (int k = 0; k < 2; k++)
+            p->input[x->least->u.num + k] =
+                LLVMBuildLoad2(e->builder, e->type_i64, slot_at(p, e->type_i64, out[i], 2 * column + k), "");
+    }
+}
+
+LLVMValueRef emit_is_as_assumed(Emitter *e, const Tree *tree, LLVMValueRef function, bool measured) {
     Entry p = entry_new(e, tree, tree->func->name, function);
     LLVMValueRef all = LLVMConstInt(e->type_i1, 1, false);
     Assumption *assumed;
+    p.input = ARENA_ARRAY(e->arena, LLVMValueRef, ir_argument_numbers(p.f));
     for (int i = 0; i < p.f->ninputs; i++) p.input[i] = LLVMGetParam(function, (unsigned)i + 1);
+    if (measured) emit_measured(&p, tree->func->ir);
     for (int i = 0, n = ir_assumptions(tree->func, &assumed); i < n; i++) {
         const Assumption *a = &assumed[i];
+        if (a->measured != measured) continue;
         LLVMValueRef value = size_value(&p, a->computed), wraps = map_get(&p.wraps, a->computed);
         if (wraps) all = LLVMBuildAnd(e->builder, all, LLVMBuildNot(e->builder, wraps, ""), "");
         all = LLVMBuildAnd(e->builder, all, compare(&p, LLVMIntSGE, value, emit_int(e, a->least)), "");

@@ -35,6 +35,7 @@ static int runtime_symbols(CpuSymbol *table, const CpuSymbol *instead) {
     SYMBOL(fsm_mark);
     SYMBOL(fsm_release);
     SYMBOL(fsm_columns);
+    SYMBOL(fsm_measure);
     SYMBOL(fsm_chunk);
     SYMBOL(fsm_parallel);
     SYMBOL(fsm_threads);

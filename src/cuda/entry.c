@@ -421,9 +421,13 @@ static void print_unless_assumed(Entry *p, const Func *f) {
     Assumption *all;
     Str holds = {0};
     bool wraps = false;
+    const char *and = "";
+    if (f->ir->nmeasured) str_puts(&holds, "false"), and = " && "; // the host does not see the elements
     for (int i = 0, n = ir_assumptions(f, &all); i < n; i++) {
+        if (all[i].measured) continue;
         const char *value = size_text(p, all[i].computed, &wraps);
-        str_printf(&holds, "%s%s >= %s", i ? " && " : "", value, expr_lit(p->arena, KIND_INT, 0, all[i].least));
+        str_printf(&holds, "%s%s >= %s", and, value, expr_lit(p->arena, KIND_INT, 0, all[i].least));
+        and = " && ";
         if (all[i].most == INT64_MAX) continue;
         str_printf(&holds, " && %s <= %s", value, expr_lit(p->arena, KIND_INT, 0, all[i].most));
     }

@@ -233,7 +233,7 @@ bool compile_funcs(Compilation *c, bool raw, FuncList *out) {
 // The version of f for usual arguments, if that can matter: see lower_func.
 static Func *assume_positive(Compilation *c, const Func *f) {
     compile_stage(c, "assume-positive");
-    Func *g = pass_assume_positive(f);
+    Func *g = pass_assume_positive(f, c->opt->target != TARGET_CUDA);
     if (g) vec_push(&c->irs, g->ir);
     return g;
 }

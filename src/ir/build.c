@@ -293,6 +293,15 @@ static bool fits_int32(const Node *a) {
     return a->op == OP_conv ? a->args[0]->kind == KIND_INT32 : ir_is_int_lit(a, &k) && k == (int32_t)k;
 }
 
+// An element of an argument is as large as what is known of these: that says its bounds.
+static Node *measured_element(const Ir *m, Node *e) {
+    const Node *least = e->kind == KIND_INT ? ir_measured_bound(m, e, false) : NULL;
+    if (!least) return e;
+    e->bounded_above = e->bounded_below = true;
+    e->nonneg |= least->nonneg;
+    return e;
+}
+
 static Node *conv_scalar(Ir *m, void *data, Node *a, Node *b) {
     (void)b;
     const Kind to = *(const Kind *)data;
@@ -309,7 +318,7 @@ static Node *conv_scalar(Ir *m, void *data, Node *a, Node *b) {
         return ir_bracket(m, a->args[0], ir_conv(m, to, a->args[1]));
     Node proto = {.op = OP_conv, .kind = to, .nonneg = to == KIND_INT && a->kind == KIND_BOOL};
     proto.partial = to == KIND_INT32 && !fits_int32(a);
-    return ir_intern(m, &proto, 1, &a);
+    return measured_element(m, ir_intern(m, &proto, 1, &a));
 }
 
 Node *ir_conv(Ir *m, Kind to, Node *a) { return elementwise(m, conv_scalar, &to, a, NULL); }
@@ -455,7 +464,7 @@ Node *ir_at(Ir *m, Node *a, int n, Node **idx) {
     memcpy(args + 1, idx, sizeof *idx * (size_t)n);
     Node proto = {.op = OP_at, .kind = a->kind, .nonneg = ir_nonneg_elements(a)};
     may_fail(m, &proto, is_inside, n + 1, args);
-    return ir_intern(m, &proto, n + 1, args);
+    return measured_element(m, ir_intern(m, &proto, n + 1, args));
 }
 
 // Is v bound again inside body where it must not be? When planning it may be, except by gens directly inside each other,

@@ -223,7 +223,15 @@ struct Node {
 // Which indices are checked when compiled code runs: those that are not known to be in range, all, none.
 typedef enum Bounds { BOUNDS_AUTO, BOUNDS_ALWAYS, BOUNDS_NEVER } Bounds;
 
-enum { MOST_ASSUMED = 16 };
+enum { MOST_ASSUMED = 32, MOST_MEASURED = 8 };
+
+// The least and the greatest of the elements of an argument that is an array of Ints, which are computed before anything
+// else: as inputs of the function, after all others. (measured.c)
+typedef struct Measured {
+    int array, rank;   // the number of the argument
+    const int64_t *at; // the index in each dimension; -1: all
+    Node *least, *greatest;
+} Measured;
 
 struct Ir {
     Arena *arena;
@@ -236,6 +244,8 @@ struct Ir {
     bool no_quotients; // proofs of poly.c do not bound quotients by what they divide
     int nassumed;      // and these Ints over the inputs are not negative
     Node *assumed[MOST_ASSUMED];
+    int nmeasured;
+    Measured measured[MOST_MEASURED];
     Node *slack[12];   // auxiliary unknowns of poly.c
     Node *given[8];    // what is not negative where a proof of poly.c is, ngiven of them
     int ngiven;
@@ -567,6 +577,11 @@ bool poly_const(Poly p, int64_t *value);
 bool poly_huge(Poly p); // has a coefficient so large that arithmetic may overflow: no conclusions from its sign
 // p = c*v + rest with v in neither c nor rest's monomials nor inside an atom; false if v occurs otherwise.
 bool poly_linear(Ir *m, Poly p, const Node *v, int64_t *c, Poly *rest);
+// x = q * y + r, where r is what no multiple of y can be seen in, for a literal y of at least 1, or one atom.
+void poly_divide(Ir *m, Poly x, Node *y, Poly *q, Poly *r);
+// p with a bound of each atom in its place that makes p less: `bound` gives the greatest value of one, or the least; NULL: it stays.
+typedef Node *PolyBound(Ir *m, Node *atom, bool greatest, void *data);
+Poly poly_with_bounds(Ir *m, Poly p, PolyBound *bound, void *data);
 int64_t ir_least_size(const Ir *m, int number); // 0, or what Ir.positive and Ir.least say of a size
 // What a version of a function assumes of its arguments: that an Int which is computed of them, without wrapping
 // around, is within these bounds. (assumed.c)
@@ -574,7 +589,8 @@ typedef struct Assumption {
     Node *e;        // over the inputs: see ir_may_be_assumed
     Node *computed; // as e, but it never fails; other assumptions say that e does not
     int64_t least, most;
-    bool says; // more than Ir.positive does, and what proofs need
+    bool says;     // more than Ir.positive does, and what proofs need
+    bool measured; // it is of elements of arguments
 } Assumption;
 // All that f, for which Ir.positive is, assumes. Returns how many there are.
 int ir_assumptions(const Func *f, Assumption **out);
@@ -585,6 +601,18 @@ bool ir_is_as_assumed(const Func *f, const struct Tensor *inputs);
 bool ir_may_be_assumed(const Node *e);
 // That e is not negative; there is room.
 static inline void ir_assume(Ir *m, Node *e) { m->assumed[m->nassumed++] = e; }
+// The numbers of inputs and of what is measured of them are less than this.
+static inline int ir_argument_numbers(const Func *f) { return f->ninputs + 2 * MOST_MEASURED; }
+// The elements of `array`, an argument, that have these indices (-1: all). number: of the least of them; the greatest has the next. natural: none
+// is negative.
+Measured ir_measured(Ir *m, int number, const Node *array, const int64_t *at, bool natural);
+// Literals, then all of some dimensions, then literals: the elements lie as far from each other.
+bool ir_may_be_measured(int rank, const int64_t *at);
+void ir_measure(Ir *m, Measured x); // proofs may use it, and what Ir.least says of it; there is room
+// The least, or the greatest, of the elements of which e is one; NULL: it is none that is measured.
+Node *ir_measured_bound(const Ir *m, const Node *e, bool greatest);
+// The indexing that e, an Int, is if it is an element of an argument; else NULL.
+const Node *ir_argument_element(const Node *e);
 // Is p >= 0 for all values of the index variables in their ranges and all sizes of at least ir_least_size, given that
 // each of the facts is >= 0? False: not known.
 bool poly_nonneg(Ir *m, Poly p);
@@ -609,6 +637,9 @@ extern const char ir_nan_sum[]; // of a sum
 // Can evaluating e not fail where the facts hold?
 bool ir_safe_given(Ir *m, Node *e, int nfacts, const Poly *facts);
 // Is 0 <= i < n, likewise?
+// An element of an array as it is computed, where the array is said by its elements; NULL: e is something else. Not that the indices
+// are in range.
+Node *ir_computed(Ir *m, Node *e);
 bool ir_in_range(Ir *m, Node *i, Node *n);
 // That e has a value says that the ranges of its free index variables are not empty: polynomials >= 0, at most max.
 int ir_range_facts(Ir *m, const Node *e, Poly *out, int max);

@@ -384,6 +384,38 @@ static bool nonneg_at_ends(Ir *m, Poly p, const Node *v, int fuel) {
 
 // ---- proofs by substitution: each constraint x + rest >= 0 makes x := s - rest with a new s >= 0
 
+// The term without one of its factors y; no terms: it has none.
+static Poly without_atom(Ir *m, const Term *t, const Node *y) {
+    Term rest = {t->coeff, 0, ARENA_ARRAY(m->polys, Node *, t->n + 1)};
+    bool found = false;
+    for (int k = 0; k < t->n; k++) {
+        if (t->atom[k] != y || found) rest.atom[rest.n++] = t->atom[k];
+        else found = true;
+    }
+    return found ? (Poly){1, arena_copy(m->polys, &rest, sizeof rest)} : (Poly){0, NULL};
+}
+
+void poly_divide(Ir *m, Poly x, Node *y, Poly *q, Poly *r) {
+    int64_t by;
+    bool literal = ir_is_int_lit(y, &by) && by >= 1;
+    *q = *r = (Poly){0, NULL};
+    for (int i = 0; i < x.n; i++) {
+        Term *t = &x.term[i];
+        Poly part = literal ? poly_scale(m, (Poly){1, t}, 1) : without_atom(m, t, y);
+        if (literal && t->n == 0) { // of a number, the rest is natural
+            int64_t rest = (t->coeff % by + by) % by;
+            *q = poly_add(m, *q, poly_lit(m, (t->coeff - rest) / by)), *r = poly_add(m, *r, poly_lit(m, rest));
+        } else if (literal && t->coeff % by == 0) {
+            part.term[0].coeff = t->coeff / by;
+            *q = poly_add(m, *q, part);
+        } else if (!literal && part.n) {
+            *q = poly_add(m, *q, part);
+        } else {
+            *r = poly_add(m, *r, (Poly){1, t});
+        }
+    }
+}
+
 static Poly replace_atom(Ir *m, Poly p, const Node *x, Poly by) {
     Poly out = {0, NULL};
     for (int i = 0; i < p.n; i++) {
@@ -608,8 +640,35 @@ static const Node *quotient_of(const Term *t) {
     return NULL;
 }
 
+// The other atoms of the term are not negative?
+static bool others_nonneg(const Ir *m, const Term *t, int k) {
+    for (int j = 0; j < t->n; j++)
+        if (j != k && !is_nonneg(m, t->atom[j])) return false;
+    return true;
+}
+
+Poly poly_with_bounds(Ir *m, Poly p, PolyBound *bound, void *data) {
+    Poly out = p;
+    for (int i = 0; i < p.n; i++) {
+        Term *t = &p.term[i];
+        for (int k = 0; k < t->n; k++) {
+            Node *by = others_nonneg(m, t, k) ? bound(m, t->atom[k], t->coeff < 0, data) : NULL;
+            if (!by) continue;
+            Poly one = {1, t}, with = replace_atom(m, one, t->atom[k], poly_of(m, by));
+            out = poly_add(m, out, poly_add(m, with, poly_scale(m, one, -1)));
+            break;
+        }
+    }
+    return out;
+}
+
+static Node *measured_bound(Ir *m, Node *atom, bool greatest, void *data) {
+    (void)data;
+    return ir_measured_bound(m, atom, greatest);
+}
+
 // A lower bound of p: where they count against it, remainders, quotients, and elements of tables are as great as they
-// can be. Elements that would make it huge stay.
+// can be; elements of arguments as great or as small. Elements that would make it huge stay.
 static Poly with_greatest(Ir *m, Poly p) {
     Poly out = p;
     for (int i = 0; i < p.n; i++) {
@@ -630,7 +689,7 @@ static Poly with_greatest(Ir *m, Poly p) {
         }
         out = poly_add(m, out, poly_add(m, poly_scale(m, (Poly){1, t}, -1), by));
     }
-    return out;
+    return m->nmeasured ? poly_with_bounds(m, out, measured_bound, NULL) : out;
 }
 
 static bool nonneg_beyond(Ir *m, Poly p, Poly fact) {
@@ -659,7 +718,9 @@ static bool nonneg_by_divisor(Ir *m, Poly p, int nfacts, const Poly *facts) {
         Poly x = poly_of(m, q->args[0]), y = poly_of(m, q->args[1]), less = poly_lit(m, t->coeff < 0 ? -1 : 0);
         Poly rest = poly_add(m, poly_add(m, p, poly_scale(m, (Poly){1, (Term *)t}, -1)), poly_scale(m, less, -1));
         Poly room = poly_add(m, poly_add(m, poly_mul(m, rest, y), poly_scale(m, x, t->coeff)), less);
-        return !poly_huge(room) && (nonneg_terms(room) || nonneg_with(m, room, nfacts, facts, 2));
+        if (poly_huge(room)) return false;
+        return nonneg_terms(room) || nonneg_with(m, room, nfacts, facts, 2) ||
+               (m->nmeasured && nonneg_with(m, poly_with_bounds(m, room, measured_bound, NULL), nfacts, facts, 2));
     }
     return false;
 }
@@ -717,12 +778,25 @@ static bool choices_safe(Ir *m, Node *i, Node *n, int nfacts, const Poly *facts,
            choices_safe(m, i->args[2], n, nfacts, facts, depth - 1);
 }
 
+Node *ir_computed(Ir *m, Node *e) {
+    enum { MOST_RANK = 16 };
+    Node *from[MOST_RANK], *g = e->nargs ? e->args[0] : NULL;
+    if (e->op != OP_at || e->nargs > MOST_RANK + 1) return NULL;
+    for (int k = 0; k + 1 < e->nargs; k++, g = g->args[0]) {
+        if (g->op != OP_gen) return NULL;
+        from[k] = ir_var(g->u.var);
+    }
+    return ir_subst(m, g, e->nargs - 1, from, e->args + 1);
+}
+
 static bool index_safe(Ir *m, Node *i, Node *n, int nfacts, const Poly *facts) {
     for (int k = 0; n->op == OP_max && k < 2; k++) // it is compared with either: their difference may wrap around
         if (index_safe(m, i, n->args[k], nfacts, facts)) return true;
     Poly p = poly_of(m, i), room = poly_add(m, poly_of(m, n), poly_add(m, poly_scale(m, p, -1), poly_lit(m, -1)));
     if (poly_nonneg_given(m, p, nfacts, facts) && poly_nonneg_given(m, room, nfacts, facts)) return true;
-    return i->op == OP_select && choices_safe(m, i, n, nfacts, facts, MAX_CHOICES);
+    if (i->op == OP_select) return choices_safe(m, i, n, nfacts, facts, MAX_CHOICES);
+    Node *e = ir_computed(m, i); // of an array of quotients, say
+    return e && index_safe(m, e, n, nfacts, facts);
 }
 
 // Do facts speak of another variable that only has the same name as the one bound by e? (Ir.planning)

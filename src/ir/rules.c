@@ -542,6 +542,19 @@ static Node *on_literals(Ir *m, Op op, Node *a, Node *b) {
     return ir_select(m, choice->args[0], arm[0], arm[1]);
 }
 
+// x = q * y + r, for 0 <= r < y and a natural x: x / y is q, and x % y is r.
+static Node *int_parts(Ir *m, Op op, Node *x, Node *y) {
+    Poly q, r;
+    if (x->partial || y->partial || !x->nonneg || !ir_bounded(x) || !ir_bounded(y)) return NULL;
+    ArenaMark mark = arena_mark(m->polys);
+    poly_divide(m, poly_of(m, x), y, &q, &r);
+    Poly room = poly_add(m, poly_add(m, poly_of(m, y), poly_of(m, ir_int(m, -1))), poly_scale(m, r, -1));
+    bool known = poly_nonneg(m, r) && poly_nonneg(m, room) && rule(m, RULE_div_int_parts);
+    Node *e = known ? poly_node(m, op == OP_idiv ? q : r) : NULL;
+    arena_release(m->polys, mark);
+    return e;
+}
+
 Node *rule_op(Ir *m, Op op, Node *a, Node *b) {
     if (op_info[op].type == T_CMP && a->kind == KIND_INT) return int_compare(m, op, a, b); // NULL: it stands
     Node *c = constant(m, op, a, b);
@@ -576,7 +589,8 @@ Node *rule_op(Ir *m, Op op, Node *a, Node *b) {
     case OP_max:
         if (a == b && rule(m, RULE_extreme_same)) return a;
         return a != b && a->kind == KIND_INT ? int_extreme(m, op, a, b) : NULL;
-    case OP_idiv: return ir_is_lit(b, 1) && rule(m, RULE_div_int_one) ? a : NULL;
+    case OP_idiv: return ir_is_lit(b, 1) && rule(m, RULE_div_int_one) ? a : int_parts(m, op, a, b);
+    case OP_irem: return int_parts(m, op, a, b);
     case OP_and: return rule_and(m, a, b);
     case OP_or: return rule_or(m, a, b);
     case OP_not: return rule_not(m, a);
@@ -681,6 +695,7 @@ static bool costs_nothing(Ir *m, Node *e, int *budget) {
     case OP_stop: break;
     default:
         if (!op_is_elementwise(e->op) || kind_is_float(e->kind)) return false;
+        if (m->planning && e->op == OP_idiv && e->args[1]->op != OP_lit) return false; // dear (pass/share.c)
     }
     for (int i = 0; i < e->nargs; i++)
         if (!costs_nothing(m, e->args[i], budget)) return false;

@@ -127,7 +127,7 @@ static Node *bounds(Ir *m, const Var *v, const Conj *c, Node **lo, Node **hi) {
         Poly rest;
         int64_t k = linear_bound(m, p, v, &rest);
         if (k == -1) // 0 < rest - v
-            *hi = ir_min(m, *hi, poly_node(m, rest));
+            *hi = poly_nonneg(m, sub(m, poly_of(m, *hi), rest)) ? poly_node(m, rest) : ir_min(m, *hi, poly_node(m, rest));
         else if (k == 1) // 0 < rest + v: v >= 1 - rest
             *lo = ir_max(m, *lo, poly_node(m, sub(m, lit(m, 1), rest)));
         else others = ir_and(m, others, p);
@@ -237,6 +237,48 @@ static Node *anchored(Ir *m, const Var *v, const Conj *c, Node *body) {
     return ir_sum(m, w, ir_bracket(m, inside, ir_subst1(m, body, ir_var(v), at)));
 }
 
+// Does another condition say what the remainder is of the division of which q is the quotient?
+static bool says_remainder(const Conj *c, const Node *q) {
+    for (int i = 0; i < c->n; i++)
+        for (int k = 0; k < 2 && c->p[i]->op == OP_eq; k++) {
+            const Node *r = c->p[i]->args[k];
+            if (r->op == OP_irem && r->args[0] == q->args[0] && r->args[1] == q->args[1]) return true;
+        }
+    return false;
+}
+
+// If conjunct p says c = (rest + v) / b or (rest - v) / b, for b >= 1 and natural dividends: that these are in a range. Where c is
+// an index, lowering can scatter through the quotient instead; so it does unless nothing is left of the sum then.
+static Node *in_part(Ir *m, const Conj *all, const Node *p, const Var *v, const Node *e) {
+    if (p->op != OP_eq || p->args[0]->kind != KIND_INT || p->partial) return NULL;
+    for (int k = 0; k < 2; k++) {
+        const Node *q = p->args[k];
+        Node *c = p->args[1 - k], *x = q->nargs ? q->args[0] : NULL, *b = x && q->nargs > 1 ? q->args[1] : NULL;
+        Poly rest;
+        int64_t by;
+        if (q->op != OP_idiv || node_has_var(c, v) || node_has_var(b, v) || !x->nonneg) continue;
+        if (c->op == OP_var && !says_remainder(all, q) && (all->n > 1 || node_has_var(e, v))) continue;
+        if (!ir_bounded(x) || !ir_bounded(b) || !ir_bounded(c) || !poly_nonneg(m, sub(m, poly_of(m, b), lit(m, 1)))) continue;
+        if (!poly_linear(m, poly_of(m, x), ir_var(v), &by, &rest) || (by != 1 && by != -1)) continue;
+        Node *from = ir_mul(m, b, c);
+        return ir_and(m, ir_le(m, from, x), ir_lt(m, x, ir_add(m, from, b)));
+    }
+    return NULL;
+}
+
+// The sum over that range, if it may be narrowed to it.
+static Node *sum_of_part(Ir *m, Var *v, const Conj *c, Node *e) {
+    for (int i = 0; i < c->n; i++) {
+        Node *range = in_part(m, c, c->p[i], v, e), *all = ir_bool(m, true), *lo, *rest;
+        if (!range) continue;
+        for (int k = 0; k < c->n; k++) all = ir_and(m, all, k == i ? range : c->p[k]);
+        Node *body = ir_bracket(m, all, e);
+        Var *w = ir_narrow(m, v, body, &lo, &rest);
+        if (w && !keeps_range(body, v, lo) && rule(m, RULE_sum_quotient)) return ir_sum(m, w, rest);
+    }
+    return NULL;
+}
+
 static Node *sum_of_bracket(Ir *m, Var *v, Node *body) {
     Conj all = {0}, inner = {0};
     if (!collect(body->args[0], &all)) return NULL;
@@ -251,7 +293,8 @@ static Node *sum_of_bracket(Ir *m, Var *v, Node *body) {
             pass_on(m, v, a);
             return eliminate(m, v, &all, i, a, e);
         }
-    Node *lo, *rest, *sum = anchored(m, v, &all, body);
+    Node *lo, *rest, *sum = sum_of_part(m, v, &all, e);
+    if (!sum) sum = anchored(m, v, &all, body);
     if (sum) return sum;
     Var *w = ir_narrow(m, v, body, &lo, &rest);
     return w && !keeps_range(body, v, lo) && rule(m, RULE_sum_narrow) ? ir_sum(m, w, rest) : NULL;

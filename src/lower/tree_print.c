@@ -573,12 +573,29 @@ static void print_tree(Str *out, const Tree *t, const char *when) {
     free(p.names);
 }
 
-// What the version f assumes: ` for sizes >= 1, n >= 4, n - 4*h >= 0`; so that it can be read, too:
-// ` for sizes >= 1, n >= 4, (sub n (mul 4 h)) >= 0`.
+// ` of (k[_], pairs[_, 0])`
+static void print_measured(Str *out, const Func *f) {
+    for (int i = 0; i < f->ir->nmeasured; i++) {
+        const Measured *x = &f->ir->measured[i];
+        str_puts(out, i ? ", " : " of (");
+        ir_print_extent(out, f->inputs[x->array]);
+        for (int k = 0; k < x->rank; k++) {
+            str_puts(out, k ? ", " : "[");
+            if (x->at[k] < 0) str_putc(out, '_');
+            else str_printf(out, "%" PRId64, x->at[k]);
+        }
+        str_putc(out, ']');
+    }
+    if (f->ir->nmeasured) str_putc(out, ')');
+}
+
+// What the version f assumes: ` for sizes >= 1, n >= 4, n - 4*h >= 0, least k >= 0`; so that it can be read, too:
+// ` for sizes >= 1 of (k[_]), n >= 4, (sub n (mul 4 h)) >= 0, `least k` >= 0`.
 static void print_assumed(Str *out, const Func *f, bool readable) {
     Assumption *all;
     int n = ir_assumptions(f, &all);
     str_puts(out, " for sizes >= 1");
+    if (readable) print_measured(out, f);
     for (int i = 0; i < n; i++) {
         if (!all[i].says) continue;
         str_puts(out, ", ");

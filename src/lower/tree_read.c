@@ -570,6 +570,36 @@ static void read_stmt(TreeReader *z, Block *to) {
 
 // ---- trees
 
+// ` of (k[_], pairs[_, 0])`: the least and the greatest elements of these are names.
+static void read_measured(TreeReader *z, const Func *f) {
+    Reader *r = z->r;
+    Ir *m = r->m;
+    int number = f->ninputs;
+    read_expect(r, '(');
+    do {
+        Span at = r->at;
+        const char *name = read_name(r, "the name of an argument");
+        const Node *array = read_entry(r, name)->node;
+        bool ints = array && array->op == OP_input && array->rank && (array->kind == KIND_INT || array->kind == KIND_INT32);
+        if (!ints) read_error(r, at, "'%s' is no argument that is an array of integers", name);
+        int64_t *index = ARENA_ARRAY(z->arena, int64_t, array->rank);
+        for (int k = 0; k < array->rank; k++) {
+            read_expect(r, k ? ',' : '[');
+            index[k] = read_accept_word(r, "_") ? -1 : number_in_range(z, "a number", 0, INT32_MAX);
+        }
+        read_expect(r, ']');
+        if (!ir_may_be_measured(array->rank, index))
+            read_error(r, span_join(at, r->before), "what is measured has all of some dimensions that follow each other");
+        if (m->nmeasured == MOST_MEASURED) read_error(r, at, "more than %d arguments are measured", MOST_MEASURED);
+        Measured x = ir_measured(m, number, array, index, false);
+        number += 2;
+        ir_measure(m, x);
+        read_define(r, at, x.least->name, x.least);
+        read_define(r, at, x.greatest->name, x.greatest);
+    } while (read_accept(r, ','));
+    read_expect(r, ')');
+}
+
 // `for sizes >= 1, n >= 5, (sub m (mul 4 n)) >= 0`: of the inputs.
 static void read_sizes(TreeReader *z, Func *f) {
     Reader *r = z->r;
@@ -579,8 +609,9 @@ static void read_sizes(TreeReader *z, Func *f) {
     read_expect(r, '>'), read_expect(r, '=');
     if (read_integer(r, "a number") != 1) read_error(r, r->before, "expected a number from %lld to %lld", 1LL, 1LL);
     m->positive = true;
-    m->least = ARENA_ARRAY(z->arena, int64_t, f->ninputs + 1);
-    for (int k = 0; k < f->ninputs; k++) m->least[k] = k < f->nsizes ? 1 : INT64_MIN;
+    m->least = ARENA_ARRAY(z->arena, int64_t, ir_argument_numbers(f));
+    for (int k = 0; k < ir_argument_numbers(f); k++) m->least[k] = k < f->nsizes ? 1 : INT64_MIN;
+    if (read_accept_word(r, "of")) read_measured(z, f);
     while (read_accept(r, ',')) {
         Span at = r->at;
         Node *e = read_typed_operand(r, KIND_INT, 0);

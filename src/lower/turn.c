@@ -10,7 +10,7 @@
 #include "lower/effects.h"
 #include "lower/loop_passes.h"
 
-enum { LEAST = 8, MOST = 32, LEAST_SHARED = 6, BEFORE = -1 };
+enum { LEAST = 8, MOST = 32, LEAST_SHARED = 3, BEFORE = -1 };
 
 typedef struct Turner {
     Arena *arena;

@@ -58,11 +58,13 @@ static bool is_decided(const Unfolder *z, Temp t, Temp index, int depth) {
     return true;
 }
 
-static bool decides(const Unfolder *z, const Block *block, Temp index) {
+// inner: in a loop inside of the one over the index, where a choice is made again and again.
+static bool decides(const Unfolder *z, const Block *block, Temp index, bool inner) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         const Stmt *s = block->stmts.data[i];
-        if (s->kind == ST_IF && is_decided(z, s->args[0], index, 4)) return true;
-        if (decides(z, s->body, index) || decides(z, s->other, index)) return true;
+        bool chooses = s->kind == ST_IF || (inner && s->kind == ST_SELECT), in = inner || s->kind == ST_FOR;
+        if (chooses && is_decided(z, s->args[0], index, 4)) return true;
+        if (decides(z, s->body, index, in) || decides(z, s->other, index, in)) return true;
     }
     return false;
 }
@@ -88,7 +90,7 @@ static bool is_short(const Unfolder *z, const Stmt *s, bool outside, int64_t *n)
     effects_add(&e, s);
     bool small = e.size * *n <= (outside ? LARGEST_OUTSIDE : LARGEST);
     effects_free(&e);
-    return small && (decides(z, s->body, s->dst) || (*n <= MOST_COPIES && copies(z, s)));
+    return small && (decides(z, s->body, s->dst, false) || (*n <= MOST_COPIES && copies(z, s)));
 }
 
 // Puts the passes of the loop, which is number `at`, in its place; returns how many statements they are.

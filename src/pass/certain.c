@@ -13,6 +13,7 @@ typedef struct Certain {
     bool guess;            // what is visited is evaluated usually
     Map usual;             // and what has been
     Map wholes, partly;    // what has been seen with all elements, and under so many of `some` (+ 1)
+    Map states, steps;     // of loops: what a step reads all elements of, and those of which all steps are visited
     VEC(const Var *) some; // variables of arrays of which not all elements are read, outermost first
 } Certain;
 
@@ -43,7 +44,20 @@ static void visit_loop(Certain *c, Node *e) {
     for (int i = first; i < e->nargs; i++) visit(c, e->args[i], false);
 }
 
-// All elements of the state's last value, and so of its last step: for one value of what changes in the loop.
+// All elements of state k's value after each iteration, and of what states this is made of as wholes.
+static void visit_all_steps(Certain *c, const Node *loop, int k) {
+    const Loop *l = ir_loop(loop);
+    visit(c, loop_step(loop, k), true);
+    for (int j = 0; j < l->n; j++) {
+        Node *state = ir_var(l->state[j]);
+        if (j == k || !map_get(&c->states, state) || map_get(&c->steps, state)) continue;
+        map_put(&c->steps, state, state);
+        visit_all_steps(c, loop, j);
+    }
+}
+
+// All elements of the state's last value, and so of its last step: for one value of what changes in the loop; but of all steps, if
+// a step needs all elements of the one before.
 static void visit_last_step(Certain *c, const Node *loop, int k) {
     const Loop *l = ir_loop(loop);
     int before = c->some.len;
@@ -52,6 +66,7 @@ static void visit_last_step(Certain *c, const Node *loop, int k) {
     for (int j = 0; j < l->n; j++) vec_push(&c->some, l->state[j]);
     visit(c, loop_step(loop, k), true);
     c->some.len = before;
+    if (map_get(&c->states, ir_var(l->state[k]))) visit_all_steps(c, loop, k);
 }
 
 // Is e computed of indices and arguments?
@@ -95,6 +110,7 @@ static bool reads_all(const Certain *c, const Node *read) {
 // whole: all elements of e are needed.
 static void visit(Certain *c, Node *e, bool whole) {
     uintptr_t partly = 0;
+    if (e->op == OP_var && e->u.var->is_state && whole && !c->guess) map_put(&c->states, e, e);
     for (int i = 0; i < c->some.len; i++) partly += node_has_var(e, c->some.data[i]);
     Map *all = c->guess ? &c->usual : c->found, *seen = partly ? &c->partly : e->rank && whole ? &c->wholes : all;
     uintptr_t before = (uintptr_t)map_get(seen, e);
@@ -140,6 +156,6 @@ void pass_certain(const Func *f, Map *found) { pass_certain_visit(f, found, NULL
 void pass_certain_visit(const Func *f, Map *found, CertainVisit *visit_each, void *data) {
     Certain c = {.m = f->ir, .found = found, .visit = visit_each, .data = data};
     for (int i = 0; i < func_roots(f); i++) visit(&c, f->outputs[i], true);
-    map_free(&c.usual), map_free(&c.wholes), map_free(&c.partly);
+    map_free(&c.usual), map_free(&c.wholes), map_free(&c.partly), map_free(&c.states), map_free(&c.steps);
     vec_free(&c.some);
 }

@@ -184,13 +184,9 @@ static void take_factors(Ir *m, Node *e, Factors *f) {
 
 // An element of an array as it is computed.
 static Node *computed(Ir *m, Node *e) {
-    Node *from[MAX_RANK], *g = e->args[0];
-    int n = e->nargs - 1;
-    for (int i = 0; i < n; i++, g = g->args[0]) {
-        if (g->op != OP_gen || n > MAX_RANK || !ir_index_in_range(m, n, e->args + 1, i, g->shape[0])) return NULL;
-        from[i] = ir_var(g->u.var);
-    }
-    return ir_subst(m, g, n, from, e->args + 1);
+    for (int i = 0; i + 1 < e->nargs; i++)
+        if (!ir_index_in_range(m, e->nargs - 1, e->args + 1, i, e->args[0]->shape[i])) return NULL;
+    return ir_computed(m, e);
 }
 
 // If e is f * sum j t, that sum, and f times what *f has.
@@ -272,6 +268,13 @@ static bool same_indices(const Node *s, const Node *t, Var *const *k, int n) {
     return true;
 }
 
+// The condition under which a sum that lowering scatters adds to an element; NULL: it is none. Sums that add elsewhere stay apart:
+// each of them stores, where one would add.
+static const Node *place(Ir *m, const Node *sum, Var *const *k, int n) {
+    Node *fixed[MAX_RANK];
+    return ir_scatters(m, sum->args[0], k, n, fixed) && sum->args[0]->op == OP_bracket ? sum->args[0]->args[0] : NULL;
+}
+
 static void take_terms(Interchange *x, Node *e, bool minus, Var *const *k, int n, Terms *t) {
     Ir *m = x->m;
     if (e->op == OP_add || e->op == OP_sub) {
@@ -281,7 +284,9 @@ static void take_terms(Interchange *x, Node *e, bool minus, Var *const *k, int n
     }
     bool joins = e->op == OP_sum && !e->partial && t->n < MAX_SUMS && (e->id >= x->users.n || users_count(&x->users, e) <= 1) &&
                  goes_outside(e, k, n);
-    if (joins && t->n) joins = t->sum[0]->u.var->extent == e->u.var->extent && same_indices(t->sum[0], e, k, n);
+    if (joins && t->n)
+        joins = t->sum[0]->u.var->extent == e->u.var->extent && same_indices(t->sum[0], e, k, n) &&
+                place(m, t->sum[0], k, n) == place(m, e, k, n);
     if (joins) t->minus[t->n] = minus, t->sum[t->n++] = e;
     else if (!t->rest) t->rest = minus ? ir_neg(m, e) : e;
     else t->rest = minus ? ir_sub(m, t->rest, e) : ir_add(m, t->rest, e);

@@ -62,12 +62,13 @@ void pass_certain(const Func *f, Map *found);
 typedef void CertainVisit(Node *e, int nsome, const Var *const *some, void *data);
 void pass_certain_visit(const Func *f, Map *found, CertainVisit *visit, void *data);
 // A copy of f in an Ir of its own under assumptions about the arguments, as that every size is at least 1; NULL: there
-// are none to be made.
-Func *pass_assume_positive(const Func *f);
+// are none to be made. measures: it may lean on what the elements of arguments are.
+Func *pass_assume_positive(const Func *f, bool measures);
 
 // The cost of evaluating e once, without what its loops repeat; saturates at PASS_COST_LOOP if it holds a loop.
 enum { PASS_COST_LOOP = 1000, PASS_COST_DEAR = 12 };
 int pass_cost(Node *e);
+int pass_own_cost(const Node *e); // without that of its operands
 int pass_cost_memo(Node *e, Map *memo); // the same, remembering the costs of e's parts
 
 #endif

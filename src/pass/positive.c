@@ -9,7 +9,8 @@
 // What a function checks in any case had better be known: else the call fails. The sizes of matrices that are
 // multiplied are then one size, and of z[q, 3 * h + i] for i < h, where z has g columns, g >= 4 * h is assumed, since
 // otherwise the last of these elements is not there. Numbers that are divided by are at least 1, and loops over
-// arguments have iterations.
+// arguments have iterations. Of x[index[k]], for all k, the least element of `index` is assumed to be at least 0, and the
+// greatest less than there are in x: they are found before (Measured), in less time than the loop takes that reads them.
 #include "pass/pass.h"
 
 #include "support/vec.h"
@@ -18,12 +19,15 @@ enum { MOST_LESS = 16, MOST_ROUNDS = 3, MOST_PARTS = 16 };
 
 typedef struct Assume {
     const Func *f;
+    bool measures;    // elements of arguments may be looked at
     Ir *m;            // of the copy that is looked at
     Rewriting *back;  // from its values to f's
     int64_t *least;   // as in Ir
     VEC(Node *) form; // Ints over inputs of f that are not negative, which are no such bounds
     Node **same;      // by input: what it is equal to, over others; NULL: nothing is known
-    bool more;        // something is new
+    int nmeasured;    // elements of arguments of f, of which the least and the greatest may be in `form` or `least`
+    Measured measured[MOST_MEASURED];
+    bool more; // something is new
 } Assume;
 
 // ---- what is found before there is a copy
@@ -72,7 +76,7 @@ static bool note_quotient(Assume *a, const Node *quotient, int64_t c) {
     return note(a, poly_add(m, y, poly_of(m, ir_int(m, -1)))) && note(a, poly_add(m, x, poly_scale(m, y, -c)));
 }
 
-// x * y >= c, for c of at least 1 and natural x and y, has x >= 1 and y >= 1.
+// x * y >= c, for c of at least 1 and natural x and y, has x >= 1 and y >= 1. For natural x, y >= 0 says x * y >= 0.
 static bool note_product(Assume *a, Poly p) {
     const Term *product = NULL;
     bool least = false;
@@ -82,10 +86,12 @@ static bool note_product(Assume *a, Poly p) {
         else if (t->n > 1 && t->coeff > 0 && !product) product = t;
         else return false;
     }
-    for (int k = 0; product && k < product->n; k++)
-        if (!product->atom[k]->nonneg) return false;
-    if (!product || !least) return false;
-    for (int k = 0; k < product->n; k++)
+    int unknown = 0;
+    for (int k = 0; product && k < product->n; k++) unknown += !product->atom[k]->nonneg;
+    if (!product || unknown != (least ? 0 : 1)) return false;
+    for (int k = 0; k < product->n && !least; k++)
+        if (!product->atom[k]->nonneg) note(a, poly_of(a->m, product->atom[k]));
+    for (int k = 0; k < product->n && least; k++)
         note(a, poly_add(a->m, poly_of(a->m, product->atom[k]), poly_of(a->m, ir_int(a->m, -1))));
     return true;
 }
@@ -142,6 +148,72 @@ static Var *newest_index(Poly p) {
     return v;
 }
 
+// Does the index take all values there are but for a few, once each? As k and k + 1 do for k < n - 1. v: its variable.
+static bool takes_all(Ir *m, Node *index, const Node *extent, Var **v) {
+    Poly p = poly_of(m, index), rest;
+    int64_t by, missing;
+    *v = newest_index(p);
+    if (!*v || index->fv->n != 1 || !poly_linear(m, p, ir_var(*v), &by, &rest) || (by != 1 && by != -1)) return false;
+    Poly less = poly_add(m, poly_of(m, (Node *)extent), poly_scale(m, poly_of(m, (*v)->extent), -1));
+    return poly_const(less, &missing) && missing >= 0 && missing <= MOST_LESS;
+}
+
+static bool is_among(const Var *v, int n, const Var *const *among) {
+    for (int i = 0; i < n; i++)
+        if (among[i] == v) return true;
+    return false;
+}
+
+// Does `read` read nearly all the elements of an argument with the indices at (-1: all), so that to go over them takes no
+// longer?
+static bool covers(Ir *m, const Node *read, int nsome, const Var *const *some, int64_t *at) {
+    enum { MOST_RANK = 4 };
+    const Node *array = read->args[0];
+    const Var *seen[MOST_RANK];
+    int n = 0;
+    if (array->rank > MOST_RANK) return false;
+    for (int k = 0; k < array->rank; k++) {
+        Var *v;
+        if (!ir_may_be_assumed(array->shape[k])) return false;
+        if (ir_is_int_lit(read->args[k + 1], &at[k]) && at[k] >= 0) continue;
+        if (!takes_all(m, read->args[k + 1], array->shape[k], &v) || is_among(v, nsome, some) || is_among(v, n, seen)) return false;
+        at[k] = -1, seen[n++] = v;
+    }
+    return ir_may_be_measured(array->rank, at);
+}
+
+// What is measured of these elements of an argument; NULL: there is no room.
+static const Measured *measured(Assume *a, const Node *array, const int64_t *at) {
+    for (int i = 0; i < a->nmeasured; i++) {
+        const Measured *x = &a->measured[i];
+        if (x->array == (int)array->u.num && !memcmp(x->at, at, sizeof *at * (size_t)x->rank)) return x;
+    }
+    if (a->nmeasured == MOST_MEASURED) return NULL;
+    Measured *x = &a->measured[a->nmeasured];
+    *x = ir_measured(a->f->ir, a->f->ninputs + 2 * a->nmeasured++, array, at, false);
+    return x;
+}
+
+typedef struct Elements {
+    Assume *a;
+    int nsome;
+    const Var *const *some;
+    int n; // of the polynomial
+} Elements;
+
+// PolyBound: of an element of an argument, the number that is measured.
+static Node *element_bound(Ir *m, Node *atom, bool greatest, void *data) {
+    Elements *x = data;
+    const Node *read = x->a->measures ? ir_argument_element(atom) : NULL;
+    int64_t at[16];
+    if (!read || !covers(m, read, x->nsome, x->some, at)) return NULL;
+    const Measured *found = measured(x->a, read->args[0], at);
+    if (!found) return NULL;
+    x->n++;
+    Node *known = ir_measured_bound(m, atom, greatest), *of = greatest ? found->greatest : found->least;
+    return known ? known : ir_input(m, (int)of->u.num, of->name, KIND_INT, 0, NULL);
+}
+
 // rest - x / y >= 0, for y of at least 1, is (rest + 1) * y - x - 1 >= 0: as in poly.c. False: p is something else.
 static bool without_quotient(Assume *a, Poly *p) {
     Ir *m = a->m;
@@ -168,12 +240,12 @@ static void note_least(Assume *a, Poly p, int nsome, const Var *const *some) {
     for (int n = 0; n < MOST_INDICES; n++) {
         Var *v = newest_index(p);
         if (!v) {
-            note(a, p);
+            Elements elements = {a, nsome, some, 0};
+            Poly bound = poly_with_bounds(m, p, element_bound, &elements);
+            if (elements.n <= 1) note(a, bound); // of two, as of x[i + 1] - x[i], it would be more than is needed
             return;
         }
-        for (int i = 0; i < nsome; i++)
-            if (some[i] == v) return;
-        if (!poly_linear(m, p, ir_var(v), &by, &rest)) return;
+        if (is_among(v, nsome, some) || !poly_linear(m, p, ir_var(v), &by, &rest)) return;
         Poly last = poly_add(m, poly_of(m, v->extent), poly_of(m, ir_int(m, -1)));
         p = by > 0 ? rest : poly_add(m, rest, poly_scale(m, last, by));
     }
@@ -222,6 +294,16 @@ static void note_condition(Assume *a, Node *cond) {
     }
 }
 
+// In x / y and x % y, elements x of an argument are usually natural.
+static void note_parts(Assume *a, Poly p, int nsome, const Var *const *some) {
+    for (int i = 0; i < p.n; i++)
+        for (int k = 0; k < p.term[i].n; k++) {
+            const Node *e = p.term[i].atom[k];
+            if (e->op != OP_idiv && e->op != OP_irem) continue;
+            if (ir_argument_element(e->args[0])) note_least(a, poly_of(a->m, e->args[0]), nsome, some);
+        }
+}
+
 static void note_indices(Assume *a, Node *read, int nsome, const Var *const *some) {
     Ir *m = a->m;
     Node *array = read->args[0];
@@ -229,6 +311,7 @@ static void note_indices(Assume *a, Node *read, int nsome, const Var *const *som
         if (ir_index_in_range(m, array->rank, read->args + 1, k, array->shape[k])) continue;
         Poly at = poly_of(m, read->args[k + 1]);
         Poly last = poly_add(m, poly_of(m, array->shape[k]), poly_of(m, ir_int(m, -1)));
+        note_parts(a, at, nsome, some);
         note_least(a, at, nsome, some);
         note_least(a, poly_add(m, last, poly_scale(m, at, -1)), nsome, some);
     }
@@ -270,17 +353,20 @@ typedef struct Copy {
     const Assume *a;
     Func *g;
     Node **value; // what stands for the inputs of f that are scalars; NULL: nothing yet
+    int nmeasured;
+    Node *from[2 * MOST_MEASURED], *to[2 * MOST_MEASURED]; // what is measured of arguments, and that in g
 } Copy;
 
 static Node *value_of(Copy *c, int k);
 
 static Node *over_values(Copy *c, const Node *e) {
     const Func *f = c->a->f;
-    Node **from = ARENA_ARRAY(c->g->ir->arena, Node *, f->ninputs + 1);
-    Node **to = ARENA_ARRAY(c->g->ir->arena, Node *, f->ninputs + 1);
+    Node **from = ARENA_ARRAY(c->g->ir->arena, Node *, ir_argument_numbers(f));
+    Node **to = ARENA_ARRAY(c->g->ir->arena, Node *, ir_argument_numbers(f));
     int n = 0;
     for (int k = 0; k < f->ninputs; k++)
         if (mentions(e, k)) from[n] = f->inputs[k], to[n++] = value_of(c, k);
+    for (int i = 0; i < c->nmeasured; i++) from[n] = c->from[i], to[n++] = c->to[i];
     Rewriting *w = ir_copying(c->g->ir, n, from, to);
     Node *out = ir_rewrite(w, (Node *)e);
     ir_rewriting_end(w);
@@ -307,6 +393,24 @@ static void make_inputs(const Assume *a, Func *g) {
         bool natural = k < a->f->nsizes || (is_number(e) && a->least[k] >= 0);
         g->inputs[k] = natural ? ir_size(m, k, e->name) : ir_input(m, k, e->name, e->kind, 0, NULL);
         if (is_in_form(a, k)) g->inputs[k]->bounded_above = g->inputs[k]->bounded_below = true; // see ir_assumptions
+    }
+}
+
+static bool is_measured(const Assume *a, const Node *input) {
+    return a->least[input->u.num] != INT64_MIN || is_in_form(a, (int)input->u.num);
+}
+
+// What is measured of arguments, if something is assumed of it.
+static void make_measured(Copy *c) {
+    const Assume *a = c->a;
+    for (int i = 0; i < a->nmeasured; i++) {
+        const Measured *x = &a->measured[i];
+        if (!is_measured(a, x->least) && !is_measured(a, x->greatest)) continue;
+        bool natural = a->least[x->least->u.num] >= 0;
+        Measured of = ir_measured(c->g->ir, (int)x->least->u.num, a->f->inputs[x->array], x->at, natural);
+        ir_measure(c->g->ir, of);
+        c->from[c->nmeasured] = x->least, c->to[c->nmeasured++] = of.least;
+        c->from[c->nmeasured] = x->greatest, c->to[c->nmeasured++] = of.greatest;
     }
 }
 
@@ -345,13 +449,16 @@ static Func *copy(const Assume *a) {
     g->inputs = ARENA_ARRAY(m->arena, Node *, f->ninputs + 1);
     g->outputs = ARENA_ARRAY(m->arena, Node *, func_roots(f) + 1);
     m->positive = true;
-    m->least = arena_copy(m->arena, a->least, sizeof *a->least * (size_t)(g->ninputs + 1));
+    m->least = arena_copy(m->arena, a->least, sizeof *a->least * (size_t)ir_argument_numbers(f));
     for (int k = -1; k <= 1; k++) ir_int(m, k); // operands are ordered by age, which is to be the same in all copies
     make_inputs(a, g);
-    Copy c = {a, g, ARENA_ARRAY(m->arena, Node *, f->ninputs + 1)};
-    Node **from = ARENA_ARRAY(m->arena, Node *, f->ninputs + 1), **to = ARENA_ARRAY(m->arena, Node *, f->ninputs + 1);
-    Node **own = ARENA_ARRAY(m->arena, Node *, f->ninputs + 1);
+    Copy c = {.a = a, .g = g, .value = ARENA_ARRAY(m->arena, Node *, f->ninputs + 1)};
+    const int most = ir_argument_numbers(f);
+    Node **from = ARENA_ARRAY(m->arena, Node *, most), **to = ARENA_ARRAY(m->arena, Node *, most);
+    Node **own = ARENA_ARRAY(m->arena, Node *, most);
     int n = 0;
+    make_measured(&c);
+    for (int i = 0; i < c.nmeasured; i++) from[n] = c.from[i], to[n] = own[n] = c.to[i], n++;
     for (int k = 0; k < f->ninputs; k++)
         if (!f->inputs[k]->rank) from[n] = f->inputs[k], to[n] = value_of(&c, k), own[n++] = g->inputs[k];
     Rewriting *w = ir_copying(m, n, from, to), *as_given = ir_copying(m, n, from, own);
@@ -387,29 +494,37 @@ static bool is_of_use(const Func *f, const Func *g, int64_t before) {
     return (fails && f->nsizes) || (ir_assumes_more(g) && weight(g) < before);
 }
 
-static Rewriting *back_to(const Func *f, const Func *g) {
+static Rewriting *back_to(const Assume *a, const Func *g) {
+    const Func *f = a->f;
     Arena *arena = f->ir->arena;
-    Node **from = ARENA_ARRAY(arena, Node *, f->ninputs + 1), **to = ARENA_ARRAY(arena, Node *, f->ninputs + 1);
+    const int most = ir_argument_numbers(f);
+    Node **from = ARENA_ARRAY(arena, Node *, most), **to = ARENA_ARRAY(arena, Node *, most);
     int n = 0;
+    for (int i = 0; i < g->ir->nmeasured; i++) {
+        const Measured *x = &g->ir->measured[i], *of = &a->measured[((int)x->least->u.num - f->ninputs) / 2];
+        from[n] = x->least, to[n++] = of->least;
+        from[n] = x->greatest, to[n++] = of->greatest;
+    }
     for (int k = 0; k < f->ninputs; k++)
         if (!f->inputs[k]->rank) from[n] = g->inputs[k], to[n++] = f->inputs[k];
     return ir_copying(f->ir, n, from, to);
 }
 
-Func *pass_assume_positive(const Func *f) {
+Func *pass_assume_positive(const Func *f, bool measures) {
     Arena *arena = f->ir->arena;
-    Assume a = {.f = f};
+    Assume a = {.f = f, .measures = measures};
+    const int most = ir_argument_numbers(f);
     Func *g;
     int64_t before = 0;
-    a.least = ARENA_ARRAY(arena, int64_t, f->ninputs + 1);
-    a.same = ARENA_ARRAY(arena, Node *, f->ninputs + 1);
-    for (int k = 0; k < f->ninputs; k++) a.least[k] = k < f->nsizes ? 1 : INT64_MIN;
+    a.least = ARENA_ARRAY(arena, int64_t, most);
+    a.same = ARENA_ARRAY(arena, Node *, most);
+    for (int k = 0; k < most; k++) a.least[k] = k < f->nsizes ? 1 : INT64_MIN;
     ir_walk(func_roots(f), f->outputs, note_extent, &a);
     for (int round = 0;; round++) {
         g = copy(&a);
         if (round == 0) before = weight(g);
         Map found = {0};
-        a.m = g->ir, a.more = false, a.back = back_to(f, g);
+        a.m = g->ir, a.more = false, a.back = back_to(&a, g);
         if (round < MOST_ROUNDS) pass_certain_visit(g, &found, note_failing, &a);
         map_free(&found);
         ir_rewriting_end(a.back);

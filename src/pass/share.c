@@ -38,11 +38,21 @@ typedef struct Binding {
     struct Binding *next;
 } Binding;
 
+// A quotient and its remainder are the two indices of an element that its number tells: no division is left of them.
+static bool has_remainder(const Share *s, const Node *e) {
+    for (int i = 0; e->op == OP_idiv && i < users_count(&s->users, e->args[0]); i++) {
+        const Node *by = users_of(&s->users, e->args[0])[i];
+        if (by->op == OP_irem && by->args[0] == e->args[0] && by->args[1] == e->args[1]) return true;
+    }
+    return e->op == OP_irem;
+}
+
 static bool worth_it(Share *s, Node *e) {
     if ((e->partial && !map_get(&s->certain, e)) || e->fv->n == 0 || e->fv->n > MAX_VARS) return false;
     if (e->op == OP_gen) return pass_cost_memo(e->args[0], &s->costs) > PASS_COST_DEAR;
     if (e->rank) return e->op == OP_sum || e->op == OP_final;
-    return e->op == OP_sum || e->op == OP_final || e->op == OP_argmin || e->op == OP_argmax || op_info[e->op].cost >= OWN_DEAR;
+    return e->op == OP_sum || e->op == OP_final || e->op == OP_argmin || e->op == OP_argmax ||
+           (pass_own_cost(e) >= OWN_DEAR && !has_remainder(s, e));
 }
 
 // The loops over v that evaluate e.

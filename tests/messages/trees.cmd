@@ -59,8 +59,16 @@ whole 'tree f(n: i64 size, k: i64) -> f64 for sizes >= 1, (sub n k) >= 1 {
 }'
 whole 'tree f(n: i64 size) -> f64 for sizes >= 1, n >= -1 {
 }'
-whole "tree f(n: i64 size, m: i64 size) -> f64 for sizes >= 1$(for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do echo ", (sub n (mul $i m)) >= 0"; done) {
+whole "tree f(n: i64 size, m: i64 size) -> f64 for sizes >= 1$(seq 33 | while read -r i; do echo ", (sub n (mul $i m)) >= 0"; done) {
 }"
+whole 'tree f(n: i64 size, x: f64[n]) -> f64 for sizes >= 1 of (x[_]) {
+}'
+whole 'tree f(n: i64 size, k: i64[n, 2, n]) -> f64 for sizes >= 1 of (k[_, 0, _]) {
+}'
+whole "tree f(n: i64 size, k: i64[n]) -> f64 for sizes >= 1 of (k[_]$(seq 8 | while read -r i; do echo ", k[$i]"; done)) {
+}"
+whole 'tree f(n: i64 size, k: i64[n]) -> f64 for sizes >= 1 of (k[_], k[_]) {
+}'
 whole 'func f() {'
 echo "# procedures"
 tree '  call 0()'

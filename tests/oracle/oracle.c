@@ -673,7 +673,7 @@ static void run_passes(Oracle *x, Batch *p) {
     l->positive = ARENA_ARRAY(x->arena, Func *, l->n + 1);
     for (int i = 0; i < l->n; i++) {
         note_where(p->entry[i], p->form[i], "assuming sizes >= 1", -1);
-        l->positive[i] = pass_assume_positive(l->f[i]);
+        l->positive[i] = pass_assume_positive(l->f[i], true);
         if (!l->positive[i]) continue;
         for (int t = 0; t < MAX_TRIALS; t++) p->entry[i]->now[1][t][p->form[i]] = p->entry[i]->now[0][t][p->form[i]];
         vec_push(&x->c->irs, l->positive[i]->ir);

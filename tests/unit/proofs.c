@@ -9,6 +9,8 @@
 // ---- random Int terms
 
 enum { NSIZES = 2, NPARAMS = 2, NVARS = 3, BOX = 4 };
+// Values of a world, in this order: sizes, parameters, variables, and the least, the greatest and some element of an argument.
+enum { ARRAY = NSIZES + NPARAMS, LEAST = ARRAY + NVARS, GREATEST, ELEMENT, NVALUES };
 
 typedef struct World {
     Arena *arena;
@@ -17,7 +19,8 @@ typedef struct World {
     Node *size[NSIZES], *param[NPARAMS];
     Var *v[NVARS]; // extents mention the ones before
     int nvars;
-    int64_t value[NSIZES + NPARAMS + NVARS];
+    Node *element; // of the argument, if it is measured
+    int64_t value[NVALUES];
     bool stops; // something was divided by 0: there is no value
 } World;
 
@@ -26,6 +29,7 @@ static Node *num(World *w, int64_t k) { return ir_int(w->m, k); }
 
 static Node *leaf(World *w) {
     int k = pick(w, 10);
+    if (w->element && pick(w, 3) == 0) return w->element;
     if (k < 5 && w->nvars) return ir_var(w->v[pick(w, w->nvars)]);
     if (k < 8) return w->size[pick(w, NSIZES)];
     return k == 8 ? w->param[pick(w, NPARAMS)] : num(w, pick(w, 5) - 1);
@@ -95,9 +99,10 @@ static Node *extent(World *w, int k) {
 // What a version assumes of the sizes, and of the first parameter, which is natural then (pass/positive.c).
 static void assume(Ir *m, Random *r, Node **input) {
     m->positive = true;
-    m->least = ARENA_ARRAY(m->arena, int64_t, NSIZES + NPARAMS);
+    m->least = ARENA_ARRAY(m->arena, int64_t, ARRAY + 3);
+    for (int k = 0; k < ARRAY + 3; k++) m->least[k] = INT64_MIN;
     for (int k = 0; k < NSIZES; k++) m->least[k] = random_int(r, 1, 2);
-    for (int k = NSIZES; k < NSIZES + NPARAMS; k++) m->least[k] = k == NSIZES ? 0 : INT64_MIN;
+    m->least[NSIZES] = 0;
     input[NSIZES] = ir_size(m, NSIZES, "a");
     for (int i = random_int(r, 0, 2); i-- > 0;) {
         Node *x = input[random_int(r, 0, NSIZES)], *y = input[random_int(r, 0, NSIZES)];
@@ -110,6 +115,20 @@ static void assume(Ir *m, Random *r, Node **input) {
     }
 }
 
+// The elements of an argument, with bounds like `least >= 0` and `n - 2 - greatest >= 0`.
+static Node *measure(World *w) {
+    Ir *m = w->m;
+    Node *array = ir_input(m, ARRAY, "x", KIND_INT, 1, &w->size[0]), *zero = ir_int(m, 0);
+    bool natural = pick(w, 2);
+    Measured x = ir_measured(m, ARRAY + 1, array, (int64_t[]){-1}, natural);
+    m->least[ARRAY + 1] = natural ? pick(w, 2) : INT64_MIN;
+    ir_measure(m, x);
+    Node *less = ir_sub(m, ir_mul(m, num(w, 1 + pick(w, 2)), w->size[pick(w, NSIZES)]), num(w, pick(w, 3)));
+    ir_assume(m, ir_sub(m, less, ir_mul(m, num(w, 1 + pick(w, 2)), x.greatest)));
+    if (!natural) ir_assume(m, ir_add(m, x.least, num(w, pick(w, 3))));
+    return ir_at(m, array, 1, &zero);
+}
+
 static void open_world(World *w, uint64_t seed, bool raw, bool positive) {
     *w = (World){.arena = arena_new(), .r = {seed}};
     w->m = ir_new(w->arena);
@@ -118,9 +137,11 @@ static void open_world(World *w, uint64_t seed, bool raw, bool positive) {
     for (int k = 0; k < NSIZES; k++) input[k] = ir_size(w->m, k, k ? "m" : "n");
     for (int k = NSIZES; k < NSIZES + NPARAMS; k++)
         input[k] = ir_input(w->m, k, k > NSIZES ? "b" : "a", KIND_INT, 0, NULL);
-    if (positive && !raw && pick(w, 2)) assume(w->m, &w->r, input);
+    const bool measured = positive && !raw && seed % 8 == 0;
+    if (positive && !raw && (measured || pick(w, 2))) assume(w->m, &w->r, input);
     memcpy(w->size, input, sizeof w->size), memcpy(w->param, input + NSIZES, sizeof w->param);
     for (; w->nvars < NVARS; w->nvars++) w->v[w->nvars] = ir_index(w->m, "i", extent(w, w->nvars));
+    if (measured) w->element = measure(w);
 }
 
 static void close_world(World *w) {
@@ -132,10 +153,11 @@ static void close_world(World *w) {
 
 static int64_t evaluate(World *w, const Node *e) {
     if (e->op == OP_lit) return e->u.num;
-    if (e->op == OP_input) return w->value[e->u.num];
+    if (e == w->element) return w->value[ELEMENT];
+    if (e->op == OP_input) return w->value[e->u.num > ARRAY ? LEAST + e->u.num - ARRAY - 1 : e->u.num];
     if (e->op == OP_var)
         for (int k = 0; k < NVARS; k++)
-            if (e->u.var == w->v[k]) return w->value[NSIZES + NPARAMS + k];
+            if (e->u.var == w->v[k]) return w->value[ARRAY + k];
     if (e->op == OP_argmin || e->op == OP_argmax) return evaluate(w, e->u.var->extent) > 0 ? 0 : -1; // of a constant
     Scalar x = {.i = evaluate(w, e->args[0])}, y = {.i = e->nargs > 1 ? evaluate(w, e->args[1]) : 0};
     if ((e->op == OP_idiv || e->op == OP_irem) && !y.i) {
@@ -170,8 +192,8 @@ static bool as_assumed(World *w) {
 }
 
 static bool counterexample(World *w, const Claim *c, int k) {
-    if (k == NSIZES + NPARAMS && !as_assumed(w)) return false;
-    if (k == NSIZES + NPARAMS + NVARS) {
+    if (k == (w->element ? NVALUES : ARRAY) && !as_assumed(w)) return false;
+    if (k == (w->element ? NVALUES : LEAST)) {
         w->stops = false;
         for (int i = 0; i < c->nfacts; i++)
             if (evaluate_poly(w, c->fact[i]) < 0) return false;
@@ -180,7 +202,9 @@ static bool counterexample(World *w, const Claim *c, int k) {
     int64_t low = 0, high = BOX;
     if (k < NSIZES) low = ir_least_size(w->m, k);
     else if (k < NSIZES + NPARAMS) low = w->param[k - NSIZES]->nonneg ? 0 : -3, high = 3;
-    else high = evaluate(w, w->v[k - NSIZES - NPARAMS]->extent);
+    else if (k < LEAST) high = evaluate(w, w->v[k - ARRAY]->extent);
+    else low = k == LEAST ? -2 : w->value[LEAST], high = k == ELEMENT ? w->value[GREATEST] + 1 : 4;
+    if (k == LEAST && w->m->least[ARRAY + 1] > low) low = w->m->least[ARRAY + 1];
     for (int64_t x = low; x < high; x++) {
         w->value[k] = x;
         if (counterexample(w, c, k + 1)) return true;
@@ -207,9 +231,18 @@ static void print_claim(World *w, const Claim *c) {
         ir_print_value(&s, w->v[k]->extent);
     }
     str_puts(&s, "; values");
-    for (int k = 0; k < NSIZES + NPARAMS + NVARS; k++) str_printf(&s, " %lld", (long long)w->value[k]);
+    for (int k = 0; k < NVALUES; k++) str_printf(&s, " %lld", (long long)w->value[k]);
     printf("%s\n", str_text(&s));
     str_free(&s);
+}
+
+// What an index into an array of so many elements says: 2 * n - 1 - 3 * x[0], or x[0] * b + 1.
+static Node *of_element(World *w) {
+    Ir *m = w->m;
+    Node *e = w->element, *n = ir_mul(m, num(w, pick(w, 3)), w->size[pick(w, NSIZES)]);
+    if (pick(w, 3) == 0) e = ir_mul(m, e, pick(w, 2) ? ir_op(m, OP_idiv, ir_sub(m, w->size[0], num(w, 3)), num(w, 2)) : leaf(w));
+    if (pick(w, 4) == 0) e = ir_op(m, pick(w, 2) ? OP_idiv : OP_irem, e, divisor(w));
+    return ir_add(m, ir_sub(m, n, ir_mul(m, num(w, pick(w, 5) - 2), e)), num(w, pick(w, 5) - 3));
 }
 
 static bool test_proof(uint64_t seed, int *proved) {
@@ -217,7 +250,7 @@ static bool test_proof(uint64_t seed, int *proved) {
     Claim c = {0};
     open_world(&w, seed, false, seed % 4 == 0);
     if (pick(&w, 2)) c.nfacts = poly_facts(w.m, condition(&w, 1), c.fact, 8);
-    c.p = poly_of(w.m, term(&w, 3));
+    c.p = poly_of(w.m, w.element && pick(&w, 4) ? of_element(&w) : term(&w, 3));
     bool claimed = poly_nonneg_given(w.m, c.p, c.nfacts, c.fact), wrong = claimed && counterexample(&w, &c, 0);
     *proved += claimed;
     if (wrong) {
