@@ -9,8 +9,9 @@
 // What a function checks in any case had better be known: else the call fails. The sizes of matrices that are
 // multiplied are then one size, and of z[q, 3 * h + i] for i < h, where z has g columns, g >= 4 * h is assumed, since
 // otherwise the last of these elements is not there. Numbers that are divided by are at least 1, and loops over
-// arguments have iterations. Of x[index[k]], for all k, the least element of `index` is assumed to be at least 0, and the
-// greatest less than there are in x: they are found before (Measured), in less time than the loop takes that reads them.
+// arguments have iterations. Of x[index[k]], for all k, the least element of `index` is assumed to be at least 0, and
+// the greatest less than there are in x: they are found before (Measured), in less time than the loop takes that reads
+// them.
 #include "pass/pass.h"
 
 #include "support/vec.h"
@@ -148,14 +149,17 @@ static Var *newest_index(Poly p) {
     return v;
 }
 
-// Does the index take all values there are but for a few, once each? As k and k + 1 do for k < n - 1. v: its variable.
-static bool takes_all(Ir *m, Node *index, const Node *extent, Var **v) {
-    Poly p = poly_of(m, index), rest;
-    int64_t by, missing;
+// How many of the values there are the index leaves out, the least ones, if it takes the others once each: 1, as k + 1 does
+// for k < n - 1. -1: it is something else. v: its variable.
+static int64_t leaves_out(Ir *m, Node *index, Node *extent, Var **v) {
+    Poly p = poly_of(m, index), rest, one = poly_of(m, ir_int(m, 1));
+    int64_t by, first, behind;
     *v = newest_index(p);
-    if (!*v || index->fv->n != 1 || !poly_linear(m, p, ir_var(*v), &by, &rest) || (by != 1 && by != -1)) return false;
-    Poly less = poly_add(m, poly_of(m, (Node *)extent), poly_scale(m, poly_of(m, (*v)->extent), -1));
-    return poly_const(less, &missing) && missing >= 0 && missing <= MOST_LESS;
+    if (!*v || index->fv->n != 1 || !poly_linear(m, p, ir_var(*v), &by, &rest) || (by != 1 && by != -1)) return -1;
+    Poly count = poly_of(m, (*v)->extent);
+    if (by < 0) rest = poly_add(m, rest, poly_add(m, one, poly_scale(m, count, -1)));
+    Poly after = poly_add(m, poly_of(m, extent), poly_scale(m, poly_add(m, rest, count), -1));
+    return poly_const(rest, &first) && poly_const(after, &behind) && first >= 0 && behind == 0 ? first : -1;
 }
 
 static bool is_among(const Var *v, int n, const Var *const *among) {
@@ -164,9 +168,18 @@ static bool is_among(const Var *v, int n, const Var *const *among) {
     return false;
 }
 
-// Does `read` read nearly all the elements of an argument with the indices at (-1: all), so that to go over them takes no
-// longer?
-static bool covers(Ir *m, const Node *read, int nsome, const Var *const *some, int64_t *at) {
+static const Measured *known_measured(const Assume *a, const Node *array, const int64_t *at) {
+    for (int i = 0; i < a->nmeasured; i++) {
+        const Measured *x = &a->measured[i];
+        if (x->array == (int)array->u.num && !memcmp(x->at, at, sizeof *at * (size_t)x->rank)) return x;
+    }
+    return NULL;
+}
+
+// Does `read` read all the elements of an argument with the indices at (-1: all)? To go over them takes no longer then, and
+// the others need be no indices: the last one of those where rows begin is the end. Those that it leaves out at the beginning
+// are read elsewhere.
+static bool covers(const Assume *a, const Node *read, int nsome, const Var *const *some, int64_t *at) {
     enum { MOST_RANK = 4 };
     const Node *array = read->args[0];
     const Var *seen[MOST_RANK];
@@ -176,7 +189,11 @@ static bool covers(Ir *m, const Node *read, int nsome, const Var *const *some, i
         Var *v;
         if (!ir_may_be_assumed(array->shape[k])) return false;
         if (ir_is_int_lit(read->args[k + 1], &at[k]) && at[k] >= 0) continue;
-        if (!takes_all(m, read->args[k + 1], array->shape[k], &v) || is_among(v, nsome, some) || is_among(v, n, seen)) return false;
+        int64_t first = leaves_out(a->m, read->args[k + 1], array->shape[k], &v);
+        if (first < 0 || first > MOST_LESS || (first && array->rank > 1)) return false;
+        if (is_among(v, nsome, some) || is_among(v, n, seen)) return false;
+        for (int64_t j = 0; j < first; j++)
+            if (!known_measured(a, array, &j)) return false;
         at[k] = -1, seen[n++] = v;
     }
     return ir_may_be_measured(array->rank, at);
@@ -184,11 +201,8 @@ static bool covers(Ir *m, const Node *read, int nsome, const Var *const *some, i
 
 // What is measured of these elements of an argument; NULL: there is no room.
 static const Measured *measured(Assume *a, const Node *array, const int64_t *at) {
-    for (int i = 0; i < a->nmeasured; i++) {
-        const Measured *x = &a->measured[i];
-        if (x->array == (int)array->u.num && !memcmp(x->at, at, sizeof *at * (size_t)x->rank)) return x;
-    }
-    if (a->nmeasured == MOST_MEASURED) return NULL;
+    const Measured *known = known_measured(a, array, at);
+    if (known || a->nmeasured == MOST_MEASURED) return known;
     Measured *x = &a->measured[a->nmeasured];
     *x = ir_measured(a->f->ir, a->f->ninputs + 2 * a->nmeasured++, array, at, false);
     return x;
@@ -206,7 +220,7 @@ static Node *element_bound(Ir *m, Node *atom, bool greatest, void *data) {
     Elements *x = data;
     const Node *read = x->a->measures ? ir_argument_element(atom) : NULL;
     int64_t at[16];
-    if (!read || !covers(m, read, x->nsome, x->some, at)) return NULL;
+    if (!read || !covers(x->a, read, x->nsome, x->some, at)) return NULL;
     const Measured *found = measured(x->a, read->args[0], at);
     if (!found) return NULL;
     x->n++;

@@ -24,6 +24,9 @@ big=9223372036854775807
     for k in '[0, -1, 7]' '[0, 8]'; do calls chosen "$x, \"k\": $k"; done
     for l in 0 1 3; do calls some_of "$x, \"k\": [0, 9, 2], \"l\": $l"; done
     for k in '[0, 99, 7, 99, 99]' '[0, 0, 8, 0]'; do calls every_other "$x, \"k\": $k"; done
+    for e in begins ends from_second; do
+        for k in '[0, 1, 2]' '[0, 1, 99]' '[99, 1, 2]' '[]'; do calls $e "$x, \"k\": $k"; done
+    done
     for k in '[[0, 99], [99, 1]]' '[[2, 0], [0, 0]]'; do calls triangle "\"x\": [1, 2], \"k\": $k"; done
     for k in '[0, 1, 9]' '[0, 0]'; do calls beside "$x, \"k\": $k"; done
     for k in '[0, 2, 2, 8]' '[0, 2, 1]' '[3, 9]' '[-1, 2]' '[5]' '[]'; do calls of_ends "$x, \"begins\": $k"; done
