@@ -66,8 +66,8 @@ void fsm_release(fsm_context *ctx, int64_t mark);
 // not overlap.
 void fsm_columns(void *to, const void *from, int64_t columns, int64_t bytes, int64_t to_step, int64_t from_step);
 
-// The least and the greatest, in turn, of the integers of 4 or 8 bytes in each of so many columns of n rows, from data on, each
-// `step` integers after the one before; all are 0 if there are no rows.
+// The least and the greatest, in turn, of the integers of 4 or 8 bytes in each of so many columns of n rows, from data
+// on, each `step` integers after the one before; all are 0 if there are no rows.
 void fsm_measure(const void *data, int32_t bytes, int64_t n, int64_t step, int32_t columns, int64_t *out);
 
 // What a context owns for a device: data, which is no business of this library, and what frees it (NULL: nothing does) when

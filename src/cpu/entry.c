@@ -122,7 +122,7 @@ static LLVMValueRef size_value(Entry *p, Node *n) {
 
 // As users know it: of the function without assumptions.
 static Entry entry_new(Emitter *e, const Tree *tree, const char *name, LLVMValueRef function) {
-    const Func *f = tree->otherwise ? tree->otherwise->func : tree->func;
+    const Func *f = tree_given(tree);
     Entry p = {.e = e, .tree = tree, .f = f, .name = name, .function = function};
     p.input = ARENA_ARRAY(e->arena, LLVMValueRef, f->ninputs + 1);
     p.array = ARENA_ARRAY(e->arena, const Node *, f->ninputs + f->noutputs + 1);
@@ -308,7 +308,8 @@ void emit_array_checks(Emitter *e, const Tree *tree, LLVMValueRef function) {
     map_free(&p.wraps);
 }
 
-// What is measured of an argument lies in rows of so many columns, few and known, one of them; else the rows have one column.
+// What is measured of an argument lies in rows of so many columns, few and known, one of them; else the rows have one
+// column.
 static int columns_of(const Node *array, const Measured *x, int *column) {
     enum { MOST_COLUMNS = 4 };
     int64_t columns = 1, n;

@@ -174,14 +174,14 @@ static FuncList read_trees(Compilation *c) {
         set_modes(c, t->ir, false);
         if (t->otherwise) set_modes(c, t->otherwise->ir, false);
         if (t->sizes) set_modes(c, t->sizes->ir, false);
-        else t->sizes = lower_sizes(c->arena, t->otherwise ? t->otherwise->func : t->func);
+        else t->sizes = lower_sizes(c->arena, tree_given(t));
     }
     if (!c->read) return all;
     all.n = c->trees.len;
     all.f = ARENA_ARRAY(c->arena, Func *, all.n + 1);
     for (int i = 0; i < all.n; i++) {
-        const Tree *t = c->trees.data[i]->otherwise ? c->trees.data[i]->otherwise : c->trees.data[i];
-        all.f[i] = arena_copy(c->arena, t->func, sizeof *t->func);
+        const Func *f = tree_given(c->trees.data[i]);
+        all.f[i] = arena_copy(c->arena, f, sizeof *f);
     }
     return all;
 }

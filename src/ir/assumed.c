@@ -98,7 +98,8 @@ static void measure(const Measured *x, const Tensor *array, int64_t out[2]) {
     for (int64_t i = 0; i < n; i++) {
         bool among = true;
         int64_t rest = i;
-        for (int k = x->rank; k-- > 0; rest /= array->shape[k]) among &= x->at[k] < 0 || x->at[k] == rest % array->shape[k];
+        for (int k = x->rank; k-- > 0; rest /= array->shape[k])
+            among &= x->at[k] < 0 || x->at[k] == rest % array->shape[k];
         if (!among) continue;
         int64_t e = tensor_get_int(array, i);
         if (!seen++ || e < out[0]) out[0] = e;

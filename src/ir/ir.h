@@ -225,8 +225,8 @@ typedef enum Bounds { BOUNDS_AUTO, BOUNDS_ALWAYS, BOUNDS_NEVER } Bounds;
 
 enum { MOST_ASSUMED = 32, MOST_MEASURED = 8 };
 
-// The least and the greatest of the elements of an argument that is an array of Ints, which are computed before anything
-// else: as inputs of the function, after all others. (measured.c)
+// The least and the greatest of the elements of an argument that is an array of Ints, which are computed before
+// anything else: as inputs of the function, after all others. (measured.c)
 typedef struct Measured {
     int array, rank;   // the number of the argument
     const int64_t *at; // the index in each dimension; -1: all
@@ -579,7 +579,8 @@ bool poly_huge(Poly p); // has a coefficient so large that arithmetic may overfl
 bool poly_linear(Ir *m, Poly p, const Node *v, int64_t *c, Poly *rest);
 // x = q * y + r, where r is what no multiple of y can be seen in, for a literal y of at least 1, or one atom.
 void poly_divide(Ir *m, Poly x, Node *y, Poly *q, Poly *r);
-// p with a bound of each atom in its place that makes p less: `bound` gives the greatest value of one, or the least; NULL: it stays.
+// p with a bound of each atom in its place that makes p less: `bound` gives the greatest value of one, or the least;
+// NULL: it stays.
 typedef Node *PolyBound(Ir *m, Node *atom, bool greatest, void *data);
 Poly poly_with_bounds(Ir *m, Poly p, PolyBound *bound, void *data);
 int64_t ir_least_size(const Ir *m, int number); // 0, or what Ir.positive and Ir.least say of a size
@@ -603,8 +604,8 @@ bool ir_may_be_assumed(const Node *e);
 static inline void ir_assume(Ir *m, Node *e) { m->assumed[m->nassumed++] = e; }
 // The numbers of inputs and of what is measured of them are less than this.
 static inline int ir_argument_numbers(const Func *f) { return f->ninputs + 2 * MOST_MEASURED; }
-// The elements of `array`, an argument, that have these indices (-1: all). number: of the least of them; the greatest has the next. natural: none
-// is negative.
+// The elements of `array`, an argument, that have these indices (-1: all). number: of the least of them; the greatest
+// has the next. natural: none is negative.
 Measured ir_measured(Ir *m, int number, const Node *array, const int64_t *at, bool natural);
 // Literals, then all of some dimensions, then literals: the elements lie as far from each other.
 bool ir_may_be_measured(int rank, const int64_t *at);
@@ -637,8 +638,8 @@ extern const char ir_nan_sum[]; // of a sum
 // Can evaluating e not fail where the facts hold?
 bool ir_safe_given(Ir *m, Node *e, int nfacts, const Poly *facts);
 // Is 0 <= i < n, likewise?
-// An element of an array as it is computed, where the array is said by its elements; NULL: e is something else. Not that the indices
-// are in range.
+// An element of an array as it is computed, where the array is said by its elements; NULL: e is something else. Not
+// that the indices are in range.
 Node *ir_computed(Ir *m, Node *e);
 bool ir_in_range(Ir *m, Node *i, Node *n);
 // That e has a value says that the ranges of its free index variables are not empty: polynomials >= 0, at most max.

@@ -1,6 +1,7 @@
-// What a version of a function knows of the elements of an argument that is an array of Ints: the least and the greatest of
-// them, which are computed when it is called and then are like arguments of their own, with numbers after all others. So
-// `x[index[k]]` needs no check where least index >= 0 and greatest index < n are assumed (pass/positive.c).
+// What a version of a function knows of the elements of an argument that is an array of Ints: the least and the
+// greatest of them, which are computed when it is called and then are like arguments of their own, with numbers after
+// all others. So `x[index[k]]` needs no check where least index >= 0 and greatest index < n are assumed
+// (pass/positive.c).
 #include "ir/internal.h"
 
 #include <inttypes.h>

@@ -640,7 +640,7 @@ static const Node *quotient_of(const Term *t) {
     return NULL;
 }
 
-// The other atoms of the term are not negative?
+// Are the other atoms of the term not negative?
 static bool others_nonneg(const Ir *m, const Term *t, int k) {
     for (int j = 0; j < t->n; j++)
         if (j != k && !is_nonneg(m, t->atom[j])) return false;

@@ -119,6 +119,11 @@ static int64_t linear_bound(Ir *m, const Node *p, const Var *v, Poly *rest) {
     return k == 1 || k == -1 ? k : 0;
 }
 
+// The least of hi and p.
+static Node *at_most(Ir *m, Node *hi, Poly p) {
+    return poly_nonneg(m, sub(m, poly_of(m, hi), p)) ? poly_node(m, p) : ir_min(m, hi, poly_node(m, p));
+}
+
 // Conjuncts that bound v linearly: *lo <= v < *hi gather them; returns the conjunction of all others.
 static Node *bounds(Ir *m, const Var *v, const Conj *c, Node **lo, Node **hi) {
     Node *others = ir_bool(m, true);
@@ -127,7 +132,7 @@ static Node *bounds(Ir *m, const Var *v, const Conj *c, Node **lo, Node **hi) {
         Poly rest;
         int64_t k = linear_bound(m, p, v, &rest);
         if (k == -1) // 0 < rest - v
-            *hi = poly_nonneg(m, sub(m, poly_of(m, *hi), rest)) ? poly_node(m, rest) : ir_min(m, *hi, poly_node(m, rest));
+            *hi = at_most(m, *hi, rest);
         else if (k == 1) // 0 < rest + v: v >= 1 - rest
             *lo = ir_max(m, *lo, poly_node(m, sub(m, lit(m, 1), rest)));
         else others = ir_and(m, others, p);
@@ -247,8 +252,9 @@ static bool says_remainder(const Conj *c, const Node *q) {
     return false;
 }
 
-// If conjunct p says c = (rest + v) / b or (rest - v) / b, for b >= 1 and natural dividends: that these are in a range. Where c is
-// an index, lowering can scatter through the quotient instead; so it does unless nothing is left of the sum then.
+// If conjunct p says c = (rest + v) / b or (rest - v) / b, for b >= 1 and natural dividends: that these are in a
+// range. Where c is an index, lowering can scatter through the quotient instead; so it does unless nothing is left of
+// the sum then.
 static Node *in_part(Ir *m, const Conj *all, const Node *p, const Var *v, const Node *e) {
     if (p->op != OP_eq || p->args[0]->kind != KIND_INT || p->partial) return NULL;
     for (int k = 0; k < 2; k++) {
@@ -258,7 +264,8 @@ static Node *in_part(Ir *m, const Conj *all, const Node *p, const Var *v, const 
         int64_t by;
         if (q->op != OP_idiv || node_has_var(c, v) || node_has_var(b, v) || !x->nonneg) continue;
         if (c->op == OP_var && !says_remainder(all, q) && (all->n > 1 || node_has_var(e, v))) continue;
-        if (!ir_bounded(x) || !ir_bounded(b) || !ir_bounded(c) || !poly_nonneg(m, sub(m, poly_of(m, b), lit(m, 1)))) continue;
+        if (!ir_bounded(x) || !ir_bounded(b) || !ir_bounded(c)) continue;
+        if (!poly_nonneg(m, sub(m, poly_of(m, b), lit(m, 1)))) continue;
         if (!poly_linear(m, poly_of(m, x), ir_var(v), &by, &rest) || (by != 1 && by != -1)) continue;
         Node *from = ir_mul(m, b, c);
         return ir_and(m, ir_le(m, from, x), ir_lt(m, x, ir_add(m, from, b)));

@@ -480,9 +480,6 @@ static Flow exec_block(Exec *x, const Code *c) {
 
 // ---- calls
 
-// The function without assumptions: what it checks, and the shapes of its arguments, are those that users know.
-static const Func *given(const Tree *t) { return t->otherwise ? t->otherwise->func : t->func; }
-
 // What is run for these inputs, with outputs that show what is never written.
 static const Tree *version(const Tree *t, const Tensor *inputs, Tensor *outputs) {
     if (t->otherwise && !ir_is_as_assumed(t->func, inputs)) t = t->otherwise;
@@ -535,14 +532,14 @@ static int run(Arena *a, const Tree *t, const Tensor *inputs, Tensor *outputs, N
 
 int tree_exec(Arena *a, const Tree *t, const Tensor *inputs, Tensor *outputs, Counts *counts, const char **error) {
     Counts done = {0};
-    int code = func_prepare(a, given(t), inputs, outputs, error);
+    int code = func_prepare(a, tree_given(t), inputs, outputs, error);
     if (!code) code = run(a, version(t, inputs, outputs), inputs, outputs, NULL, &done, error);
     if (counts) *counts = done;
     return code;
 }
 
 int tree_exec_needed(Arena *a, const Tree *t, const Tensor *inputs, Tensor *outputs, int64_t *work, const char **error) {
-    int code = func_prepare(a, given(t), inputs, outputs, error);
+    int code = func_prepare(a, tree_given(t), inputs, outputs, error);
     *work = 0;
     if (code) return code;
     t = version(t, inputs, outputs);

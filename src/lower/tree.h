@@ -143,6 +143,9 @@ typedef struct Tree {
     Ir *ir;                 // that of func, which the tree owns: it was read from text; NULL: it is another's
 } Tree;
 
+// The function without assumptions: what it checks, and the shapes of its arguments, are those that users know.
+static inline const Func *tree_given(const Tree *t) { return t->otherwise ? t->otherwise->func : t->func; }
+
 // What running a tree did (src/ir/counts.def says what falls under which count).
 typedef struct Counts {
     int64_t ops[COUNT_CLASSES];

@@ -580,16 +580,17 @@ static void read_measured(TreeReader *z, const Func *f) {
         Span at = r->at;
         const char *name = read_name(r, "the name of an argument");
         const Node *array = read_entry(r, name)->node;
-        bool ints = array && array->op == OP_input && array->rank && (array->kind == KIND_INT || array->kind == KIND_INT32);
-        if (!ints) read_error(r, at, "'%s' is no argument that is an array of integers", name);
+        bool ints = array && (array->kind == KIND_INT || array->kind == KIND_INT32);
+        if (!ints || array->op != OP_input || !array->rank) read_error(r, at, "'%s' is no argument that is an array of integers", name);
         int64_t *index = ARENA_ARRAY(z->arena, int64_t, array->rank);
         for (int k = 0; k < array->rank; k++) {
             read_expect(r, k ? ',' : '[');
             index[k] = read_accept_word(r, "_") ? -1 : number_in_range(z, "a number", 0, INT32_MAX);
         }
         read_expect(r, ']');
+        at = span_join(at, r->before);
         if (!ir_may_be_measured(array->rank, index))
-            read_error(r, span_join(at, r->before), "what is measured has all of some dimensions that follow each other");
+            read_error(r, at, "what is measured has all of some dimensions that follow each other");
         if (m->nmeasured == MOST_MEASURED) read_error(r, at, "more than %d arguments are measured", MOST_MEASURED);
         Measured x = ir_measured(m, number, array, index, false);
         number += 2;

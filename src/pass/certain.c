@@ -56,8 +56,8 @@ static void visit_all_steps(Certain *c, const Node *loop, int k) {
     }
 }
 
-// All elements of the state's last value, and so of its last step: for one value of what changes in the loop; but of all steps, if
-// a step needs all elements of the one before.
+// All elements of the state's last value, and so of its last step: for one value of what changes in the loop; but of
+// all steps, if a step needs all elements of the one before.
 static void visit_last_step(Certain *c, const Node *loop, int k) {
     const Loop *l = ir_loop(loop);
     int before = c->some.len;

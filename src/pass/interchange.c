@@ -268,8 +268,8 @@ static bool same_indices(const Node *s, const Node *t, Var *const *k, int n) {
     return true;
 }
 
-// The condition under which a sum that lowering scatters adds to an element; NULL: it is none. Sums that add elsewhere stay apart:
-// each of them stores, where one would add.
+// The condition under which a sum that lowering scatters adds to an element; NULL: it is none. Sums that add elsewhere
+// stay apart: each of them stores, where one would add.
 static const Node *place(Ir *m, const Node *sum, Var *const *k, int n) {
     Node *fixed[MAX_RANK];
     return ir_scatters(m, sum->args[0], k, n, fixed) && sum->args[0]->op == OP_bracket ? sum->args[0]->args[0] : NULL;

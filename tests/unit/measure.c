@@ -27,7 +27,8 @@ static bool is_right(int at, int n, int step, int columns, bool is_wide) {
     bool ok = true;
     const void *from = is_wide ? (void *)(longs + at) : (void *)(ints + at);
     fsm_measure(from, is_wide ? 8 : 4, n, step, columns, out);
-    if (step == columns && columns != 3 && columns <= 4 && n > 0) ok &= is_like_others(from, is_wide ? 8 : 4, n, columns, out);
+    if (step == columns && columns != 3 && columns <= 4 && n > 0)
+        ok &= is_like_others(from, is_wide ? 8 : 4, n, columns, out);
     for (int c = 0; c < columns; c++) {
         int64_t least = 0, greatest = 0;
         for (int i = 0; i < n; i++) {

@@ -9,7 +9,8 @@
 // ---- random Int terms
 
 enum { NSIZES = 2, NPARAMS = 2, NVARS = 3, BOX = 4 };
-// Values of a world, in this order: sizes, parameters, variables, and the least, the greatest and some element of an argument.
+// Values of a world, in this order: sizes, parameters, variables, and the least, the greatest and some element of an
+// argument.
 enum { ARRAY = NSIZES + NPARAMS, LEAST = ARRAY + NVARS, GREATEST, ELEMENT, NVALUES };
 
 typedef struct World {
@@ -240,7 +241,8 @@ static void print_claim(World *w, const Claim *c) {
 static Node *of_element(World *w) {
     Ir *m = w->m;
     Node *e = w->element, *n = ir_mul(m, num(w, pick(w, 3)), w->size[pick(w, NSIZES)]);
-    if (pick(w, 3) == 0) e = ir_mul(m, e, pick(w, 2) ? ir_op(m, OP_idiv, ir_sub(m, w->size[0], num(w, 3)), num(w, 2)) : leaf(w));
+    Node *other = pick(w, 2) ? ir_op(m, OP_idiv, ir_sub(m, w->size[0], num(w, 3)), num(w, 2)) : leaf(w);
+    if (pick(w, 3) == 0) e = ir_mul(m, e, other);
     if (pick(w, 4) == 0) e = ir_op(m, pick(w, 2) ? OP_idiv : OP_irem, e, divisor(w));
     return ir_add(m, ir_sub(m, n, ir_mul(m, num(w, pick(w, 5) - 2), e)), num(w, pick(w, 5) - 3));
 }
