@@ -581,7 +581,8 @@ static void read_measured(TreeReader *z, const Func *f) {
         const char *name = read_name(r, "the name of an argument");
         const Node *array = read_entry(r, name)->node;
         bool ints = array && (array->kind == KIND_INT || array->kind == KIND_INT32);
-        if (!ints || array->op != OP_input || !array->rank) read_error(r, at, "'%s' is no argument that is an array of integers", name);
+        if (!ints || array->op != OP_input || !array->rank)
+            read_error(r, at, "'%s' is no argument that is an array of integers", name);
         int64_t *index = ARENA_ARRAY(z->arena, int64_t, array->rank);
         for (int k = 0; k < array->rank; k++) {
             read_expect(r, k ? ',' : '[');

@@ -149,8 +149,8 @@ static Var *newest_index(Poly p) {
     return v;
 }
 
-// How many of the values there are the index leaves out, the least ones, if it takes the others once each: 1, as k + 1 does
-// for k < n - 1. -1: it is something else. v: its variable.
+// How many of the values there are the index leaves out, the least ones, if it takes the others once each: 1, as k + 1
+// does for k < n - 1. -1: it is something else. v: its variable.
 static int64_t leaves_out(Ir *m, Node *index, Node *extent, Var **v) {
     Poly p = poly_of(m, index), rest, one = poly_of(m, ir_int(m, 1));
     int64_t by, first, behind;
@@ -176,9 +176,9 @@ static const Measured *known_measured(const Assume *a, const Node *array, const 
     return NULL;
 }
 
-// Does `read` read all the elements of an argument with the indices at (-1: all)? To go over them takes no longer then, and
-// the others need be no indices: the last one of those where rows begin is the end. Those that it leaves out at the beginning
-// are read elsewhere.
+// Does `read` read all the elements of an argument with the indices at (-1: all)? To go over them takes no longer then,
+// and the others need be no indices: the last one of those where rows begin is the end. Those that it leaves out at the
+// beginning are read elsewhere.
 static bool covers(const Assume *a, const Node *read, int nsome, const Var *const *some, int64_t *at) {
     enum { MOST_RANK = 4 };
     const Node *array = read->args[0];
