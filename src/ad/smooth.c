@@ -13,7 +13,10 @@
 
 #include <math.h>
 
-enum { MOST = 16 }; // terms of a sum, or factors of a product, that are looked at
+enum {
+    MOST = 16, // terms of a sum, or factors of a product, that are looked at
+    ALL = -1
+};
 
 // A term or factor: c * e, or e.
 typedef struct Part {
@@ -74,35 +77,137 @@ static Node *square_of(Ir *m, const Node *e) {
     return e->op == OP_hypot ? ir_add(m, ir_mul(m, x, x), ir_mul(m, e->args[1], e->args[1])) : NULL;
 }
 
-static Node *of_product(Ir *m, Node *e) {
-    Parts p = {0};
-    bool found = false;
-    if (!add_factors(e, &p)) return e;
-    for (int i = 0; i < p.n; i++)
-        for (int k = i + 1; k < p.n; k++) {
-            Node *square = p.part[i].e == p.part[k].e ? square_of(m, p.part[i].e) : NULL;
-            if (!square) continue;
-            p.part[i].e = square;
-            p.part[k] = p.part[--p.n];
-            found = true;
-            break;
+// The factors of a product that have a square without a kink, and how often each is there.
+typedef struct Kinks {
+    Ir *m;
+    int n, looked_at, nsums;
+    const Var *sum[MOST]; // around the factor that is looked at, of which no factor depends on their variables
+    struct {
+        Node *e;
+        int times, left; // it occurs; of an even number of these, so many are not replaced yet (ALL: none stays)
+    } at[MOST];
+} Kinks;
+
+// Where the factor is that rules may bring to the others, `|u|` in any of these: -|u|, |u| / d, [c] * |u|,
+// if c then |u| else 0, sum i (|u| * x[i]).
+static int factor_of(const Node *e) {
+    switch (e->op) {
+    case OP_neg:
+    case OP_div:
+    case OP_sum: return 0;
+    case OP_bracket: return 1;
+    case OP_select: return ir_is_zero(e->args[2]) ? 1 : ir_is_zero(e->args[1]) ? 2 : -1;
+    default: return -1;
+    }
+}
+
+static bool same_kink(const Node *a, const Node *b) {
+    return a == b || (a->op == OP_abs && b->op == OP_abs && opposite(a->args[0], b->args[0]));
+}
+
+static bool is_like_terms(Node *e, int fuel);
+
+// What e is a multiple of.
+static Node *core_of(Node *e, int fuel) {
+    double c = 1;
+    e = coefficient(e, &c);
+    return is_like_terms(e, fuel) ? core_of(e->args[0], fuel) : e;
+}
+
+// Is e a sum of like terms, |u| + 2 * |u|, which rules make one of?
+static bool is_like_terms(Node *e, int fuel) {
+    if (fuel == 0 || (e->op != OP_add && e->op != OP_sub)) return false;
+    return same_kink(core_of(e->args[0], fuel / 2), core_of(e->args[1], fuel / 2));
+}
+
+static bool find_kinks(Kinks *k, Node *e) {
+    if (k->looked_at++ >= 2 * MOST) return false;
+    if (e->op == OP_mul) return find_kinks(k, e->args[0]) && find_kinks(k, e->args[1]);
+    if (is_like_terms(e, MOST)) return find_kinks(k, e->args[0]);
+    int at = factor_of(e);
+    if (at >= 0) {
+        if (e->op == OP_sum && k->nsums == MOST) return false;
+        if (e->op == OP_sum) k->sum[k->nsums++] = e->u.var;
+        bool all = find_kinks(k, e->args[at]);
+        if (e->op == OP_sum) k->nsums--;
+        return all;
+    }
+    for (int i = 0; i < k->nsums; i++)
+        if (node_has_var(e, k->sum[i])) return true;
+    if (e->op != OP_sqrt && e->op != OP_abs && e->op != OP_hypot) return true;
+    int i = 0;
+    while (i < k->n && !same_kink(k->at[i].e, e)) i++;
+    if (i == MOST) return false;
+    if (i == k->n) k->n++, k->at[i].e = e, k->at[i].times = 0;
+    k->at[i].left = ++k->at[i].times & ~1;
+    return true;
+}
+
+// e with factors replaced; NULL for 1. Two of |u| become u and u where they are, so that nothing overflows that did
+// not; of two of another, one is the square.
+static Node *without_kinks(Kinks *k, Node *e) {
+    Ir *m = k->m;
+    if (e->op == OP_mul) {
+        Node *a = without_kinks(k, e->args[0]), *b = without_kinks(k, e->args[1]);
+        return a && b ? ir_mul(m, a, b) : a ? a : b;
+    }
+    if (is_like_terms(e, MOST)) {
+        Kinks before = *k;
+        Node *one = ir_real(m, e->kind, 1), *a = without_kinks(k, e->args[0]), *b = without_kinks(&before, e->args[1]);
+        Node *args[] = {a ? a : one, b ? b : one};
+        return args[0] == e->args[0] && args[1] == e->args[1] ? e : ir_rebuild(m, e, args);
+    }
+    int at = factor_of(e);
+    if (at >= 0) {
+        Node *inner = without_kinks(k, e->args[at]);
+        if (inner == e->args[at]) return e;
+        Node *args[MOST];
+        for (int i = 0; i < e->nargs; i++) args[i] = e->args[i];
+        args[at] = inner ? inner : ir_real(m, e->kind, 1);
+        return ir_rebuild(m, e, args);
+    }
+    for (int i = 0; i < k->n; i++)
+        if (same_kink(k->at[i].e, e) && k->at[i].left) {
+            if (k->at[i].left == ALL) return NULL;
+            bool second = --k->at[i].left % 2 == 0;
+            return e->op == OP_abs ? k->at[i].e->args[0] : second ? NULL : square_of(m, e);
         }
-    if (!found) return e;
-    Node *product = p.part[0].e;
-    for (int i = 1; i < p.n; i++) product = ir_mul(m, product, p.part[i].e);
-    return product;
+    return e;
+}
+
+static Node *of_product(Ir *m, Node *e) {
+    Kinks k = {.m = m};
+    bool found = false;
+    if (!find_kinks(&k, e)) return e;
+    for (int i = 0; i < k.n; i++) found |= k.at[i].left > 0;
+    Node *product = found ? without_kinks(&k, e) : e;
+    return product ? product : ir_real(m, e->kind, 1);
 }
 
 // e ** k
 static Node *power(Ir *m, Node *e, int64_t k) { return k == 1 ? e : ir_powi(m, e, ir_int(m, k)); }
+
+// The even power of a product, each |u| in it replaced by u, other factors by their squares' half as high powers.
+static Node *of_even_power(Ir *m, Node *e, int64_t power_of) {
+    Kinks k = {.m = m};
+    if (!find_kinks(&k, e->args[0]) || !k.n) return e;
+    for (int i = 0; i < k.n; i++) k.at[i].left = k.at[i].e->op == OP_abs ? 2 * k.at[i].times : ALL;
+    Node *rest = without_kinks(&k, e->args[0]);
+    Node *product = rest ? power(m, rest, power_of) : NULL;
+    for (int i = 0; i < k.n; i++) {
+        if (k.at[i].left != ALL) continue;
+        Node *factor = power(m, square_of(m, k.at[i].e), k.at[i].times * power_of / 2);
+        product = product ? ir_mul(m, product, factor) : factor;
+    }
+    return product;
+}
 
 static Node *of_power(Ir *m, Node *e) {
     const Node *x = e->args[0], *y = e->args[1];
     double k = y->op != OP_lit ? 0 : y->kind == KIND_INT ? (double)y->u.num : y->u.real;
     if (k < 2 || k > 64 || k != (double)(int64_t)k) return e;
     if (x->op == OP_cbrt && (int64_t)k % 3 == 0) return power(m, x->args[0], (int64_t)k / 3);
-    Node *square = (int64_t)k % 2 == 0 ? square_of(m, x) : NULL;
-    return square ? power(m, square, (int64_t)k / 2) : e;
+    return (int64_t)k % 2 == 0 ? of_even_power(m, e, (int64_t)k) : e;
 }
 
 // x if e is x * x; c * y * y is one, too, as the rules write it, and so are the squares of products.
