@@ -194,19 +194,20 @@ static void fill_second(Splitter *z, Stmt *half, Temp low) {
     int begin = body->stmts.len;
     for (int i = 0; i < z->n; i++)
         if (!z->early[i]) vec_push(&body->stmts, z->loop->body->stmts.data[i]);
-    for (int k = z->waiting.len; k-- > 0;) {
-        const Waiting *w = &z->waiting.data[k];
-        Stmt *load = tree_stmt(z->arena, ST_LOAD, fresh(z, z->tree->temps.data[w->temp]), 1, &half->dst, z->loop->span);
-        load->buf = w->buf;
-        block_insert(body, begin, load);
-        block_rename(body, w->temp, load->dst);
-    }
     for (int k = z->again.len; k-- > 0;) {
         Stmt *copy = arena_copy(z->arena, z->again.data[k], sizeof *copy);
         copy->args = arena_copy(z->arena, copy->args, sizeof(Temp) * (size_t)copy->nargs);
         copy->dst = fresh(z, z->tree->temps.data[copy->dst]);
         block_insert(body, begin, copy);
         block_rename(body, z->again.data[k]->dst, copy->dst);
+    }
+    // what is made again may need what waits
+    for (int k = z->waiting.len; k-- > 0;) {
+        const Waiting *w = &z->waiting.data[k];
+        Stmt *load = tree_stmt(z->arena, ST_LOAD, fresh(z, z->tree->temps.data[w->temp]), 1, &half->dst, z->loop->span);
+        load->buf = w->buf;
+        block_insert(body, begin, load);
+        block_rename(body, w->temp, load->dst);
     }
     block_rename(body, z->loop->dst, at);
 }
