@@ -356,12 +356,17 @@ static Node *unwind(const Reverse *v, const Swept *swept, Node *const *in) {
 
 static void replace(Func *f, Node *from, Node *to) { ir_replace_in(f->ir, func_roots(f), f->outputs, from, to); }
 
-// The results of loops that are members of u are those of one loop with its states, `to`.
+// The results of loops that are members of u are those of one loop with its states, `to`. Of members that are there for
+// fewer variables than all together they stay: they may be needed where the others have no values.
 static void put_results(Func *f, const Scan *s, const JoinedLoop *u, Node *const *to) {
+    const VarSet *scope = varset_empty;
+    for (int k = 0; k < u->members.len; k++) scope = varset_union(f->ir, scope, u->members.data[k].loop->fv);
     for (int i = 0; i < s->finals.len; i++) {
         Node *e = s->finals.data[i];
-        for (int k = 0; k < u->members.len; k++)
-            if (u->members.data[k].loop == e->args[0]) replace(f, e, to[u->members.data[k].at[e->u.num]]);
+        for (int k = 0; k < u->members.len; k++) {
+            const JoinedMember *mb = &u->members.data[k];
+            if (mb->loop == e->args[0] && mb->loop->fv == scope) replace(f, e, to[mb->at[e->u.num]]);
+        }
     }
 }
 

@@ -50,12 +50,26 @@ static bool is_asked(const Job *j) {
     return l->levels || l->limit || j->m->tape_limit;
 }
 
-// May the trace belong to the job? If it is there for other variables, only if one reverse, which is there for all of
-// them, reads both: what the loop keeps is then made for each of their values. That is done only where it is asked for.
+// Are all reverses by the index t there for one set of variables, which these are among?
+static bool is_there_for(const Scan *s, const Var *t, const VarSet *vars) {
+    const VarSet *scope = traces_scope(s, t, 0);
+    return scope && varset_union(s->m, scope, vars) == scope && !traces_scope(s, t, 1);
+}
+
+// May the trace belong to the job? If it is there for other variables, only if one reverse reads both, and all that read
+// either are there for all of these: what the loop keeps is then made for each of their values. That is done only where it
+// is asked for.
 static bool belongs(const Job *j, const Scan *s, const Trace *t) {
-    bool shares = shares_reader(j, t), same = t->e->args[0]->fv == j->u.loop->fv;
-    for (int i = 0; i < t->reader.len && !same; i++)
-        if (!shares || !is_asked(j) || traces_scope(s, t->reader.data[i], 1)) return false;
+    const VarSet *vars = t->e->args[0]->fv;
+    bool same = true;
+    for (int i = 0; i < j->u.members.len; i++) same &= j->u.members.data[i].loop->fv == t->e->args[0]->fv;
+    if (same) return true;
+    if (!is_asked(j) || !shares_reader(j, t)) return false;
+    for (int i = 0; i < j->u.members.len; i++) vars = varset_union(s->m, vars, j->u.members.data[i].loop->fv);
+    for (int i = 0; i < t->reader.len; i++)
+        if (!is_there_for(s, t->reader.data[i], vars)) return false;
+    for (int i = 0; i < j->reader.len; i++)
+        if (!is_there_for(s, j->reader.data[i], vars)) return false;
     return true;
 }
 

@@ -109,9 +109,11 @@ static void child(const char *text, const OracleOptions *opt, int out, bool quie
     watch(out);
     guard_tell_crashes(out);
     if (quiet && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))) _exit(9);
-    if (compile_guarded(run_job, &job, &result)) {
+    int left = compile_guarded(run_job, &job, &result);
+    if (left) {
         char why[600];
-        snprintf(why, sizeof why, "crash: a broken invariant at %s", oracle_where());
+        snprintf(why, sizeof why, "crash: %s at %s", left == DIAG_EXIT_MEMORY ? "out of memory" : "a broken invariant",
+                 oracle_where());
         send(out, why);
     }
     if (COVERAGE) exit(0); // which writes the counts
