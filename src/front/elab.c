@@ -93,7 +93,7 @@ static Node *truth_equal(Elab *el, Node *a, Node *b, bool equal) {
     return equal ? ir_select(el->m, a, b, opposite) : ir_select(el->m, a, opposite, b);
 }
 
-static Node *binary(Elab *el, const Core *c, Node *a, Node *b) {
+static Node *simplified_binary(Elab *el, const Core *c, Node *a, Node *b) {
     Ir *m = el->m;
     bool integer = a->kind == KIND_INT, truth = a->kind == KIND_BOOL;
     switch (c->binop) {
@@ -114,6 +114,11 @@ static Node *binary(Elab *el, const Core *c, Node *a, Node *b) {
     case BIN_OR: return b->partial ? ir_select(m, a, ir_bool(m, true), b) : ir_or(m, a, b);
     }
     fatal_bug("unknown operator %d", c->binop);
+}
+
+static Node *binary(Elab *el, const Core *c, Node *a, Node *b) {
+    Node *e = simplified_binary(el, c, a, b);
+    return a->kind == KIND_INT && b->kind == KIND_INT && c->binop != BIN_POW ? ir_keep_errors(el->m, e, a, b) : e;
 }
 
 static void warn_equality(Elab *el, const Core *c, Node *a, Node *b) {
@@ -167,7 +172,8 @@ static Node *elab_call(Elab *el, const Core *c) {
     elab_at(el, c);
     if (c->op == OP_floor || c->op == OP_ceil || c->op == OP_round || c->op == OP_trunc)
         elab_warn_cut(el, c, a, op_info[c->op].sym);
-    return ir_op(el->m, shared_tie(el, c->op, a, b), a, b);
+    Node *e = ir_op(el->m, shared_tie(el, c->op, a, b), a, b);
+    return a->kind == KIND_INT ? ir_keep_errors(el->m, e, a, b) : e;
 }
 
 static Node *elab_conv(Elab *el, const Core *c) {

@@ -343,6 +343,7 @@ static Node *select_scalar(Ir *m, void *c, Node *a, Node *b) {
 }
 
 Node *ir_select(Ir *m, Node *c, Node *a, Node *b) {
+    if (demands(m, c)) return demand(m, c->args[0], c->u.text, ir_select(m, c->args[1], a, b));
     return a == b && !c->partial && rule(m, RULE_select_same) ? a : elementwise(m, select_scalar, c, a, b);
 }
 
@@ -358,7 +359,10 @@ static Node *bracket_scalar(Ir *m, void *p, Node *e, Node *b) {
     return r ? r : ir_bracket_plain(m, p, e);
 }
 
-Node *ir_bracket(Ir *m, Node *p, Node *e) { return elementwise(m, bracket_scalar, p, e, NULL); }
+Node *ir_bracket(Ir *m, Node *p, Node *e) {
+    if (demands(m, p)) return demand(m, p->args[0], p->u.text, ir_bracket(m, p->args[1], e));
+    return elementwise(m, bracket_scalar, p, e, NULL);
+}
 
 typedef struct Assertion {
     const char *text;
@@ -396,6 +400,34 @@ Node *ir_assert_values(Ir *m, Node *cond, const char *text, Node *value, int n, 
 static const char ir_demand_text[] = "not evaluated"; // which it never is
 
 Node *ir_demand(Ir *m, Node *check, Node *e) { return ir_assert(m, check, ir_demand_text, e); }
+
+// Is e computed of the atom, by operations alone? Yes, if that takes too long to say.
+static bool is_computed_of(const Node *e, const Node *atom, int *fuel) {
+    if (e == atom || --*fuel < 0) return true;
+    if (e->id < atom->id || !op_is_elementwise(e->op)) return false;
+    for (int k = 0; k < e->nargs; k++)
+        if (is_computed_of(e->args[k], atom, fuel)) return true;
+    return false;
+}
+
+static bool keeps_errors(Ir *m, const Node *e, Node *of) {
+    const Poly p = poly_of(m, of);
+    int fuel = 256;
+    for (int i = 0; i < p.n; i++)
+        for (int k = 0; k < p.term[i].n; k++)
+            if (p.term[i].atom[k]->partial && !is_computed_of(e, p.term[i].atom[k], &fuel)) return false;
+    return true;
+}
+
+Node *ir_keep_errors(Ir *m, Node *e, Node *a, Node *b) {
+    Node *lost[2];
+    int n = 0;
+    ArenaMark mark = arena_mark(m->polys);
+    if (a->partial && a->kind == KIND_INT && !keeps_errors(m, e, a)) lost[n++] = a;
+    if (b && b != a && b->partial && b->kind == KIND_INT && !keeps_errors(m, e, b)) lost[n++] = b;
+    arena_release(m->polys, mark);
+    return n ? ir_demand(m, ir_evaluated(m, n, lost), e) : e;
+}
 
 Node *ir_assert(Ir *m, Node *cond, const char *text, Node *value) { return ir_assert_values(m, cond, text, value, 0, NULL); }
 
