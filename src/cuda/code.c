@@ -2,6 +2,7 @@
 #include "cuda/print.h"
 
 #include "fsmc/runtime.h"
+#include "lower/idle.h"
 
 #include <stdarg.h>
 
@@ -176,16 +177,41 @@ static void inside(Code *c, const Block *b) {
     c->indent -= 4;
 }
 
-static void loop(Code *c, const Stmt *s) {
+// When a loop does anything; NULL: always, or the host does not know.
+static const char *works(const Code *c, const Works *w) {
+    Unit *u = c->u;
+    const char *left, *right;
+    switch (w->kind) {
+    case WORKS_NEVER: return "false";
+    case WORKS_ALWAYS: return NULL;
+    case WORKS_NONZERO:
+        if (c->where != CODE_KERNEL && u->device[w->extent]) return NULL;
+        return expr_text(u->arena, "%s != 0", expr_temp(u, w->extent));
+    default: break;
+    }
+    const bool both = w->kind == WORKS_BOTH;
+    left = works(c, w->left), right = works(c, w->right);
+    if (!left || !right) return !both ? NULL : left ? left : right;
+    return expr_text(u->arena, both ? "(%s && %s)" : "(%s || %s)", left, right);
+}
+
+void code_loop_head(Code *c, const Stmt *s) {
     Unit *u = c->u;
     if (s->kind == ST_LOOP) {
-        if (code_breaks(s->body, false)) fatal_bug("%s: a break from the middle of a counted loop", u->name);
         code_line(c, "for (;;) {");
-    } else {
-        const char *i = expr_temp(u, s->dst);
-        code_line(c, "for (int64_t %s = %s; %s < %s; %s++) {", i, s->nargs > 1 ? expr_temp(u, s->args[1]) : "0", i,
-                  expr_temp(u, s->args[0]), i);
+        return;
     }
+    // the version for sizes of at least 1 has no such rows
+    const char *i = expr_temp(u, s->dst), *when = NULL;
+    if (!u->func->ir->positive) when = works(c, loop_works(u->arena, u->tree, u->def, s));
+    code_line(c, "for (int64_t %s = %s; %s < %s%s%s; %s++) {", i, s->nargs > 1 ? expr_temp(u, s->args[1]) : "0", i,
+              expr_temp(u, s->args[0]), when ? " && " : "", when ? when : "", i);
+}
+
+static void loop(Code *c, const Stmt *s) {
+    if (s->kind == ST_LOOP && code_breaks(s->body, false))
+        fatal_bug("%s: a break from the middle of a counted loop", c->u->name);
+    code_loop_head(c, s);
     inside(c, s->body);
     code_line(c, "}");
 }

@@ -25,7 +25,7 @@ typedef struct Entry {
 // f: what users know of it, its function without assumptions.
 static Entry entry_of(Arena *a, Str *out, const Tree *tree, const Func *f, const char *name, const char **params) {
     Entry p = {.arena = a, .out = out, .tree = tree, .f = f, .name = name, .params = params};
-    p.space = expr_text(a, "fsm_%s", name);
+    p.space = expr_text(a, "fsmc_%s", name);
     p.array = ARENA_ARRAY(a, const Node *, f->ninputs + f->noutputs + 1);
     p.array_name = ARENA_ARRAY(a, const char *, f->ninputs + f->noutputs + 1);
     for (int i = 0; i < f->ninputs; i++)
@@ -166,7 +166,7 @@ static void ask_sizes(Entry *p) {
     int arrays = 0;
     str_printf(p->out,
                "    int64_t fsm_sizes[%d];\n    for (int64_t &fsm_size : fsm_sizes) fsm_size = 1;\n"
-               "    const int fsm_code = fsm_on_device ? FSM_OK : fsm_%s_sizes::run(ctx",
+               "    const int fsm_code = fsm_on_device ? FSM_OK : fsmc_%s_sizes::run(ctx",
                g->noutputs, p->name);
     for (int i = 0; i < g->ninputs; i++)
         if (g->inputs[i]->rank)

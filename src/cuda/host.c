@@ -97,11 +97,7 @@ static void control(Code *c, Stmt *s) {
             inside(c, s->other);
         }
     } else {
-        const char *i = s->dst >= 0 ? expr_temp(u, s->dst) : NULL;
-        if (s->kind == ST_LOOP) code_line(c, "for (;;) {");
-        else
-            code_line(c, "for (int64_t %s = %s; %s < %s; %s++) {", i, s->nargs > 1 ? expr_temp(u, s->args[1]) : "0", i,
-                      expr_temp(u, s->args[0]), i);
+        code_loop_head(c, s);
         code_line(c, "    if (call.poll()) return call.code();");
         u->repeats = true;
         inside(c, s->body);
