@@ -64,7 +64,7 @@ static Node *multiply_out(Elab *el, Node *a, int64_t n) {
 static Node *elab_powi(Elab *el, const Core *c) {
     Node *a = elab_scalar(el, c->args[0]);
     if (kind_is_float(a->kind)) return ir_powi(el->m, a, ir_int(el->m, c->ival));
-    if (c->ival >= 0 && c->ival < 64) return multiply_out(el, a, c->ival);
+    if (c->ival >= 0 && c->ival < 64) return ir_keep_errors(el->m, multiply_out(el, a, c->ival), a, NULL);
     elab_error(el, c, c->span, "an Int can only be raised to powers from 0 to 63, not %lld", (long long)c->ival);
     return a;
 }
