@@ -603,9 +603,17 @@ static void add_task(Lower *l, const Task *task) {
 // There may be no index in the region at which its value is needed.
 static bool needed_perhaps(const Task *t) { return t->region && t->e->partial; }
 
+// Nor may there be an element that is added to.
+static bool adds_perhaps(Lower *l, const Task *t) {
+    bool empty = false;
+    for (int k = 0; t->kind == TASK_SCATTER && k < t->nv; k++) empty |= lower_maybe_empty(l, t->v[k]);
+    return empty;
+}
+
 static void demand_task(Lower *l, const Task *t) {
-    if (t->guard && needed_perhaps(t)) lower_demand(l, t->guard);
-    if (needed_perhaps(t)) lower_note_arm(l, t->e);
+    bool adds = adds_perhaps(l, t), perhaps = needed_perhaps(t) || (adds && t->e->partial);
+    if (t->guard && perhaps && !(adds && t->guard->partial)) lower_demand(l, t->guard);
+    if (perhaps) lower_note_arm(l, t->e);
     else if (t->guard) lower_demand_where(l, t->guard, t->e);
     else lower_demand(l, t->e);
     for (int k = 0; k < t->nidx && !t->guard && !t->region; k++) lower_demand(l, t->idx[k]);
