@@ -399,6 +399,41 @@ static void apply(Func *f, const Scan *s, Job *j) {
     m->span = before;
 }
 
+static bool is_of(const Reader *r, const Node *loop) {
+    return loop->op == OP_fold && ir_loop(loop)->index == r->index && loop->fv == r->scope;
+}
+
+// Does a loop of one reverse need a result of one of the other?
+static bool needs(const Scan *s, const Reader *a, const Reader *b) {
+    Node **loop = ARENA_ARRAY(s->m->arena, Node *, s->finals.len + 1);
+    int n = 0;
+    bool any = false;
+    for (int i = 0; i < s->finals.len; i++)
+        if (is_of(b, s->finals.data[i]->args[0])) loop[n++] = s->finals.data[i]->args[0];
+    for (int i = 0; i < s->finals.len && n && !any; i++)
+        any = is_of(a, s->finals.data[i]->args[0]) && ir_reaches_any(s->finals.data[i]->args[0], n, loop);
+    return any;
+}
+
+// Can the loops of each reverse be one, and then be done one after the other? Not if each of two reverses has a loop that
+// needs one of the other.
+static bool can_join_readers(const Scan *s, const Job *j) {
+    int n = j->by.len;
+    bool *after = ARENA_ARRAY(s->m->arena, bool, n * n + 1), ok = true;
+    for (int i = 0; i < n && ok; i++) {
+        JoinedLoop u;
+        ok = traces_join_readers(&u, s, j->by.data[i].index, j->by.data[i].scope);
+        ir_join_close(&u);
+    }
+    for (int i = 0; i < n && ok; i++)
+        for (int k = 0; k < n; k++) after[i * n + k] = i != k && needs(s, &j->by.data[i], &j->by.data[k]);
+    for (int by = 0; by < n && ok; by++)
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k < n; k++) after[i * n + k] |= after[i * n + by] && after[by * n + k];
+    for (int i = 0; i < n && ok; i++) ok = !after[i * n + i];
+    return ok;
+}
+
 // The innermost trace that is only read backwards, by loops that can be joined, and that is not to be kept; Job j is its.
 static bool next_job(const Scan *s, Job *j) {
     uint32_t before = UINT32_MAX;
@@ -411,13 +446,7 @@ static bool next_job(const Scan *s, Job *j) {
         if (!best) return false;
         before = best->e->id;
         checkpoint_open(j, s, best);
-        bool ok = true;
-        for (int i = 0; i < j->by.len && ok; i++) {
-            JoinedLoop u;
-            ok = traces_join_readers(&u, s, j->by.data[i].index, j->by.data[i].scope);
-            ir_join_close(&u);
-        }
-        if (ok && checkpoint_plan(j)) return true;
+        if (can_join_readers(s, j) && checkpoint_plan(j)) return true;
         checkpoint_close(j);
     }
 }
