@@ -621,7 +621,7 @@ static void read_sizes(TreeReader *z, Func *f) {
         read_expect(r, '>'), read_expect(r, '=');
         int64_t least = number_in_range(z, "a number", 0, INT64_MAX);
         if (e->op == OP_input) {
-            m->least[e->u.num] = least;
+            if (least > m->least[e->u.num]) m->least[e->u.num] = least;
             continue;
         }
         if (!ir_may_be_assumed(e) || least)

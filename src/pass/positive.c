@@ -432,7 +432,9 @@ static void make_assumptions(Copy *c, Rewriting *as_given) {
     for (int i = 0; i < c->a->form.len; i++) {
         Node *form = c->a->form.data[i], *e = over_values(c, form);
         // of what is known to be equal, the equation is left
-        ir_assume(c->g->ir, e->op == OP_lit ? ir_rewrite(as_given, form) : e);
+        int64_t *least = e->op == OP_input ? &c->g->ir->least[e->u.num] : NULL;
+        if (least) *least = *least > 0 ? *least : 0; // what is left of the form is an input
+        else ir_assume(c->g->ir, e->op == OP_lit ? ir_rewrite(as_given, form) : e);
     }
 }
 
