@@ -120,6 +120,22 @@ static bool is_like_terms(Node *e, int fuel) {
     return same_kink(core_of(e->args[0], fuel / 2), core_of(e->args[1], fuel / 2));
 }
 
+static Node *element(Ir *m, Node *e, void *data) {
+    (void)data;
+    Node *of = e->op == OP_at && !e->fails ? ir_free_element(m, e) : NULL;
+    return of ? of : e;
+}
+
+// The factor e as it is outside of the sums around it; NULL: it depends on what these add up. As written, it may be an
+// element of an array all elements of which are alike.
+static Node *outside(const Kinks *k, Node *e) {
+    for (int i = 0; i < k->nsums; i++) {
+        if (node_has_var(e, k->sum[i])) e = ir_change(k->m, e, element, NULL);
+        if (node_has_var(e, k->sum[i])) return NULL;
+    }
+    return e;
+}
+
 static bool find_kinks(Kinks *k, Node *e) {
     if (k->looked_at++ >= 2 * MOST) return false;
     if (e->op == OP_mul) return find_kinks(k, e->args[0]) && find_kinks(k, e->args[1]);
@@ -132,9 +148,9 @@ static bool find_kinks(Kinks *k, Node *e) {
         if (e->op == OP_sum) k->nsums--;
         return all;
     }
-    for (int i = 0; i < k->nsums; i++)
-        if (node_has_var(e, k->sum[i])) return true;
     if (e->op != OP_sqrt && e->op != OP_abs && e->op != OP_hypot) return true;
+    e = outside(k, e);
+    if (!e) return true;
     int i = 0;
     while (i < k->n && !same_kink(k->at[i].e, e)) i++;
     if (i == MOST) return false;
@@ -159,18 +175,21 @@ static Node *without_kinks(Kinks *k, Node *e) {
     }
     int at = factor_of(e);
     if (at >= 0) {
+        if (e->op == OP_sum) k->sum[k->nsums++] = e->u.var;
         Node *inner = without_kinks(k, e->args[at]);
+        if (e->op == OP_sum) k->nsums--;
         if (inner == e->args[at]) return e;
         Node *args[MOST];
         for (int i = 0; i < e->nargs; i++) args[i] = e->args[i];
         args[at] = inner ? inner : ir_real(m, e->kind, 1);
         return ir_rebuild(m, e, args);
     }
-    for (int i = 0; i < k->n; i++)
-        if (same_kink(k->at[i].e, e) && k->at[i].left) {
+    const Node *plain = e->op == OP_sqrt || e->op == OP_abs || e->op == OP_hypot ? outside(k, e) : NULL;
+    for (int i = 0; plain && i < k->n; i++)
+        if (same_kink(k->at[i].e, plain) && k->at[i].left) {
             if (k->at[i].left == ALL) return NULL;
             bool second = --k->at[i].left % 2 == 0;
-            return e->op == OP_abs ? k->at[i].e->args[0] : second ? NULL : square_of(m, e);
+            return e->op == OP_abs ? k->at[i].e->args[0] : second ? NULL : square_of(m, k->at[i].e);
         }
     return e;
 }
