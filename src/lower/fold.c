@@ -344,6 +344,7 @@ static void store_init(Lower *l, Buf *buf, Node *init) {
     else lower_task(l, &t);
     map_put(&l->scope->arrays, init, before); // who else reads it does not find it where the loop changes it
     Buf *from = lower_known_array(l, init);
+    if (!from) from = lower_left_array(l, init);
     if (from) map_put(&l->started, from, from);
 }
 
