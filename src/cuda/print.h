@@ -121,7 +121,8 @@ const char *expr_count(Unit *u, const Buf *b, const char *more); // the number o
 
 void code_line(Code *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void code_block(Code *c, const Block *b);
-void code_loop_head(Code *c, const Stmt *s); // up to the brace; where iterations have no effect, there are none (lower/idle.h)
+// Up to the brace; where iterations have no effect, there are none (lower/idle.h).
+void code_loop_head(Code *c, const Stmt *s);
 void code_stmt(Code *c, const Stmt *s, const Block *in);
 bool code_breaks(const Block *b, bool in_for);   // is there an ST_BREAK inside of a counted loop?
 bool code_is_local(const Unit *u, const Buf *b); // so small that each thread has it to itself

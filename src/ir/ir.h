@@ -351,8 +351,8 @@ void ir_derived(Ir *m, Node *e, Node *check);
 // e, of any rank, once `check`, a value of ir_evaluated, has been evaluated.
 Node *ir_demand(Ir *m, Node *check, Node *e);
 // e, the Int or Bool that an operation of the Ints a and b (NULL: of a alone) was simplified to, once what is not in it
-// any more has been evaluated: x[k] - x[k] and x[k] < x[k] + 1 fail where x[k] does. What the compiler computes itself, of
-// indices that it has proved or that guards are about, needs none of this.
+// any more has been evaluated: x[k] - x[k] and x[k] < x[k] + 1 fail where x[k] does. What the compiler computes
+// itself, of indices that it has proved or that guards are about, needs none of this.
 Node *ir_keep_errors(Ir *m, Node *e, Node *a, Node *b);
 static inline bool ir_is_demand(const Node *e) { return e->op == OP_assert && e->args[0]->op == OP_evaluated; }
 int ir_assert_code(const Node *e);                                 // the FSM_ERROR_ of an assertion that does not hold

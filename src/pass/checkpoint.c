@@ -415,8 +415,8 @@ static bool needs(const Scan *s, const Reader *a, const Reader *b) {
     return any;
 }
 
-// Can the loops of each reverse be one, and then be done one after the other? Not if each of two reverses has a loop that
-// needs one of the other.
+// Can the loops of each reverse be one, and then be done one after the other? Not if each of two reverses has a loop
+// that needs one of the other.
 static bool can_join_readers(const Scan *s, const Job *j) {
     int n = j->by.len;
     bool *after = ARENA_ARRAY(s->m->arena, bool, n * n + 1), ok = true;

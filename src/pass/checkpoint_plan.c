@@ -56,9 +56,9 @@ static bool is_there_for(const Scan *s, const Var *t, const VarSet *vars) {
     return scope && varset_union(s->m, scope, vars) == scope && !traces_scope(s, t, 1);
 }
 
-// May the trace belong to the job? If it is there for other variables, only if one reverse reads both, and all that read
-// either are there for all of these: what the loop keeps is then made for each of their values. That is done only where it
-// is asked for.
+// May the trace belong to the job? If it is there for other variables, only if one reverse reads both, and all that
+// read either are there for all of these: what the loop keeps is then made for each of their values. That is done only
+// where it is asked for.
 static bool belongs(const Job *j, const Scan *s, const Trace *t) {
     const VarSet *vars = t->e->args[0]->fv;
     bool same = true;
