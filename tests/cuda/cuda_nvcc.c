@@ -121,8 +121,8 @@ static bool read_entries(Arena *a, const char *folder, Entries *entries) {
         if (access(path, R_OK)) break;
         const Source *file = file_read(a, diag, path);
         ok = file != NULL;
-        for (const char *p = ok ? strstr(file->text, "\nnamespace fsm_") : NULL, *next; p; p = next) {
-            next = strstr(p + 1, "\nnamespace fsm_");
+        for (const char *p = ok ? strstr(file->text, "\nnamespace fsmc_") : NULL, *next; p; p = next) {
+            next = strstr(p + 1, "\nnamespace fsmc_");
             const char *include = strstr(p, "\n#include"), *end = next ? next : p + strlen(p);
             if (include && include < end) end = include;
             vec_push(entries, ((Entry){.text = p, .len = (size_t)(end - p)}));
