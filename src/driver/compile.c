@@ -148,7 +148,7 @@ static void dump_tree(Compilation *c, const char *pass, const Tree *t, bool firs
 // What the rules that make values, and those that make loops, are to keep to.
 static void set_modes(Compilation *c, Ir *m, bool raw) {
     m->raw = raw;
-    m->keep_customs = c->keep_customs;
+    m->keep_customs = c->keep_customs, m->primal = c->primal;
     m->whole_loops = !raw;
     m->strict = c->opt->fp == CPU_FP_PRECISE;
     m->fast = c->opt->fp == CPU_FP_FAST;

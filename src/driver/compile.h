@@ -30,7 +30,7 @@ typedef struct Compilation {
     Tree **read; // the source, if that is loop trees; by function
     VEC(Stage) stages; // --time-passes
     double started;    // the stage that is running
-    bool keep_customs; // see Ir
+    bool keep_customs, primal; // see Ir
     Machine machine;   // for the schedule
     Cache kept;        // of objects, if the environment names one
     void (*after_loop_pass)(void *data, const struct LoopPass *p, Tree *t); // for tests; NULL: nobody looks on

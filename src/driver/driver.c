@@ -2,6 +2,7 @@
 #include "driver/driver.h"
 
 #include "driver/completion.h"
+#include "driver/cost.h"
 #include "driver/deps.h"
 #include "driver/emit.h"
 #include "driver/file.h"
@@ -89,12 +90,13 @@ void command_compile(Compilation *c) {
         if (replaces_source(c, outputs[i])) return;
     if (c->opt->deps_too && !plan_deps(c, &deps)) return;
     emit_all(c, funcs);
+    cost_explain(c);
     if (c->opt->deps_too && compile_ok(c)) write_deps(c, &deps);
 }
 
 void command_check(Compilation *c) {
     FuncList funcs = {0};
-    if (load(c)) compile_funcs(c, false, &funcs);
+    if (load(c) && compile_funcs(c, false, &funcs)) cost_explain(c);
 }
 
 void command_parse(Compilation *c) {

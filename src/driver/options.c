@@ -154,7 +154,7 @@ static bool read_passes(OptionReader *r, const OptionRow *row, const char *list)
 }
 
 static bool read_topics(OptionReader *r, const OptionRow *row, const char *list) {
-    if (!list || !strcmp(list, "all")) r->o->explain |= ~(1u << EXPLAIN_RULES); // they are many
+    if (!list || !strcmp(list, "all")) r->o->explain |= ~(1u << EXPLAIN_RULES | 1u << EXPLAIN_COST); // they are many, and it takes time
     while (list && *list && strcmp(list, "all")) {
         size_t n = strcspn(list, ",");
         int k = 0;

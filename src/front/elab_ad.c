@@ -172,16 +172,18 @@ static void explain_mode(Deriv *d, bool fwd, bool known, Poly nx, Poly ny) {
 }
 
 // Forward mode takes a pass for every element of x, reverse mode, which costs more, for every element of y.
-static Node **jacobian(Deriv *d, AdMode mode) {
+static bool goes_forward(Deriv *d, AdMode mode) {
     Ir *m = d->el->m;
-    bool fwd = mode == AD_JACFWD;
-    if (mode == AD_JACOBIAN) {
-        Poly nx = elements(m, d->nx, d->x), ny = elements(m, d->ny, d->y_float);
-        bool fewer = at_most(m, nx, ny), known = fewer || at_most(m, ny, nx);
-        fwd = fewer || (!known && guess(nx) <= guess(ny));
-        explain_mode(d, fwd, known, nx, ny);
-    }
-    return fwd ? jacobian_forward(d, d->ny, d->y_float) : jacobian_reverse(d);
+    if (mode != AD_JACOBIAN) return mode == AD_JACFWD;
+    Poly nx = elements(m, d->nx, d->x), ny = elements(m, d->ny, d->y_float);
+    bool fewer = at_most(m, nx, ny), known = fewer || at_most(m, ny, nx);
+    bool fwd = fewer || (!known && guess(nx) <= guess(ny));
+    explain_mode(d, fwd, known, nx, ny);
+    return fwd;
+}
+
+static Node **jacobian(Deriv *d, AdMode mode) {
+    return goes_forward(d, mode) ? jacobian_forward(d, d->ny, d->y_float) : jacobian_reverse(d);
 }
 
 // Starts of rows, columns, values.
@@ -222,7 +224,18 @@ static Value dual(Deriv *d) {
     return out;
 }
 
+// What it is compared with. The pattern of a sparse Jacobian is found while it is built.
+static Value without_derivative(Deriv *d) {
+    bool jacobian = d->c->ad == AD_JACOBIAN || d->c->ad == AD_JACFWD || d->c->ad == AD_JACREV;
+    Derived x = {d->c->ad, jacobian && goes_forward(d, d->c->ad), d->nx, d->x, d->y, d->ny, d->y_float};
+    if (d->c->ad != AD_JACSPARSE) return elab_primal(d->el, &x);
+    Value v = sparse(d);
+    if (!d->el->failed) v.leaf[2] = elab_primal_row(d->el, &x, v.leaf[2]);
+    return v;
+}
+
 static Value build(Deriv *d, Value direction) {
+    if (d->el->m->primal) return without_derivative(d);
     switch (d->c->ad) {
     case AD_GRAD:
     case AD_VALUE_GRAD: return leaves(d, d->nx, gradient(d), d->c->ad == AD_VALUE_GRAD);
@@ -461,6 +474,9 @@ static void body_of(Deriv *d, const Core *c, const OpenCustom *total) {
     d->outer = el->deriv;
     el->deriv = d;
     el->active = &active;
+    bool twice = c->ad == AD_HESSIAN || c->ad == AD_HVP;
+    el->order += 1 + twice;
+    if (el->order > el->greatest_order) el->greatest_order = el->order;
     int nargument = d->nx - total->n;
     total_put(el, total, d->x + nargument);
     d->y = elab(el, c->args[1]);
@@ -468,6 +484,7 @@ static void body_of(Deriv *d, const Core *c, const OpenCustom *total) {
     mark_moved(d, total);
     el->deriv = d->outer;
     el->active = active.outer;
+    el->order -= 1 + twice;
 }
 
 // The derivative for the arguments, under the demand that the function's value be evaluated: where that has an error, the

@@ -284,7 +284,9 @@ static Func *elab_entry(Elab *el, const CoreEntry *e) {
     Active whole = {.x = f->inputs};
     if (el->m->keep_customs) whole.n = f->ninputs, el->active = &whole;
     elab_mark_carriers(e->body);
+    el->order = el->greatest_order = 0;
     Value v = elab(el, e->body);
+    f->order = el->greatest_order;
     el->active = NULL;
     el->m->span = e->stored_span.src ? report_place(el->unit, NULL, e->stored_span) : e->span;
     Value out = value_new(el, v.n); // v may be that of a parameter

@@ -50,6 +50,7 @@ typedef struct Elab {
     NameUse *uses;       // kept where keep_uses is set
     int keep_uses;
     OpenCustom *custom; // the innermost
+    int order, greatest_order; // of derivatives around what is being built, and in the entry so far
 } Elab;
 
 enum { MAX_RANK = 12 }; // dimensions of an array
@@ -78,6 +79,21 @@ bool size_nonnegative(Elab *el, Node *e);
 void size_require(Elab *el, const Core *at, Span span, const char *what, Node *a, Node *b, int n, Node **value);
 // Requires of x[k] the shape of y[k], for all leaves.
 void size_same_shape(Elab *el, const Core *at, Span span, const char *what, Value x, Value y);
+
+// ---- elab_primal.c
+typedef struct Derived { // a derivative, by what it is of
+    AdMode mode;
+    bool forward; // of a Jacobian: in forward mode
+    int nx;
+    Node **x; // placeholders
+    Value y;
+    int ny;
+    Node **y_float; // its floating leaves
+} Derived;
+// What has the type of the derivative, and is computed from the function alone.
+Value elab_primal(Elab *el, const Derived *d);
+// Numbers instead of those of `row`, an array of one dimension, likewise.
+Node *elab_primal_row(Elab *el, const Derived *d, Node *row);
 
 // ---- elab_array.c
 Value elab_array(Elab *el, const Core *c);

@@ -249,6 +249,7 @@ struct Ir {
     Node *slack[12];   // auxiliary unknowns of poly.c
     Node *given[8];    // what is not negative where a proof of poly.c is, ngiven of them
     int ngiven;
+    bool primal;       // elaboration puts functions in the place of their derivatives (front/elab_primal.c)
     bool keep_customs; // elaboration leaves customs in entries, which family_derive differentiates
     bool whole_loops;  // while derivatives are built: loops keep states that a result does not need (see pass/prune.c)
     bool ahead;        // products with a matrix are computed for strips of iterations (pass/ahead.c)
@@ -534,6 +535,7 @@ typedef struct Func {
     SigType *result;
     int nchecks;
     Check *checks;
+    int order; // of the derivatives in the program's text; 0: there are none
     Span span;
 } Func;
 // The outputs and the demands: what a pass goes over.

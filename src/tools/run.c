@@ -1,5 +1,6 @@
 // fsmc run and fsmc cost: calls of one entry.
 #include "driver/args.h"
+#include "driver/cost.h"
 #include "driver/driver.h"
 #include "driver/file.h"
 #include "driver/json.h"
@@ -165,6 +166,7 @@ void command_cost(Compilation *c) {
     Counts counts;
     compile_passes(c, &funcs, true);
     Tree **trees = compile_trees(c, funcs);
+    cost_explain(c);
     compile_stage(c, "execute");
     if (tree_exec(c->arena, trees[0], inputs, outputs, &counts, &error)) {
         diag_error(c->diag, nowhere, "%s", error);

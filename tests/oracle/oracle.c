@@ -1,3 +1,4 @@
+#include "oracle/bounds.h"
 #include "oracle/internal.h"
 
 #include "ad/ad.h"
@@ -665,6 +666,25 @@ static void check_costs(Oracle *x, const Batch *p, Tree *const *trees, int value
     }
 }
 
+// Trees do no more than is said of them.
+static void check_bounds(Oracle *x, const Batch *p, Tree *const *trees) {
+    for (int i = 0; i < p->funcs.n; i++) {
+        AccountAtoms atoms = {.arena = x->arena};
+        Account account = tree_account(&atoms, trees[i]);
+        Entry *e = p->entry[i];
+        const Func *f = p->funcs.f[i];
+        for (int t = 0; t < e->ntrials; t++) {
+            if (!e->in[t] || version(p, i, e->in[t]) != trees[i]->func) continue;
+            Counts done;
+            const char *error, *why;
+            if (tree_exec(x->arena, trees[i], e->in[t], ARENA_ARRAY(x->arena, Tensor, f->noutputs + 1), &done, &error)) continue;
+            why = bounds_wrong(x->arena, trees[i], &account, e->in[t], &done);
+            if (why) wrong(x, e, p->form[i], "%s: %s", why, describe(x, f, e->in[t]));
+        }
+        account_atoms_free(&atoms);
+    }
+}
+
 // The pipeline of compile_passes, with the interpreter after every pass.
 static void run_passes(Oracle *x, Batch *p) {
     const Pass *pass = pass_table;
@@ -795,6 +815,7 @@ static bool run_pipeline(Oracle *x) {
     run_passes(x, &p);
     x->opt.level = 2; // from which on loops have lanes
     Tree **trees = lower_and_run(x, &p, "loop tree");
+    check_bounds(x, &p, trees);
     for (int i = 0; i < p.funcs.n; i++)
         if (p.form[i] == FORM_VALUE && x->o->groups > 1 && !x->o->rules_off) check_costs(x, &p, trees, i, x->opt.lanes_always);
     for (int level = 1; level <= 2; level++) run_compiled(x, &p, trees, level);
