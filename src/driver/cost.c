@@ -58,11 +58,13 @@ static void compare(const Compared *x) {
     print_account(&out, &x->primal);
     explain(notes, EXPLAIN_COST, x->f->span, "its functions alone: %s", str_text(&out));
     str_free(&out);
+    double ratio = growth_ratio(all, base);
     if (beyond) growth_print(&out, (Growth){1, (GrowthTerm *)beyond});
     if (beyond) explain(notes, EXPLAIN_COST, x->f->span, "it may grow faster than these: by %s", str_text(&out));
+    else if (ratio == 0) explain(notes, EXPLAIN_COST, x->f->span, "it grows slower than these");
     else
         explain(notes, EXPLAIN_COST, x->f->span,
-                "for large sizes it does at most %.2g times what these do, and their data are", growth_ratio(all, base));
+                "for large sizes it does at most %.2g times what these do, and their data are", ratio);
     str_free(&out);
 }
 

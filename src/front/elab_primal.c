@@ -40,10 +40,14 @@ static Node *total(const Primal *p, int n, Node *const *y, Kind kind) {
     return sum;
 }
 
+// A derivative's numbers are others for each kind: else a gradient divided by a second derivative would be 1.
+static Node *own_number(const Primal *p, Kind kind) { return ir_real(p->m, kind, 2 + p->d->mode); }
+
 // An array like x that cannot be known without y.
 static Node *beside(const Primal *p, Node *x, int n, Node *const *y) {
     Var **v = indices(p, x);
-    return over(p, x->rank, v, ir_add(p->m, element(p, x, v), total(p, n, y, x->kind)));
+    Node *by = ir_mul(p->m, own_number(p, x->kind), total(p, n, y, x->kind));
+    return over(p, x->rank, v, ir_add(p->m, element(p, x, v), by));
 }
 
 // e where argument j is another one in each direction v.
@@ -92,6 +96,17 @@ static Node **gradient(const Primal *p) {
     return out;
 }
 
+// Those of the results' floating leaves.
+static Node **tangents(const Primal *p) {
+    Node **out = ARENA_ARRAY(p->arena, Node *, p->d->ny + 1);
+    for (int i = 0; i < p->d->ny; i++) {
+        Node *y = p->d->y_float[i];
+        Var **v = indices(p, y);
+        out[i] = over(p, y->rank, v, ir_add(p->m, own_number(p, y->kind), element(p, y, v)));
+    }
+    return out;
+}
+
 static Value leaves(Elab *el, Value first, int n, Node *const *then) {
     Value v = value_new(el, first.n + n);
     for (int i = 0; i < first.n; i++) v.leaf[i] = first.leaf[i];
@@ -119,8 +134,8 @@ Value elab_primal(Elab *el, const Derived *d) {
     switch (d->mode) {
     case AD_VALUE_GRAD:
     case AD_VJP2: return leaves(el, d->y, d->nx, gradient(&p));
-    case AD_JVP: return leaves(el, none, d->ny, d->y_float);
-    case AD_JVP2: return leaves(el, d->y, d->ny, d->y_float);
+    case AD_JVP: return leaves(el, none, d->ny, tangents(&p));
+    case AD_JVP2: return leaves(el, d->y, d->ny, tangents(&p));
     case AD_JACOBIAN:
     case AD_JACFWD:
     case AD_JACREV: return leaves(el, none, d->ny * d->nx, jacobian(&p, d->ny, d->y_float, d->forward));

@@ -40,6 +40,8 @@ typedef struct Walk {
     Node **value; // by temp, of an Int: NULL: not known
     int *made;    // by temp: at how many levels
     Map of_node;  // value -> GrowthAtom
+    Map trips;    // loop -> Node: how often it runs, where data decides
+    Map counters; // cell + 1 -> loop: in which 1 is added to it, and nothing else
     VEC(Level) levels;
     Items *items;        // of the block that is walked, or of what is around
     double plain[ACCOUNTS]; // what single statements in it do
@@ -76,8 +78,10 @@ static GrowthAtom *atom_of(Walk *w, Node *e) {
     return x;
 }
 
-// The trip count of a loop where data decides, and an Int that stands for it.
+// An Int that stands for the trip count of a loop where data decides, or for no less.
 static Node *unknown_trips(Walk *w, const Stmt *loop) {
+    Node *known = map_get(&w->trips, loop);
+    if (known) return known;
     Str text = {0}, place = {0};
     diag_print_place(&place, loop->span);
     const char *from = str_text(&place), *file = loop->span.src ? loop->span.src->name : "";
@@ -87,9 +91,44 @@ static Node *unknown_trips(Walk *w, const Stmt *loop) {
     Node *e = ir_param(w->ir, KIND_INT, 0, NULL);
     e->nonneg = true;
     map_put(&w->of_node, e, named(w->atoms, str_text(&text)));
+    map_put(&w->trips, loop, e);
     str_free(&text);
     str_free(&place);
     return e;
+}
+
+static const void *key(Temp t) { return (const void *)(intptr_t)(t + 1); }
+
+// Is s `cell = cell + 1`?
+static bool is_count(const Walk *w, const Stmt *s) {
+    const Stmt *sum = w->def[s->args[0]];
+    if (w->t->temps.data[s->dst].kind != KIND_INT || !sum || sum->kind != ST_OP || sum->op != OP_add) return false;
+    const Stmt *a = w->def[sum->args[0]], *b = w->def[sum->args[1]];
+    return a && b && a->kind == ST_GET && a->args[0] == s->dst && b->kind == ST_LIT && b->u.num == 1;
+}
+
+// Finds the cells that begin with 0 and count the iterations of one loop. loop: the ST_LOOP around the block, if
+// nothing is between.
+static void find_counters(Walk *w, const Block *block, const Stmt *loop) {
+    for (int i = 0; block && i < block->stmts.len; i++) {
+        const Stmt *s = block->stmts.data[i];
+        if (s->kind == ST_SET) {
+            bool counts = loop && is_count(w, s) && !map_get(&w->counters, key(s->dst));
+            map_put(&w->counters, key(s->dst), counts ? (void *)loop : w); // w: it is none
+        }
+        find_counters(w, s->body, s->kind == ST_LOOP ? s : NULL);
+        find_counters(w, s->other, NULL);
+    }
+}
+
+// What a cell is at most that counts the iterations of a loop, after that; NULL: it does not.
+static Node *counted(Walk *w, Temp cell) {
+    const Stmt *loop = map_get(&w->counters, key(cell)), *first = w->def[cell];
+    if (!loop || (const void *)loop == w || !first || first->kind != ST_CELL) return NULL;
+    const Stmt *start = w->def[first->args[0]];
+    for (int k = 0; k < w->levels.len; k++)
+        if (w->levels.data[k].loop == loop) return NULL;
+    return start && start->kind == ST_LIT && start->u.num == 0 ? unknown_trips(w, loop) : NULL;
 }
 
 // ---- bounds of Ints
@@ -97,6 +136,7 @@ static Node *unknown_trips(Walk *w, const Stmt *loop) {
 typedef struct Bound {
     Growth growth;
     bool known, exact;
+    int by_index; // operands of extremes in it that change with an index: of bounds alike, a window is the short one
 } Bound;
 
 static Bound bound_of(Walk *w, Poly p, int fuel);
@@ -106,23 +146,27 @@ static Growth constant(const Walk *w, double x) { return growth_const(w->arena, 
 static Bound bound_of_node(Walk *w, Node *e, int fuel) { return bound_of(w, poly_of(w->ir, e), fuel); }
 
 static Bound better(Bound x, Bound y) {
-    Bound r = !y.known || (x.known && growth_compare(x.growth, y.growth) <= 0) ? x : y;
+    int less = !y.known ? -1 : !x.known ? 1 : growth_compare(x.growth, y.growth);
+    Bound r = less < 0 || (less == 0 && x.by_index >= y.by_index) ? x : y;
     r.exact = false;
     return r;
 }
 
 static Bound either(Walk *w, Bound x, Bound y) {
-    return (Bound){growth_max(w->arena, x.growth, y.growth), x.known && y.known, false};
+    return (Bound){growth_max(w->arena, x.growth, y.growth), x.known && y.known, false, 0};
 }
 
+// Is it one number, and not only a bound of others?
 static bool is_plain(const Walk *w, const Node *e) {
-    return map_get(&w->of_node, e) || (e->op == OP_input && e->nonneg);
+    return (map_get(&w->of_node, e) && e->op != OP_param) || (e->op == OP_input && e->nonneg);
 }
 
 // Of max(0, e), for an atom of a polynomial.
 static Bound bound_of_atom(Walk *w, Node *e, int fuel) {
     int64_t by;
-    if (is_plain(w, e) || e->op == OP_input) return (Bound){growth_atom(w->arena, atom_of(w, e)), true, is_plain(w, e)};
+    bool plain = is_plain(w, e);
+    if (plain || e->op == OP_input || e->op == OP_param)
+        return (Bound){growth_atom(w->arena, atom_of(w, e)), true, plain, 0};
     if (!fuel) return (Bound){0};
     switch (e->op) {
     case OP_min: return better(bound_of_node(w, e->args[0], fuel - 1), bound_of_node(w, e->args[1], fuel - 1));
@@ -131,7 +175,7 @@ static Bound bound_of_atom(Walk *w, Node *e, int fuel) {
     case OP_irem: return bound_of_node(w, e->args[1], fuel - 1);
     case OP_idiv: {
         bool known = ir_is_int_lit(e->args[1], &by) && by > 0;
-        if (!known && e->nonneg && !e->fv->n) return (Bound){growth_atom(w->arena, atom_of(w, e)), true, true};
+        if (!known && e->nonneg && !e->fv->n) return (Bound){growth_atom(w->arena, atom_of(w, e)), true, true, 0};
         Bound x = bound_of_node(w, e->args[0], fuel - 1);
         if (known) x.growth = growth_scale(w->arena, x.growth, 1.0 / (double)by);
         x.exact = false;
@@ -160,13 +204,15 @@ static Poly chosen(Walk *w, Poly p, const Term *t, int k) {
 static Bound bound_of_choice(Walk *w, Poly p, const Term *t, int fuel) {
     Bound x = bound_of(w, chosen(w, p, t, 0), fuel - 1), y = bound_of(w, chosen(w, p, t, 1), fuel - 1);
     Op op = t->atom[0]->op;
+    int first = op == OP_select;
+    x.by_index += t->atom[0]->args[first]->fv->n > 0, y.by_index += t->atom[0]->args[first + 1]->fv->n > 0;
     return op != OP_select && (op == OP_min) == (t->coeff > 0) ? better(x, y) : either(w, x, y);
 }
 
 // The product of the atoms of a term that is added: where a quotient stands beside what it is divided by, they are what
 // is divided.
 static Bound bound_of_product(Walk *w, const Term *t, int fuel) {
-    Bound r = {constant(w, 1), true, true};
+    Bound r = {constant(w, 1), true, true, 0};
     uint64_t used = 0;
     bool open = false; // one of them may be negative
     for (int k = 0; k < t->n && r.known; k++) {
@@ -183,7 +229,7 @@ static Bound bound_of_product(Walk *w, const Term *t, int fuel) {
         if (!x.known) x = bound_of_atom(w, e, fuel);
         if (open && !e->nonneg) x.known = false; // the product of two such may be more than of their bounds
         open |= !e->nonneg;
-        r = (Bound){growth_mul(w->arena, r.growth, x.growth), x.known, r.exact && x.exact};
+        r = (Bound){growth_mul(w->arena, r.growth, x.growth), x.known, r.exact && x.exact, 0};
     }
     return r;
 }
@@ -192,8 +238,8 @@ static Bound bound_of_product(Walk *w, const Term *t, int fuel) {
 static Bound bound_of_less(Walk *w, const Term *t, bool certain) {
     bool plain = true, nonneg = true;
     for (int k = 0; k < t->n; k++) plain &= is_plain(w, t->atom[k]), nonneg &= t->atom[k]->nonneg;
-    if (!certain || !plain) return (Bound){(Growth){0}, nonneg, false};
-    Bound r = {constant(w, (double)t->coeff), true, true};
+    if (!certain || !plain) return (Bound){(Growth){0}, nonneg, false, 0};
+    Bound r = {constant(w, (double)t->coeff), true, true, 0};
     for (int k = 0; k < t->n; k++) {
         Growth atom = growth_atom(w->arena, atom_of(w, t->atom[k]));
         r.growth = growth_mul(w->arena, r.growth, atom);
@@ -206,12 +252,12 @@ static Bound bound_of(Walk *w, Poly p, int fuel) {
     const Term *choice = fuel ? choice_in(p) : NULL;
     if (choice) return bound_of_choice(w, p, choice, fuel);
     bool certain = poly_nonneg(w->ir, p);
-    Bound r = {(Growth){0}, true, certain};
+    Bound r = {(Growth){0}, true, certain, 0};
     for (int i = 0; i < p.n && r.known; i++) {
         const Term *t = &p.term[i];
         Bound x = t->coeff < 0 ? bound_of_less(w, t, certain) : bound_of_product(w, t, fuel);
         if (t->coeff > 0) x.growth = growth_scale(w->arena, x.growth, (double)t->coeff);
-        r = (Bound){growth_add(w->arena, r.growth, x.growth), x.known, r.exact && x.exact};
+        r = (Bound){growth_add(w->arena, r.growth, x.growth), x.known, r.exact && x.exact, 0};
     }
     r.growth = growth_short(w->arena, certain ? r.growth : growth_positive(w->arena, r.growth));
     return r;
@@ -384,7 +430,7 @@ static void walk_for(Walk *w, const Stmt *s) {
     Bound trips = bound_of_value(w, extent);
     if (!trips.known) {
         extent = unknown_trips(w, s);
-        trips = (Bound){growth_atom(w->arena, atom_of(w, extent)), true, false};
+        trips = (Bound){growth_atom(w->arena, atom_of(w, extent)), true, false, 0};
     }
     Var *v = ir_index(w->ir, "i", extent);
     GrowthAtom *index = ARENA_NEW(w->arena, GrowthAtom);
@@ -480,6 +526,7 @@ static Node *value_made(Walk *w, const Stmt *s) {
     case ST_PARAM: return w->params ? w->params[s->u.num] : NULL;
     case ST_OP: return int_op(w, s);
     case ST_CONV: return w->value[s->args[0]];
+    case ST_GET: return counted(w, s->args[0]);
     default: return NULL;
     }
 }
@@ -549,7 +596,7 @@ static Walk begin(AccountAtoms *atoms, const Tree *t) {
 }
 
 static void end(Walk *w) {
-    map_free(&w->of_node);
+    map_free(&w->of_node), map_free(&w->trips), map_free(&w->counters);
     vec_free(&w->levels);
 }
 
@@ -557,6 +604,7 @@ Account tree_account(AccountAtoms *atoms, const Tree *t) {
     Walk w = begin(atoms, t);
     Account a = {0};
     tree_definitions(t->body, w.def);
+    find_counters(&w, t->body, NULL);
     Items all = walk_apart(&w, t->body);
     close_flags(&w, &all);
     for (int i = 0; i < all.v.len; i++)
