@@ -113,6 +113,11 @@ const VarSet *varset_union(Ir *m, const VarSet *a, const VarSet *b) {
     return u;
 }
 
+const VarSet *varset_of(Ir *m, const Var *v) {
+    Var *one = v->node->u.var;
+    return set_intern(m, 1, &one);
+}
+
 const VarSet *varset_remove(Ir *m, const VarSet *s, const Var *v) {
     if (!varset_has(s, v)) return s;
     Var *small[64], **w = s->n <= 64 ? small : malloc(sizeof *w * (size_t)s->n);

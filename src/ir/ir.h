@@ -285,6 +285,7 @@ bool varset_has(const VarSet *s, const Var *v);
 bool varset_meets(const VarSet *a, const VarSet *b); // not disjoint
 const VarSet *varset_union(Ir *m, const VarSet *a, const VarSet *b);
 const VarSet *varset_remove(Ir *m, const VarSet *s, const Var *v);
+const VarSet *varset_of(Ir *m, const Var *v); // it alone
 static inline bool node_has_var(const Node *n, const Var *v) { return varset_has(n->fv, v); }
 
 Ir *ir_new(Arena *arena);
@@ -648,6 +649,9 @@ bool ir_safe_given(Ir *m, Node *e, int nfacts, const Poly *facts);
 // that the indices are in range.
 Node *ir_computed(Ir *m, Node *e);
 bool ir_in_range(Ir *m, Node *i, Node *n);
+// The greatest value of the Int e, or the least, that it has for any values of these index variables; a bound of it
+// where it is not linear in each. NULL: none is seen. (farthest.c)
+Node *ir_farthest(Ir *m, Node *e, const VarSet *of, bool greatest);
 // That e has a value says that the ranges of its free index variables are not empty: polynomials >= 0, at most max.
 int ir_range_facts(Ir *m, const Node *e, Poly *out, int max);
 // Is 0 <= idx[k] < n wherever all `count` indices have values? A variable in one of them says that its range is not

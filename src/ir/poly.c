@@ -576,7 +576,11 @@ static bool nonneg_by_slack(Ir *m, Poly p, int nfacts, const Poly *facts) {
     constrain_sizes(m, &c, p);                                     // last: a range of an index variable says more
     for (int start = 0; start < c.n - first && start < 6; start++) // which range bounds a size best is not known
         if (nonneg_in_order(m, p, c, first, start)) return true;
-    return c.n > 0 && c.n == first && nonneg_in_order(m, p, c, first, 0);
+    if (c.n == first) return c.n > 0 && nonneg_in_order(m, p, c, first, 0);
+    if (!first) return false;
+    c.n -= first; // that x >= 1, solved for x, hides that x >= 4
+    memmove(c.p, c.p + first, (size_t)c.n * sizeof *c.p);
+    return nonneg_in_order(m, p, c, 0, 0);
 }
 
 // ---- quotients by literals

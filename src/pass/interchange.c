@@ -147,8 +147,8 @@ static Node *outer_sum(Interchange *x, Node *guard, bool guarded, Node *sum, Var
     if (guard) s.e = ir_bracket(x->m, guard, s.e);
     Node *fixed[MAX_RANK], *idx[MAX_RANK];
     if (ir_scatters(x->m, s.e, k, n, fixed)) return NULL;
-    for (int first = 0; first < n; first++) { // the loops outside of it stay there
-        if (!node_has_var(s.e, k[first]) || !is_better_outside(s.e, s.v, k[first])) continue;
+    for (int first = 0; first < n; first++) { // the loops outside of it stay there, and one that only the guard needs
+        if (!node_has_var(sum, k[first]) || !is_better_outside(s.e, s.v, k[first])) continue;
         Summand wide = s;
         int count;
         if (!widen(x->m, &wide, k + first, n - first)) continue;
@@ -201,6 +201,46 @@ static Node *inner_sum(Ir *m, Node *e, Node **f) {
     return found;
 }
 
+static bool has(const Node *e, const Var *v) { return e && node_has_var(e, v); } // e: or NULL
+
+// Does t depend on a variable, other than its indices v and w, that neither a nor b does? Then it is computed for each
+// of its values, where they may be computed once for all.
+static bool depends_on_more(const Node *t, const Node *a, const Node *b, const Var *v, const Var *w) {
+    for (int i = 0; i < t->fv->n; i++) {
+        const Var *u = t->fv->v[i];
+        if (u != v && u != w && !has(a, u) && !has(b, u)) return true;
+    }
+    return false;
+}
+
+// The range of the inner of two sums: j < whole where, if these are not NULL, `inside`, which depends on the outer
+// sum's variable, and `outside`, which does not, hold.
+typedef struct Cut {
+    Node *whole, *inside, *outside;
+} Cut;
+
+static void cut_by(Ir *m, Cut *c, Node *j, Node *extent, const Var *outer) {
+    if (extent->op == OP_min) {
+        cut_by(m, c, j, extent->args[0], outer), cut_by(m, c, j, extent->args[1], outer);
+        return;
+    }
+    Node *below = ir_lt(m, j, extent), **to = node_has_var(extent, outer) ? &c->inside : &c->outside;
+    *to = *to ? ir_and(m, *to, below) : below;
+}
+
+// sum j < min(n - i, k + 1), inside of a sum over i and an array over k, is one over j < n where j < n - i and j < k +
+// 1. The sum becomes *s. False if it is not seen how far j goes.
+static bool cut_range(Ir *m, const Node *inner, const Var *outer, Var *const *k, int n, Summand *s, Cut *c) {
+    const VarSet *all = varset_of(m, outer);
+    for (int i = 0; i < n; i++) all = varset_union(m, all, varset_of(m, k[i]));
+    c->whole = ir_farthest(m, inner->u.var->extent, all, true);
+    if (!c->whole || varset_meets(c->whole->fv, all)) return false;
+    s->v = ir_index_like(m, inner->u.var, c->whole->nonneg ? c->whole : ir_max(m, c->whole, ir_int(m, 0)));
+    s->e = ir_subst1(m, inner->args[0], ir_var(inner->u.var), ir_var(s->v));
+    cut_by(m, c, ir_var(s->v), inner->u.var->extent, outer);
+    return !s->e->partial;
+}
+
 // sum i (f * sum j (a * b)) in the body of gens over k[0..n), where a does not depend on i: sum j (a * sum i (f * b)), the
 // sum over i being an element of an array of them. That pays if f * b depends on fewer of k than a * b: both sums are
 // computed for fewer indices. So is the transposed product in the gradient of a function of Q x for many x.
@@ -208,25 +248,33 @@ static Node *factor_outside(Interchange *x, Node *sum, Var *const *k, int n) {
     Ir *m = x->m;
     if (m->strict || m->debug_nan || sum->partial || !kind_is_float(sum->kind) || n + 1 > MAX_RANK) return NULL;
     Node *f = ir_real(m, sum->kind, 1), *inner = inner_sum(m, sum->args[0], &f), *guard = NULL;
-    if (!inner || inner->rank || node_has_var(inner->u.var->extent, sum->u.var)) return NULL;
+    if (!inner || inner->rank) return NULL;
     Summand s = {ir_index(m, inner->u.var->name, inner->u.var->extent), NULL};
-    s.e = ir_subst1(m, inner->args[0], ir_var(inner->u.var), ir_var(s.v));
-    if (!widen(m, &s, k, n)) return NULL;
-    if (s.e->op == OP_bracket) guard = s.e->args[0], s.e = s.e->args[1];
+    Cut cut = {NULL, NULL, NULL};
+    if (node_has_var(inner->u.var->extent, sum->u.var)) {
+        if (!cut_range(m, inner, sum->u.var, k, n, &s, &cut)) return NULL;
+        guard = cut.outside;
+    } else {
+        s.e = ir_subst1(m, inner->args[0], ir_var(inner->u.var), ir_var(s.v));
+        if (!widen(m, &s, k, n)) return NULL;
+        if (s.e->op == OP_bracket) guard = s.e->args[0], s.e = s.e->args[1];
+    }
     Factors a = {.v = sum->u.var};
     take_factors(m, s.e, &a);
-    if (!a.fixed || !a.other || !node_has_var(a.other, s.v) || (guard && node_has_var(guard, sum->u.var))) return NULL;
+    if (!a.fixed || (!cut.inside && !has(a.other, s.v)) || has(guard, sum->u.var)) return NULL;
     Node *idx[MAX_RANK];
     Var *all[MAX_RANK];
-    Summand t = {ir_index(m, sum->u.var->name, sum->u.var->extent), ir_mul(m, f, a.other)};
+    Summand t = {ir_index(m, sum->u.var->name, sum->u.var->extent), a.other ? ir_mul(m, f, a.other) : f};
+    if (cut.inside) t.e = ir_bracket(m, cut.inside, t.e);
     t.e = ir_subst1(m, t.e, ir_var(sum->u.var), ir_var(t.v));
     if (guard && t.e->partial) t.e = ir_bracket(m, guard, t.e);
     if (!widen(m, &t, k, n)) return NULL; // it is outside of them, too
     int count;
-    bool saves = false, more = false;
+    bool saves = false, more = depends_on_more(t.e, a.fixed, a.other, t.v, s.v);
     for (int i = 0; i < n; i++) {
-        bool before = node_has_var(a.fixed, k[i]) || node_has_var(a.other, k[i]), now = node_has_var(t.e, k[i]);
-        all[i] = k[i], saves |= before && !now, more |= now && !before;
+        bool before = has(a.fixed, k[i]) || has(a.other, k[i]) || (cut.inside && has(guard, k[i]));
+        bool now = has(t.e, k[i]);
+        all[i] = k[i], saves |= before && !now;
     }
     all[n] = s.v;
     Node *array = saves && !more ? gens_over(m, t.e, all, n + 1, idx, &count) : NULL;
@@ -238,12 +286,33 @@ static Node *factor_outside(Interchange *x, Node *sum, Var *const *k, int n) {
     return a.minus ? ir_neg(m, e) : e;
 }
 
-// A sum that lowering can scatter if it is an array of its own: gen k (sum i ([k = f i] * e)), indexed.
+static bool mentions_any(const Node *e, Var *const *k, int n) {
+    for (int i = 0; i < n; i++)
+        if (node_has_var(e, k[i])) return true;
+    return false;
+}
+
+// Does evaluating e fail for all values of k[0..n) if it does for one? What fails in it depends on none of them, and
+// whether that is evaluated does not, either. varies: that does, as far as is known from around e.
+static bool fails_alike(const Node *e, Var *const *k, int n, bool varies, int *fuel) {
+    if (!e->partial || (!varies && !mentions_any(e, k, n))) return true;
+    if (--*fuel < 0 || ir_is_loop(e) || e->fails) return false;
+    bool chooses = e->op == OP_select || e->op == OP_bracket || e->op == OP_and || e->op == OP_or;
+    bool inside = varies || (chooses && mentions_any(e->args[0], k, n)) ||
+                  (ir_is_binder(e) && mentions_any(e->u.var->extent, k, n));
+    for (int i = 0; i < e->nargs; i++)
+        if (!fails_alike(e->args[i], k, n, chooses && i == 0 ? varies : inside, fuel)) return false;
+    return !ir_is_binder(e) || fails_alike(e->u.var->extent, k, n, varies, fuel);
+}
+
+// A sum that lowering can scatter if it is an array of its own: gen k (sum i ([k = f i] * e)), indexed. It is made when
+// the first element is needed.
 static Node *own_array(Interchange *x, bool guarded, Node *sum, Var *const *k, int n) {
+    enum { MOST_NODES = 500 };
     Node *idx[MAX_RANK];
     int count;
     Node *array = gens_over(x->m, sum, k, n, idx, &count);
-    bool ok = array && !may_fail(array, guarded, count, n);
+    bool ok = array && (!may_fail(array, guarded, count, n) || fails_alike(sum, k, n, false, &(int){MOST_NODES}));
     return ok && rule(x->m, RULE_sum_array) ? ir_at(x->m, array, count, idx) : NULL;
 }
 

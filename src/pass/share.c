@@ -10,15 +10,18 @@
 
 enum { MAX_VARS = 16, MAX_LOOPS = 64, OWN_DEAR = 16 };
 
-// The program in one round: what is lifted is replaced at its end.
+// over[k] is v[k], or, where the extent of v[k] changes in loops that the value does not depend on, a variable over all
+// of its values.
 typedef struct Lift {
     int n;
-    Var *v[MAX_VARS];
+    Var *v[MAX_VARS], *over[MAX_VARS];
+    Node *guard; // NULL, or where the value is evaluated, a condition that holds: the array is 0 where it does not
 } Lift;
 typedef struct Found {
     Node *e;
     Lift lift;
 } Found;
+// The program in one round: what is lifted is replaced at its end.
 typedef struct Share {
     Func *f;
     Arena *arena; // of one round
@@ -30,6 +33,7 @@ typedef struct Share {
     Map loops;   // index and state variables -> Binding
     Map refused; // values that are not to be lifted, in all rounds
     Map inside;  // what is evaluated in other loops once all found is lifted
+    Map mentions; // value -> VarSet: what it depends on, but for the ranges of these variables
     VEC(Found) found;
 } Share;
 
@@ -37,6 +41,43 @@ typedef struct Binding {
     Node *loop;
     struct Binding *next;
 } Binding;
+
+// ---- what a value depends on
+//
+//     gen (k < n) sum (i < k + 1) cos (sum (j < n - i) x[i + j])
+//
+// The cosine depends on i alone: Node.fv has k, too, since k says how far i goes. Over i < n, all that i can be, it is
+// an array that is computed once.
+
+static const VarSet *mentions(const Share *s, const Node *e) {
+    const VarSet *known = map_get(&s->mentions, e);
+    return known ? known : e->fv;
+}
+
+static void note_mentions(Share *s, Node *e) {
+    Ir *m = s->f->ir;
+    const VarSet *all = varset_empty;
+    if (e->op == OP_var) all = varset_of(m, e->u.var);
+    Node *of;
+    for (int k = 0; (of = ir_operand(e, k)); k++) all = varset_union(m, all, mentions(s, of));
+    if (ir_is_binder(e)) all = varset_remove(m, all, e->u.var);
+    else if (e->op != OP_var)
+        for (int k = 0; k < all->n; k++)
+            if (!node_has_var(e, all->v[k])) all = varset_remove(m, all, all->v[k--]); // bound by a sequential loop
+    map_put(&s->mentions, e, (void *)all);
+}
+
+// A variable for v over all values that it has where `e` is evaluated; NULL: these are not seen.
+static Var *over_all(const Share *s, const Node *e, bool guarded, Var *v) {
+    Ir *m = s->f->ir;
+    if (v->is_state) return v;
+    const VarSet *known = mentions(s, e), *others = v->extent->fv;
+    for (int k = 0; k < known->n; k++) others = varset_remove(m, others, known->v[k]);
+    Node *extent = !others->n ? v->extent : e->partial && !guarded ? NULL : ir_farthest(m, v->extent, others, true);
+    if (!extent || varset_meets(extent->fv, others)) return NULL;
+    if (extent == v->extent && extent->nonneg) return v;
+    return ir_index_like(m, v, extent->nonneg ? extent : ir_max(m, extent, ir_int(m, 0)));
+}
 
 // A quotient and its remainder are the two indices of an element that its number tells: no division is left of them.
 static bool has_remainder(const Share *s, const Node *e) {
@@ -47,8 +88,26 @@ static bool has_remainder(const Share *s, const Node *e) {
     return e->op == OP_irem;
 }
 
+// What is known where e is evaluated, and speaks of nothing but what e depends on, if with that e cannot fail: as i + 1
+// < n of sum k a[i + 1, k].
+static Node *guard_of(const Share *s, Node *e) {
+    Ir *m = s->f->ir;
+    const Facts *f = map_get(&s->facts, e);
+    const VarSet *own = mentions(s, e);
+    Node *guard = NULL;
+    for (int i = 0; f && i < f->n; i++) {
+        const VarSet *of = mentions(s, f->p[i]);
+        bool known = !f->p[i]->partial && of->n > 0;
+        for (int k = 0; k < of->n; k++) known &= varset_has(own, of->v[k]);
+        if (known) guard = guard ? ir_and(m, guard, f->p[i]) : f->p[i];
+    }
+    return guard && !ir_bracket(m, guard, e)->partial ? guard : NULL;
+}
+
+static bool may_be_made(const Share *s, Node *e) { return !e->partial || map_get(&s->certain, e) || guard_of(s, e); }
+
 static bool worth_it(Share *s, Node *e) {
-    if ((e->partial && !map_get(&s->certain, e)) || e->fv->n == 0 || e->fv->n > MAX_VARS) return false;
+    if (e->fv->n == 0 || mentions(s, e)->n > MAX_VARS) return false;
     if (e->op == OP_gen) return pass_cost_memo(e->args[0], &s->costs) > PASS_COST_DEAR;
     if (e->rank) return e->op == OP_sum || e->op == OP_final;
     return e->op == OP_sum || e->op == OP_final || e->op == OP_argmin || e->op == OP_argmax ||
@@ -63,9 +122,10 @@ static int loops_over(const Share *s, const Var *v, Node *e, Node **out) {
 // Does e change whenever u does? All variables of a sequential loop change together, and if the loop runs again whenever u
 // changes, so do its states.
 static bool changes_with(const Share *s, const Node *e, const Var *u) {
-    if (node_has_var(e, u)) return true;
-    for (int i = 0; i < e->fv->n; i++)
-        for (const Binding *b = map_get(&s->loops, e->fv->v[i]); b; b = b->next) {
+    const VarSet *of = mentions(s, e);
+    if (varset_has(of, u)) return true;
+    for (int i = 0; i < of->n; i++)
+        for (const Binding *b = map_get(&s->loops, of->v[i]); b; b = b->next) {
             Node *loop = b->loop;
             bool binds = ir_loop(loop)->index == u, state = false;
             for (int k = 0; k < ir_loop(loop)->n; k++) {
@@ -104,8 +164,9 @@ static bool is_lifted(const Lift *lift, const Var *v) {
 // Adds the variables of loops that run inside a lifted one.
 static bool add_inner(const Share *s, Node *e, Lift *lift) {
     Node *loop[MAX_LOOPS];
-    for (int i = 0; i < e->fv->n; i++) {
-        Var *v = e->fv->v[i];
+    const VarSet *of = mentions(s, e);
+    for (int i = 0; i < of->n; i++) {
+        Var *v = of->v[i];
         bool under = false;
         if (is_lifted(lift, v)) continue;
         int count = loops_over(s, v, e, loop);
@@ -123,29 +184,32 @@ static bool add_inner(const Share *s, Node *e, Lift *lift) {
 // whole for each element that is read.
 static bool inside_loop(const Share *s, Node *e, const Lift *lift) {
     Node *loop[MAX_LOOPS];
+    const VarSet *of = mentions(s, e);
     for (int k = 0; k < lift->n; k++) {
         int count = loops_over(s, lift->v[k], e, loop);
         for (int j = 0; j < count; j++)
-            for (int i = 0; i < e->fv->n; i++)
-                if (!is_lifted(lift, e->fv->v[i]) && !node_has_var(loop[j], e->fv->v[i])) return true;
+            for (int i = 0; i < of->n; i++)
+                if (!is_lifted(lift, of->v[i]) && !node_has_var(loop[j], of->v[i])) return true;
     }
     return false;
 }
 
 // The array over the lifted variables, indexed by them; NULL if it would not be rectangular.
 static Node *lifted(Ir *m, Node *e, const Lift *lift) {
-    Node *array = e, *idx[MAX_VARS];
+    Node *array = lift->guard ? ir_bracket(m, lift->guard, e) : e, *idx[MAX_VARS];
     if (e->rank + lift->n > MAX_VARS) return NULL;
     for (int k = 0; k < lift->n; k++) {
         for (int j = 0; j < lift->n; j++)
-            if (lift->v[k]->is_state || node_has_var(lift->v[k]->extent, lift->v[j])) return NULL;
-        if (!lift->v[k]->extent->nonneg) return NULL;
+            if (lift->v[k]->is_state || node_has_var(lift->over[k]->extent, lift->v[j])) return NULL;
+        if (!lift->over[k]->extent->nonneg) return NULL;
         for (int d = 0; d < e->rank; d++)
             if (node_has_var(e->shape[d], lift->v[k])) return NULL;
         idx[k] = ir_var(lift->v[k]);
+        if (lift->over[k] != lift->v[k]) array = ir_subst1(m, array, ir_var(lift->v[k]), ir_var(lift->over[k]));
     }
+    if (array->partial && (lift->guard || !e->partial)) return NULL; // where it stood, it could not fail
     Span keep = ir_from(m, e);
-    for (int k = lift->n; k-- > 0;) array = ir_binder_plain(m, OP_gen, lift->v[k], array);
+    for (int k = lift->n; k-- > 0;) array = ir_binder_plain(m, OP_gen, lift->over[k], array);
     Node *at = ir_at(m, array, lift->n, idx);
     m->span = keep;
     return at == e ? NULL : at;
@@ -166,16 +230,19 @@ static void enter(Share *s, Node *e, const Lift *lift) {
 static void look_at(Share *s, Node *e) {
     Ir *m = s->f->ir;
     Node *loop[MAX_LOOPS];
-    if (!worth_it(s, e) || map_get(&s->refused, e) || map_get(&s->inside, e)) return;
+    if (!worth_it(s, e) || map_get(&s->refused, e) || map_get(&s->inside, e) || !may_be_made(s, e)) return;
     map_put(&s->refused, e, e);
     if (e->rank == 0 && stored(s, e)) return;
-    Lift lift = {0};
-    for (int k = 0; k < e->fv->n; k++) {
-        int count = loops_over(s, e->fv->v[k], e, loop);
-        if (!e->fv->v[k]->is_state && recomputes(s, map_get(&s->facts, e), loop, count, e)) lift.v[lift.n++] = e->fv->v[k];
+    Lift lift = {.guard = e->partial && !map_get(&s->certain, e) ? guard_of(s, e) : NULL};
+    const VarSet *of = mentions(s, e);
+    for (int k = 0; k < of->n; k++) {
+        int count = loops_over(s, of->v[k], e, loop);
+        if (!of->v[k]->is_state && recomputes(s, map_get(&s->facts, e), loop, count, e)) lift.v[lift.n++] = of->v[k];
     }
     if (lift.n == 0) return;
-    while (lift.n < e->fv->n && add_inner(s, e, &lift)) continue;
+    while (lift.n < of->n && add_inner(s, e, &lift)) continue;
+    for (int k = 0; k < lift.n; k++)
+        if (!(lift.over[k] = over_all(s, e, lift.guard != NULL, lift.v[k]))) return;
     if (inside_loop(s, e, &lift) || !lifted(m, e, &lift) || !rule(m, RULE_share)) return;
     vec_push(&s->found, ((Found){e, lift}));
     enter(s, e, &lift);
@@ -197,7 +264,9 @@ static void replace(Share *s) {
         Node *e = s->found.data[i].e, *now = ir_rewrite(w, e);
         bool all = true;
         for (int k = 0; k < s->found.data[i].lift.n; k++) all &= node_has_var(now, s->found.data[i].lift.v[k]);
-        Node *at = all ? lifted(m, now, &s->found.data[i].lift) : NULL;
+        Lift *lift = &s->found.data[i].lift;
+        if (lift->guard) lift->guard = ir_rewrite(w, lift->guard);
+        Node *at = all ? lifted(m, now, lift) : NULL;
         if (at) ir_replacing_too(w, e, at);
     }
     for (int i = 0; i < func_roots(s->f); i++) s->f->outputs[i] = ir_rewrite(w, s->f->outputs[i]);
@@ -217,6 +286,7 @@ static void collect(Share *s) {
     facts_collect(s->f->ir, s->arena, s->nodes.all.len, s->nodes.all.data, &s->facts);
     pass_certain(s->f, &s->certain);
     s->reach = reach_new(func_roots(s->f), s->f->outputs);
+    for (int i = 0; i < s->nodes.all.len; i++) note_mentions(s, s->nodes.all.data[i]);
     for (int i = 0; i < s->nodes.all.len; i++) {
         Node *loop = s->nodes.all.data[i];
         if (!ir_is_loop(loop)) continue;
@@ -234,6 +304,7 @@ static bool share_some(Share *s) {
     users_free(&s->users);
     reach_free(s->reach);
     map_free(&s->facts), map_free(&s->certain), map_free(&s->loops), map_free(&s->inside);
+    map_free(&s->mentions);
     vec_free(&s->found);
     arena_free(s->arena);
     return any;
