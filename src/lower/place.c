@@ -105,6 +105,13 @@ static bool may_fail(Failing *f, Node *e) {
     return fails;
 }
 
+// The condition under which e needs its operand i, by what the others are; NULL: in any case.
+static Node *condition_of(Ir *m, const Node *e, int i) {
+    bool chooses = e->op == OP_select || e->op == OP_bracket || e->op == OP_and || e->op == OP_or;
+    if (!chooses || i == 0) return NULL;
+    return i == 1 && e->op != OP_or ? e->args[0] : ir_not(m, e->args[0]);
+}
+
 static bool looks_failing(Failing *f, Node *e) {
     Ir *m = f->l->ir;
     const Node *loop = e->op == OP_final ? e->args[0] : NULL;
@@ -119,11 +126,11 @@ static bool looks_failing(Failing *f, Node *e) {
     if ((e->op == OP_idiv || e->op == OP_irem) && !lower_is_true(lower_nonzero(f->l, e->args[1]))) return true;
     if (v && may_fail(f, v->extent)) return true;
     if (e->op == OP_gen && !is_length(f, v->extent)) return true;
-    bool chooses = e->op == OP_select || e->op == OP_bracket, fails = false;
+    bool fails = false;
     Node *where = f->where;
     if (v && where) f->where = without_others(m, where, of);
     for (int i = 0; i < of->nargs && !fails; i++) {
-        Node *cond = !chooses || i == 0 ? NULL : i == 1 ? e->args[0] : ir_not(m, e->args[0]);
+        Node *cond = condition_of(m, e, i);
         fails = cond ? fails_where(f, cond, of->args[i]) : may_fail(f, of->args[i]);
     }
     f->where = where;

@@ -30,12 +30,43 @@ enum { MAX_SUM = 16 };
 
 // A sum in which one term keeps the old element somewhere and the others are brackets.
 typedef struct Sum {
+    Ir *m;
     Node *keeper;
     Node *cond[MAX_SUM]; // of the others
     int n;
 } Sum;
 
-static bool keeps_own(Node *e, const Update *u);
+static bool keeps_own(Ir *m, Node *e, const Update *u);
+
+// [p] x + [q] x, for the old element x, is [p || q] x where not both hold: what an update under a condition leaves, and
+// what is left where it does not happen.
+static bool join_keepers(Sum *s, Node *e, const Update *u) {
+    Node *a = s->keeper;
+    if (!a || a->op != OP_bracket || e->op != OP_bracket) return false;
+    if (!is_own(a->args[1], u) || e->args[1] != a->args[1]) return false;
+    if (!ir_is_lit(ir_and(s->m, a->args[0], e->args[0]), 0)) return false;
+    s->keeper = ir_bracket(s->m, ir_or(s->m, a->args[0], e->args[0]), a->args[1]);
+    return true;
+}
+
+static bool is_of_brackets(const Node *e) {
+    if (e->op == OP_add || e->op == OP_sub) return is_of_brackets(e->args[0]) && is_of_brackets(e->args[1]);
+    return e->op == OP_bracket || (e->op == OP_neg && is_of_brackets(e->args[0]));
+}
+
+// Where the brackets that e adds up are not 0, all of them being under a condition (NULL: none): of [p] ([a] x + [b]
+// y), where p && a and where p && b.
+static bool add_conditions(Sum *s, Node *e, Node *under) {
+    bool sum = e->op == OP_add || e->op == OP_sub;
+    if (sum || e->op == OP_neg)
+        return add_conditions(s, e->args[0], under) && (!sum || add_conditions(s, e->args[1], under));
+    if (e->op != OP_bracket) return false;
+    Node *cond = under ? ir_and(s->m, under, e->args[0]) : e->args[0];
+    if (e->args[1]->op != OP_bracket && is_of_brackets(e->args[1])) return add_conditions(s, e->args[1], cond);
+    if (s->n == MAX_SUM) return false;
+    s->cond[s->n++] = cond;
+    return true;
+}
 
 static bool add_terms(Sum *s, Node *e, bool negative, const Update *u) {
     switch (e->op) {
@@ -44,25 +75,24 @@ static bool add_terms(Sum *s, Node *e, bool negative, const Update *u) {
     case OP_neg: return add_terms(s, e->args[0], !negative, u);
     default: break;
     }
-    if (!negative && !s->keeper && keeps_own(e, u)) {
+    if (!negative && !s->keeper && keeps_own(s->m, e, u)) {
         s->keeper = e;
         return true;
     }
-    if (e->op != OP_bracket || s->n == MAX_SUM) return false;
-    s->cond[s->n++] = e->args[0];
-    return true;
+    if (!negative && join_keepers(s, e, u)) return true;
+    return add_conditions(s, e, NULL);
 }
 
-static bool sum_keeps(Sum *s, Node *e, const Update *u) {
-    *s = (Sum){0};
+static bool sum_keeps(Ir *m, Sum *s, Node *e, const Update *u) {
+    *s = (Sum){.m = m};
     return (e->op == OP_add || e->op == OP_sub) && add_terms(s, e, false, u) && s->keeper;
 }
 
-static bool keeps_own(Node *e, const Update *u) {
+static bool keeps_own(Ir *m, Node *e, const Update *u) {
     Sum s;
     if (is_own(e, u)) return true;
-    if (e->op == OP_select) return keeps_own(e->args[1], u) || keeps_own(e->args[2], u);
-    return (e->op == OP_bracket && keeps_own(e->args[1], u)) || sum_keeps(&s, e, u);
+    if (e->op == OP_select) return keeps_own(m, e->args[1], u) || keeps_own(m, e->args[2], u);
+    return (e->op == OP_bracket && keeps_own(m, e->args[1], u)) || sum_keeps(m, &s, e, u);
 }
 
 static bool add_part(Ir *m, Update *u, Node *pred, Node *value) {
@@ -106,7 +136,7 @@ static bool add_where(Ir *m, Update *u, Node *pred, Node *cond, Node *value) {
 static bool collect(Ir *m, Update *u, Node *pred, Node *e);
 
 static bool collect_where(Ir *m, Update *u, Node *pred, Node *cond, Node *e) {
-    if (keeps_own(e, u)) return collect(m, u, ir_and(m, pred, cond), e);
+    if (keeps_own(m, e, u)) return collect(m, u, ir_and(m, pred, cond), e);
     return add_where(m, u, pred, cond, e);
 }
 
@@ -114,13 +144,13 @@ static bool collect_where(Ir *m, Update *u, Node *pred, Node *cond, Node *e) {
 static bool collect(Ir *m, Update *u, Node *pred, Node *e) {
     Sum s;
     if (is_own(e, u)) return true;
-    if (!keeps_own(e, u)) return add_part(m, u, pred, e);
+    if (!keeps_own(m, e, u)) return add_part(m, u, pred, e);
     if (e->op == OP_select)
         return collect_where(m, u, pred, e->args[0], e->args[1]) && collect_where(m, u, pred, ir_not(m, e->args[0]), e->args[2]);
     if (e->op == OP_bracket)
         return collect_where(m, u, pred, e->args[0], e->args[1]) &&
                add_where(m, u, pred, ir_not(m, e->args[0]), ir_zero(m, e->kind));
-    if (!sum_keeps(&s, e, u)) fatal_bug("an update that keeps nothing");
+    if (!sum_keeps(m, &s, e, u)) fatal_bug("an update that keeps nothing");
     for (int i = 0; i < s.n; i++) {
         if (!add_where(m, u, pred, s.cond[i], e)) return false;
         pred = ir_and(m, pred, ir_not(m, s.cond[i]));
@@ -316,7 +346,113 @@ static bool plan_map(Lower *l, Update *u, Node *body) {
     return add_part(l->ir, u, ir_bool(l->ir, true), body) && in_order(l, u, 0, u->part[0].value);
 }
 
+// ---- what is added to computed places, and reads the old array only through what is computed before
+//
+//     s' = gen k ([k <> t] s[k] + sum i ([max 0 (i - 1) = k] d[i])), where d = gen i (f s[i])
+//
+// With d stored, element t becomes 0, and then the sum is added to where it goes. Element by element, each would look
+// at all i.
+
+typedef struct Stored {
+    Lower *l;
+    Update *u;
+    Map seen;         // inside of these binders: elsewhere the same value may speak of other variables of these names
+    VEC(Var *) bound; // around the walk
+} Stored;
+
+static bool is_outside(const Stored *s, const Node *e) {
+    for (int k = 0; k < s->u->n; k++)
+        if (node_has_var(e, s->u->v[k])) return false;
+    for (int k = 0; k < s->bound.len; k++)
+        if (node_has_var(e, s->bound.data[k])) return false;
+    return true;
+}
+
+static bool note_before(Update *u, Node *e) {
+    for (int k = 0; k < u->nbefore; k++)
+        if (u->before[k] == e) return true;
+    if (u->nbefore == BEFORE_MAX) return false;
+    u->before[u->nbefore++] = e;
+    return true;
+}
+
+// Is e a number that is the same for all elements, and may be computed whether or not it is needed?
+static bool is_number_before(const Stored *s, Node *e) {
+    return e->rank == 0 && is_outside(s, e) && !lower_dear(s->l, e) && !lower_fails(s->l, s->l->scope, e, NULL);
+}
+
+static bool reads_stored(Stored *s, Node *e) {
+    if (!node_has_var(e, s->u->state) || map_get(&s->seen, e)) return true;
+    if (e->op == OP_var || ir_is_loop(e)) return false;
+    map_put(&s->seen, e, e);
+    if (is_number_before(s, e)) return note_before(s->u, e);
+    bool whole = e->op == OP_at && e->args[0]->op == OP_gen && !e->args[0]->partial && is_outside(s, e->args[0]);
+    if (whole && !note_before(s->u, e->args[0])) return false;
+    Map outside = s->seen;
+    bool ok = true;
+    if (ir_is_binder(e)) vec_push(&s->bound, e->u.var), s->seen = (Map){0};
+    for (int i = whole; i < e->nargs && ok; i++) ok = reads_stored(s, e->args[i]);
+    if (!ir_is_binder(e)) return ok;
+    map_free(&s->seen);
+    s->seen = outside;
+    s->bound.len--;
+    return ok;
+}
+
+static bool is_scatter(Ir *m, Node *e, const Update *u) {
+    Node *fixed[RANK_MAX];
+    return e->op == OP_sum && ir_scatters(m, e, u->v, u->n, fixed);
+}
+
+// The terms of e that are added to computed places, and the others; NULL: there are none.
+static void split_terms(Ir *m, Node *e, bool negative, const Update *u, Node **scattered, Node **others) {
+    if (e->op == OP_add || e->op == OP_sub) {
+        split_terms(m, e->args[0], negative, u, scattered, others);
+        split_terms(m, e->args[1], negative != (e->op == OP_sub), u, scattered, others);
+    } else if (e->op == OP_neg) {
+        split_terms(m, e->args[0], !negative, u, scattered, others);
+    } else {
+        Node **to = is_scatter(m, e, u) ? scattered : others;
+        if (!*to) *to = negative ? ir_neg(m, e) : e;
+        else *to = negative ? ir_sub(m, *to, e) : ir_add(m, *to, e);
+    }
+}
+
+static bool has_scatter(Ir *m, Node *e, const Update *u) {
+    Node *scattered = NULL, *others = NULL;
+    split_terms(m, e, false, u, &scattered, &others);
+    return scattered != NULL;
+}
+
+static bool is_computed_before(Lower *l, Update *u, Node *rest) {
+    Stored s = {.l = l, .u = u};
+    bool ok = reads_stored(&s, rest);
+    map_free(&s.seen);
+    vec_free(&s.bound);
+    if (!ok) u->nbefore = 0;
+    return ok;
+}
+
+static bool plan_add(Lower *l, Update *u, Node *rest) {
+    return has_scatter(l->ir, rest, u) && is_computed_before(l, u, rest);
+}
+
 static Update *plan(Lower *l, const Var *state, Node *base, Node *step);
+
+// The step without what is scattered, and then that.
+static bool plan_scatter(Lower *l, Update *u, Node *body) {
+    Ir *m = l->ir;
+    Node *scattered = NULL, *others = NULL;
+    if ((body->op != OP_add && body->op != OP_sub) || (m->strict && body->kind != KIND_INT)) return false;
+    split_terms(m, body, false, u, &scattered, &others);
+    if (!scattered || !others || !keeps_own(m, others, u) || !is_computed_before(l, u, scattered)) return false;
+    for (int k = u->n; k-- > 0;) others = ir_gen(m, u->v[k], others);
+    Update *first = plan(l, u->state, u->base, others);
+    if (first->how == UPDATE_COPY) return false;
+    if (first->how != UPDATE_NONE) u->first = first;
+    u->base = others, u->how = UPDATE_ADD, u->rest = scattered;
+    return true;
+}
 
 // An array from which the step makes the new one, reading the old one in no other way: it takes the old one's place.
 static Node *link(Node *e, const Update *u) {
@@ -409,7 +545,7 @@ static Update *plan(Lower *l, const Var *state, Node *base, Node *step) {
     for (; body->op == OP_gen && u->n < RANK_MAX; body = body->args[0]) u->v[u->n++] = body->u.var;
     if (body->rank || u->n != base->rank) return u;
     Node *rest = added(l->ir, body, u);
-    if (rest && !node_has_var(rest, state)) {
+    if (rest && (!node_has_var(rest, state) || plan_add(l, u, rest))) {
         u->how = UPDATE_ADD, u->rest = rest;
         return u;
     }
@@ -419,7 +555,10 @@ static Update *plan(Lower *l, const Var *state, Node *base, Node *step) {
         return u;
     }
     u->nbefore = 0;
+    if (plan_scatter(l, u, body)) return u;
+    u->nbefore = 0;
     if (plan_if(l, u, body)) return u;
+    if (has_scatter(l->ir, body, u)) return u; // to another buffer, so that it is not a sum for each element
     if (plan_map(l, u, body)) u->how = UPDATE_PARTS;
     return u;
 }
@@ -567,6 +706,7 @@ static void apply_if(Lower *l, Update *u, Buf *buf) {
 }
 
 void lower_update(Lower *l, Update *u, Buf *buf) {
+    if (u->how == UPDATE_ADD) lower_now(l, u->nbefore, u->before);
     if (u->first) {
         lower_update(l, u->first, buf);
         map_put(&l->scope->arrays, u->base, buf);
