@@ -16,6 +16,9 @@ typedef struct Lift {
     int n;
     Var *v[MAX_VARS], *over[MAX_VARS];
     Node *guard; // NULL, or where the value is evaluated, a condition that holds: the array is 0 where it does not
+    // not NULL: n is 2, the value depends on a = v[0] - v[1], or their sum, alone, and is lifted over that
+    Var *both;
+    bool plus;
 } Lift;
 typedef struct Found {
     Node *e;
@@ -215,6 +218,80 @@ static Node *lifted(Ir *m, Node *e, const Lift *lift) {
     return at == e ? NULL : at;
 }
 
+// ---- a value that depends on two indices through their difference, or sum
+//
+//     gen (k < n) gen (l < n) ([k <= l] cos (sum (j < n - (l - k)) x[l - k + j]))
+//
+// is gen k gen l ([k <= l] t[l - k]), where t = gen (i < n) cos (sum (j < n - i) x[i + j]): an adjoint that was to be
+// scattered to [k, k + i], and is gathered.
+
+static Node *combination(Ir *m, const Lift *lift) {
+    Node *a = ir_var(lift->v[0]), *b = ir_var(lift->v[1]);
+    return lift->plus ? ir_add(m, a, b) : ir_sub(m, a, b);
+}
+
+// e in terms of the combination; NULL: it depends on the indices otherwise, too.
+static Node *by_combination(Ir *m, Node *e, const Lift *lift) {
+    Node *i = ir_var(lift->both), *b = ir_var(lift->v[1]);
+    e = ir_subst1(m, e, ir_var(lift->v[0]), lift->plus ? ir_sub(m, i, b) : ir_add(m, i, b));
+    return e->partial || node_has_var(e, lift->v[0]) || node_has_var(e, lift->v[1]) ? NULL : e;
+}
+
+static Node *lifted_both(Ir *m, Node *e, const Lift *lift) {
+    Node *of = by_combination(m, e, lift), *at = combination(m, lift);
+    Span keep = ir_from(m, e);
+    Node *element = of && !of->rank ? ir_at1(m, ir_binder_plain(m, OP_gen, lift->both, of), at) : NULL;
+    m->span = keep;
+    return element;
+}
+
+// The greatest value of e where the facts hold, in terms of none of these variables, as far as it is seen; NULL: it is
+// not, or e may be negative there.
+static Node *greatest_given(Ir *m, const Facts *f, Node *e, const VarSet *of) {
+    enum { MOST = 16 };
+    Poly known[MOST];
+    ArenaMark mark = arena_mark(m->polys);
+    int n = 0;
+    for (int i = 0; f && i < f->n && n < MOST; i++) n += poly_facts(m, f->p[i], known + n, MOST - n);
+    bool natural = poly_nonneg_given(m, poly_of(m, e), n, known);
+    Node *most = NULL;
+    for (int i = 0; i < n && natural && !most; i++) { // a fact is a bound less e
+        Node *bound = poly_node(m, poly_add(m, known[i], poly_of(m, e)));
+        if (!varset_meets(bound->fv, of)) most = bound;
+    }
+    arena_release(m->polys, mark);
+    if (!most && natural) most = ir_farthest(m, e, of, true);
+    return most && !varset_meets(most->fv, of) ? most : NULL;
+}
+
+// *lift gets the two indices of e, if it depends on nothing but their difference or sum, and another: both are of
+// loops.
+static bool combines(const Share *s, Node *e, Lift *lift) {
+    Ir *m = s->f->ir;
+    const VarSet *of = mentions(s, e);
+    Node *loop[MAX_LOOPS];
+    if (e->rank || of->n < 2 || of->n > 4) return false;
+    for (int i = 0; i < of->n; i++)
+        for (int k = 0; k < of->n; k++) {
+            Var *a = of->v[i], *b = of->v[k];
+            if (i == k || a->is_state || b->is_state) continue;
+            if (!loops_over(s, a, e, loop) || !loops_over(s, b, e, loop)) continue;
+            for (int plus = 0; plus < 2; plus++) {
+                *lift = (Lift){.n = 2, .v = {a, b}, .plus = plus};
+                Node *c = combination(m, lift);
+                const VarSet *drop = c->fv;
+                for (int q = 0; q < of->n; q++)
+                    if (q != i && q != k) drop = varset_remove(m, drop, of->v[q]);
+                Node *most = greatest_given(m, map_get(&s->facts, e), c, drop);
+                if (!most) continue;
+                Node *extent = ir_add(m, most, ir_int(m, 1));
+                lift->both = ir_index(m, a->name, extent->nonneg ? extent : ir_max(m, extent, ir_int(m, 0)));
+                if (by_combination(m, e, lift)) return true;
+            }
+        }
+    return false;
+}
+
 // Is e the element of an array already, and nothing else?
 static bool stored(const Share *s, Node *e) { return users_count(&s->users, e) == 1 && users_of(&s->users, e)[0]->op == OP_gen; }
 
@@ -230,9 +307,18 @@ static void enter(Share *s, Node *e, const Lift *lift) {
 static void look_at(Share *s, Node *e) {
     Ir *m = s->f->ir;
     Node *loop[MAX_LOOPS];
-    if (!worth_it(s, e) || map_get(&s->refused, e) || map_get(&s->inside, e) || !may_be_made(s, e)) return;
+    if (!worth_it(s, e) || map_get(&s->refused, e) || map_get(&s->inside, e)) return;
     map_put(&s->refused, e, e);
     if (e->rank == 0 && stored(s, e)) return;
+    Lift both;
+    if (combines(s, e, &both) && lifted_both(m, e, &both) && rule(m, RULE_share)) {
+        vec_push(&s->found, ((Found){e, both}));
+        enter(s, e, &both);
+        explain(m->explain, EXPLAIN_LOOPS, e->span, "share: %s is stored: it depends on two indices through one number",
+                ir_quote(m, e));
+        return;
+    }
+    if (!may_be_made(s, e)) return;
     Lift lift = {.guard = e->partial && !map_get(&s->certain, e) ? guard_of(s, e) : NULL};
     const VarSet *of = mentions(s, e);
     for (int k = 0; k < of->n; k++) {
@@ -266,7 +352,7 @@ static void replace(Share *s) {
         for (int k = 0; k < s->found.data[i].lift.n; k++) all &= node_has_var(now, s->found.data[i].lift.v[k]);
         Lift *lift = &s->found.data[i].lift;
         if (lift->guard) lift->guard = ir_rewrite(w, lift->guard);
-        Node *at = all ? lifted(m, now, lift) : NULL;
+        Node *at = !all ? NULL : lift->both ? lifted_both(m, now, lift) : lifted(m, now, lift);
         if (at) ir_replacing_too(w, e, at);
     }
     for (int i = 0; i < func_roots(s->f); i++) s->f->outputs[i] = ir_rewrite(w, s->f->outputs[i]);
