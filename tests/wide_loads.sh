@@ -68,8 +68,12 @@ if [ "${1:-}" = --program ]; then
                 FNR != NR && /^name:/ { name = $2 }
                 FNR != NR && match($0, /:: \(load \([^)]*\)/) {
                     loaded = bits(substr($0, RSTART + 10))
+                    # What is read beyond the value is on its page if the address is a multiple of all that is read.
+                    access = substr($0, RSTART + 4)
+                    sub(/\), \(.*/, "", access)
+                    aligned = match(access, /, align [0-9]+/) ? 8 * substr(access, RSTART + 8, RLENGTH - 8) : 0
                     for (i = 1; i <= NF && !($i in reads) && $i != "::"; i++) continue
-                    if (loaded && $i in reads && reads[$i] > loaded && !seen[name, $i]++)
+                    if (loaded && $i in reads && reads[$i] > loaded && reads[$i] > aligned && !seen[name, $i]++)
                         print what ": " name ": " $i " reads " reads[$i] / 8 " bytes of " loaded / 8
                 }
             ' "$tmp/x.s" "$tmp/x.mir"
