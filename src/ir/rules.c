@@ -491,6 +491,29 @@ static bool covers(Ir *m, Node *a, Node *b) {
     return false;
 }
 
+// Notes which values of one index, by bits, alternatives of p say that it has; those that say something else do not
+// count.
+static void note_values(const Node *p, const Var **v, uint32_t *values) {
+    if (p->op == OP_or) note_values(p->args[0], v, values), note_values(p->args[1], v, values);
+    for (int k = 0; p->op == OP_eq && k < 2; k++) {
+        int64_t x;
+        const Node *i = p->args[1 - k];
+        if (!ir_is_int_lit(p->args[k], &x) || x < 0 || x >= MAX_ALTERNATIVES || i->op != OP_var || i->u.var->is_state) continue;
+        if (!*v) *v = i->u.var;
+        if (i->u.var == *v) *values |= (uint32_t)1 << x;
+    }
+}
+
+// Is each value that an index of a few can have one of the alternatives: k = 0 || k = 1 || k = 2, for k < 3?
+static bool covers_values(Node *a, Node *b) {
+    const Var *v = NULL;
+    uint32_t values = 0;
+    int64_t n;
+    if (a->partial || b->partial) return false;
+    note_values(b, &v, &values), note_values(a, &v, &values);
+    return v && ir_is_int_lit(v->extent, &n) && n > 0 && n <= MAX_ALTERNATIVES && values == ((uint32_t)1 << n) - 1;
+}
+
 static Node *rule_or(Ir *m, Node *a, Node *b) {
     if (a->op == OP_lit) return or_literal(m, a, b);
     if (b->op == OP_lit && (!b->u.num || !a->partial)) return or_literal(m, b, a);
@@ -498,7 +521,7 @@ static Node *rule_or(Ir *m, Node *a, Node *b) {
     if (!a->partial && has_conjunct(a, b) && rule(m, RULE_or_absorb)) return b;
     if (a == ir_not(m, b) && !a->partial && rule(m, RULE_or_complement)) return ir_bool(m, true);
     if (b->op == OP_and && b->args[0] == ir_not(m, a) && !a->partial && rule(m, RULE_or_rest)) return ir_or(m, a, b->args[1]);
-    if (covers(m, a, b) && rule(m, RULE_or_covers)) return ir_bool(m, true);
+    if ((covers(m, a, b) || covers_values(a, b)) && rule(m, RULE_or_covers)) return ir_bool(m, true);
     return less_or_equal(m, a, b);
 }
 

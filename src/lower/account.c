@@ -3,6 +3,8 @@
 #include "lower/account.h"
 #include "support/map.h"
 
+#include <inttypes.h>
+
 const char *const account_name[ACCOUNTS] = {"operations", "iterations", "loads", "stores"};
 
 typedef struct Sums {
@@ -78,22 +80,57 @@ static GrowthAtom *atom_of(Walk *w, Node *e) {
     return x;
 }
 
-// An Int that stands for the trip count of a loop where data decides, or for no less.
+// An Int that elements of arguments make, as `ptr[_ + 1] - ptr[_]`, where `_` is an index. False: it is something else.
+static bool describe(const Walk *w, Str *out, Temp t, int fuel) {
+    const Stmt *s = w->def[t];
+    const char *sign = s && s->kind == ST_OP ? s->op == OP_add ? " + " : s->op == OP_sub ? " - " : NULL : NULL;
+    int64_t more = 0;
+    const Node *e = w->value[t];
+    if (e && e->fv->n) {
+        str_puts(out, "_");
+        if (e->op == OP_add && (ir_is_int_lit(e->args[0], &more) || ir_is_int_lit(e->args[1], &more)))
+            str_printf(out, " + %" PRId64, more);
+    } else if (w->value[t]) ir_print_size(out, w->value[t]);
+    else if (!s || fuel == 0) return false;
+    else if (sign) {
+        if (!describe(w, out, s->args[0], fuel - 1)) return false;
+        str_puts(out, sign);
+        return describe(w, out, s->args[1], fuel - 1);
+    } else if (s->kind == ST_LOAD && s->buf->where == BUF_INPUT && s->buf->name) {
+        str_printf(out, "%s[", s->buf->name);
+        for (int k = 0; k < s->nargs; k++) {
+            if (k) str_puts(out, ", ");
+            if (!describe(w, out, s->args[k], fuel - 1)) str_puts(out, "_");
+        }
+        str_puts(out, "]");
+    } else return false;
+    return true;
+}
+
+static void print_where(const Walk *w, Str *out, Span at) {
+    Str place = {0};
+    diag_print_place(&place, at);
+    const char *from = str_text(&place);
+    if (at.src == w->t->func->span.src && *from) from += strlen(at.src->name) + 1;
+    str_puts(out, *from ? "trips at " : "trips");
+    str_write(out, from, strlen(from) - (*from ? strlen(": ") : 0));
+    str_free(&place);
+}
+
+// An Int that stands for the trip count of a loop where data decides, or for no less. Its name is what the extent is,
+// where that says it: loops of a derivative may come from elsewhere; or else the loop's place.
 static Node *unknown_trips(Walk *w, const Stmt *loop) {
+    enum { DEPTH = 4 };
     Node *known = map_get(&w->trips, loop);
     if (known) return known;
-    Str text = {0}, place = {0};
-    diag_print_place(&place, loop->span);
-    const char *from = str_text(&place), *file = loop->span.src ? loop->span.src->name : "";
-    if (loop->span.src == w->t->func->span.src && *from) from += strlen(file) + 1;
-    str_puts(&text, *from ? "trips at " : "trips");
-    str_write(&text, from, strlen(from) - (*from ? strlen(": ") : 0));
+    Str text = {0};
+    bool says = loop->kind == ST_FOR && loop->nargs == 1 && describe(w, &text, loop->args[0], DEPTH);
+    if (!says) str_free(&text), text = (Str){0}, print_where(w, &text, loop->span);
     Node *e = ir_param(w->ir, KIND_INT, 0, NULL);
     e->nonneg = true;
     map_put(&w->of_node, e, named(w->atoms, str_text(&text)));
     map_put(&w->trips, loop, e);
     str_free(&text);
-    str_free(&place);
     return e;
 }
 
@@ -145,8 +182,17 @@ static Growth constant(const Walk *w, double x) { return growth_const(w->arena, 
 
 static Bound bound_of_node(Walk *w, Node *e, int fuel) { return bound_of(w, poly_of(w->ir, e), fuel); }
 
+// Does it hold the index of a loop?
+static bool changes(Growth g) {
+    for (int i = 0; i < g.n; i++)
+        for (int k = 0; k < g.term[i].n; k++)
+            if (g.term[i].atom[k]->index) return true;
+    return false;
+}
+
 static Bound better(Bound x, Bound y) {
     int less = !y.known ? -1 : !x.known ? 1 : growth_compare(x.growth, y.growth);
+    if (!less) less = changes(x.growth) - changes(y.growth);
     Bound r = less < 0 || (less == 0 && x.by_index >= y.by_index) ? x : y;
     r.exact = false;
     return r;

@@ -390,6 +390,7 @@ static bool reads_stored(Stored *s, Node *e) {
     if (whole && !note_before(s->u, e->args[0])) return false;
     Map outside = s->seen;
     bool ok = true;
+    if (ir_is_binder(e) && !reads_stored(s, e->u.var->extent)) return false;
     if (ir_is_binder(e)) vec_push(&s->bound, e->u.var), s->seen = (Map){0};
     for (int i = whole; i < e->nargs && ok; i++) ok = reads_stored(s, e->args[i]);
     if (!ir_is_binder(e)) return ok;

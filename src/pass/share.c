@@ -70,6 +70,17 @@ static void note_mentions(Share *s, Node *e) {
     map_put(&s->mentions, e, (void *)all);
 }
 
+// Is the extent made of sizes of arguments? Then there are no more elements than these have, even where loops around
+// turn out to be empty, and nothing of the array is needed: a number may be anything.
+static bool is_of_sizes(const Share *s, const Node *e) {
+    if (e->op == OP_input) return (int)e->u.num < s->f->nsizes;
+    if (e->op == OP_var) return !e->u.var->is_state && is_of_sizes(s, e->u.var->extent);
+    if (e->op != OP_lit && !op_is_elementwise(e->op)) return false;
+    for (int k = 0; k < e->nargs; k++)
+        if (!is_of_sizes(s, e->args[k])) return false;
+    return true;
+}
+
 // A variable for v over all values that it has where `e` is evaluated; NULL: these are not seen.
 static Var *over_all(const Share *s, const Node *e, bool guarded, Var *v) {
     Ir *m = s->f->ir;
@@ -77,7 +88,7 @@ static Var *over_all(const Share *s, const Node *e, bool guarded, Var *v) {
     const VarSet *known = mentions(s, e), *others = v->extent->fv;
     for (int k = 0; k < known->n; k++) others = varset_remove(m, others, known->v[k]);
     Node *extent = !others->n ? v->extent : e->partial && !guarded ? NULL : ir_farthest(m, v->extent, others, true);
-    if (!extent || varset_meets(extent->fv, others)) return NULL;
+    if (!extent || varset_meets(extent->fv, others) || (others->n && !is_of_sizes(s, extent))) return NULL;
     if (extent == v->extent && extent->nonneg) return v;
     return ir_index_like(m, v, extent->nonneg ? extent : ir_max(m, extent, ir_int(m, 0)));
 }
@@ -261,7 +272,7 @@ static Node *greatest_given(Ir *m, const Facts *f, Node *e, const VarSet *of) {
     }
     arena_release(m->polys, mark);
     if (!most && natural) most = ir_farthest(m, e, of, true);
-    return most && !varset_meets(most->fv, of) ? most : NULL;
+    return most && !most->partial && !varset_meets(most->fv, of) ? most : NULL;
 }
 
 // *lift gets the two indices of e, if it depends on nothing but their difference or sum, and another: both are of
@@ -283,7 +294,7 @@ static bool combines(const Share *s, Node *e, Lift *lift) {
                 for (int q = 0; q < of->n; q++)
                     if (q != i && q != k) drop = varset_remove(m, drop, of->v[q]);
                 Node *most = greatest_given(m, map_get(&s->facts, e), c, drop);
-                if (!most) continue;
+                if (!most || !is_of_sizes(s, most)) continue;
                 Node *extent = ir_add(m, most, ir_int(m, 1));
                 lift->both = ir_index(m, a->name, extent->nonneg ? extent : ir_max(m, extent, ir_int(m, 0)));
                 if (by_combination(m, e, lift)) return true;
