@@ -493,12 +493,14 @@ static bool covers(Ir *m, Node *a, Node *b) {
 
 // Notes which values of one index, by bits, alternatives of p say that it has; those that say something else do not
 // count.
-static void note_values(const Node *p, const Var **v, uint32_t *values) {
-    if (p->op == OP_or) note_values(p->args[0], v, values), note_values(p->args[1], v, values);
+static void note_values(const Node *p, const Var **v, uint32_t *values, int *fuel) {
+    if (--*fuel < 0) return; // alternatives may be shared, and be many for that reason
+    if (p->op == OP_or) note_values(p->args[0], v, values, fuel), note_values(p->args[1], v, values, fuel);
     for (int k = 0; p->op == OP_eq && k < 2; k++) {
         int64_t x;
         const Node *i = p->args[1 - k];
-        if (!ir_is_int_lit(p->args[k], &x) || x < 0 || x >= MAX_ALTERNATIVES || i->op != OP_var || i->u.var->is_state) continue;
+        if (!ir_is_int_lit(p->args[k], &x) || x < 0 || x >= MAX_ALTERNATIVES) continue;
+        if (i->op != OP_var || i->u.var->is_state) continue;
         if (!*v) *v = i->u.var;
         if (i->u.var == *v) *values |= (uint32_t)1 << x;
     }
@@ -509,8 +511,9 @@ static bool covers_values(Node *a, Node *b) {
     const Var *v = NULL;
     uint32_t values = 0;
     int64_t n;
+    int fuel = 4 * MAX_ALTERNATIVES;
     if (a->partial || b->partial) return false;
-    note_values(b, &v, &values), note_values(a, &v, &values);
+    note_values(b, &v, &values, &fuel), note_values(a, &v, &values, &fuel);
     return v && ir_is_int_lit(v->extent, &n) && n > 0 && n <= MAX_ALTERNATIVES && values == ((uint32_t)1 << n) - 1;
 }
 

@@ -49,9 +49,10 @@ static bool join_keepers(Sum *s, Node *e, const Update *u) {
     return true;
 }
 
-static bool is_of_brackets(const Node *e) {
-    if (e->op == OP_add || e->op == OP_sub) return is_of_brackets(e->args[0]) && is_of_brackets(e->args[1]);
-    return e->op == OP_bracket || (e->op == OP_neg && is_of_brackets(e->args[0]));
+static bool is_of_brackets(const Node *e, int *most) {
+    if (--*most < 0) return false;
+    if (e->op == OP_add || e->op == OP_sub) return is_of_brackets(e->args[0], most) && is_of_brackets(e->args[1], most);
+    return e->op == OP_bracket || (e->op == OP_neg && is_of_brackets(e->args[0], most));
 }
 
 // Where the brackets that e adds up are not 0, all of them being under a condition (NULL: none): of [p] ([a] x + [b]
@@ -62,7 +63,8 @@ static bool add_conditions(Sum *s, Node *e, Node *under) {
         return add_conditions(s, e->args[0], under) && (!sum || add_conditions(s, e->args[1], under));
     if (e->op != OP_bracket) return false;
     Node *cond = under ? ir_and(s->m, under, e->args[0]) : e->args[0];
-    if (e->args[1]->op != OP_bracket && is_of_brackets(e->args[1])) return add_conditions(s, e->args[1], cond);
+    if (e->args[1]->op != OP_bracket && is_of_brackets(e->args[1], &(int){4 * MAX_SUM}))
+        return add_conditions(s, e->args[1], cond);
     if (s->n == MAX_SUM) return false;
     s->cond[s->n++] = cond;
     return true;
@@ -405,24 +407,38 @@ static bool is_scatter(Ir *m, Node *e, const Update *u) {
     return e->op == OP_sum && ir_scatters(m, e, u->v, u->n, fixed);
 }
 
-// The terms of e that are added to computed places, and the others; NULL: there are none.
-static void split_terms(Ir *m, Node *e, bool negative, const Update *u, Node **scattered, Node **others) {
+// The terms of a step that are added to computed places, and the others; NULL: there are none.
+typedef struct Terms {
+    Ir *m;
+    const Update *u;
+    Node *scattered, *others;
+    int left; // nodes that may still be looked at: sums may be shared, and have many terms for that reason
+} Terms;
+
+static void split_terms(Terms *t, Node *e, bool negative) {
+    if (--t->left < 0) return;
     if (e->op == OP_add || e->op == OP_sub) {
-        split_terms(m, e->args[0], negative, u, scattered, others);
-        split_terms(m, e->args[1], negative != (e->op == OP_sub), u, scattered, others);
+        split_terms(t, e->args[0], negative);
+        split_terms(t, e->args[1], negative != (e->op == OP_sub));
     } else if (e->op == OP_neg) {
-        split_terms(m, e->args[0], !negative, u, scattered, others);
+        split_terms(t, e->args[0], !negative);
     } else {
-        Node **to = is_scatter(m, e, u) ? scattered : others;
-        if (!*to) *to = negative ? ir_neg(m, e) : e;
-        else *to = negative ? ir_sub(m, *to, e) : ir_add(m, *to, e);
+        Node **to = is_scatter(t->m, e, t->u) ? &t->scattered : &t->others;
+        if (!*to) *to = negative ? ir_neg(t->m, e) : e;
+        else *to = negative ? ir_sub(t->m, *to, e) : ir_add(t->m, *to, e);
     }
 }
 
+static Terms terms_of(Ir *m, Node *e, const Update *u) {
+    enum { MOST_NODES = 256 };
+    Terms t = {.m = m, .u = u, .left = MOST_NODES};
+    split_terms(&t, e, false);
+    if (t.left < 0) t.scattered = NULL;
+    return t;
+}
+
 static bool has_scatter(Ir *m, Node *e, const Update *u) {
-    Node *scattered = NULL, *others = NULL;
-    split_terms(m, e, false, u, &scattered, &others);
-    return scattered != NULL;
+    return terms_of(m, e, u).scattered != NULL;
 }
 
 static bool is_computed_before(Lower *l, Update *u, Node *rest) {
@@ -443,15 +459,14 @@ static Update *plan(Lower *l, const Var *state, Node *base, Node *step);
 // The step without what is scattered, and then that.
 static bool plan_scatter(Lower *l, Update *u, Node *body) {
     Ir *m = l->ir;
-    Node *scattered = NULL, *others = NULL;
     if ((body->op != OP_add && body->op != OP_sub) || (m->strict && body->kind != KIND_INT)) return false;
-    split_terms(m, body, false, u, &scattered, &others);
-    if (!scattered || !others || !keeps_own(m, others, u) || !is_computed_before(l, u, scattered)) return false;
-    for (int k = u->n; k-- > 0;) others = ir_gen(m, u->v[k], others);
-    Update *first = plan(l, u->state, u->base, others);
+    Terms t = terms_of(m, body, u);
+    if (!t.scattered || !t.others || !keeps_own(m, t.others, u) || !is_computed_before(l, u, t.scattered)) return false;
+    for (int k = u->n; k-- > 0;) t.others = ir_gen(m, u->v[k], t.others);
+    Update *first = plan(l, u->state, u->base, t.others);
     if (first->how == UPDATE_COPY) return false;
     if (first->how != UPDATE_NONE) u->first = first;
-    u->base = others, u->how = UPDATE_ADD, u->rest = scattered;
+    u->base = t.others, u->how = UPDATE_ADD, u->rest = t.scattered;
     return true;
 }
 

@@ -8,7 +8,7 @@
 #include "ir/reach.h"
 #include "ir/rule.h"
 
-enum { MAX_VARS = 16, MAX_LOOPS = 64, OWN_DEAR = 16 };
+enum { MAX_VARS = 16, MAX_LOOPS = 64, OWN_DEAR = 16, MOST_NODES = 256 };
 
 // over[k] is v[k], or, where the extent of v[k] changes in loops that the value does not depend on, a variable over all
 // of its values.
@@ -72,12 +72,13 @@ static void note_mentions(Share *s, Node *e) {
 
 // Is the extent made of sizes of arguments? Then there are no more elements than these have, even where loops around
 // turn out to be empty, and nothing of the array is needed: a number may be anything.
-static bool is_of_sizes(const Share *s, const Node *e) {
+static bool is_of_sizes(const Share *s, const Node *e, int *fuel) {
+    if (--*fuel < 0) return false;
     if (e->op == OP_input) return (int)e->u.num < s->f->nsizes;
-    if (e->op == OP_var) return !e->u.var->is_state && is_of_sizes(s, e->u.var->extent);
+    if (e->op == OP_var) return !e->u.var->is_state && is_of_sizes(s, e->u.var->extent, fuel);
     if (e->op != OP_lit && !op_is_elementwise(e->op)) return false;
     for (int k = 0; k < e->nargs; k++)
-        if (!is_of_sizes(s, e->args[k])) return false;
+        if (!is_of_sizes(s, e->args[k], fuel)) return false;
     return true;
 }
 
@@ -88,7 +89,8 @@ static Var *over_all(const Share *s, const Node *e, bool guarded, Var *v) {
     const VarSet *known = mentions(s, e), *others = v->extent->fv;
     for (int k = 0; k < known->n; k++) others = varset_remove(m, others, known->v[k]);
     Node *extent = !others->n ? v->extent : e->partial && !guarded ? NULL : ir_farthest(m, v->extent, others, true);
-    if (!extent || varset_meets(extent->fv, others) || (others->n && !is_of_sizes(s, extent))) return NULL;
+    if (!extent || varset_meets(extent->fv, others)) return NULL;
+    if (others->n && !is_of_sizes(s, extent, &(int){MOST_NODES})) return NULL;
     if (extent == v->extent && extent->nonneg) return v;
     return ir_index_like(m, v, extent->nonneg ? extent : ir_max(m, extent, ir_int(m, 0)));
 }
@@ -294,7 +296,7 @@ static bool combines(const Share *s, Node *e, Lift *lift) {
                 for (int q = 0; q < of->n; q++)
                     if (q != i && q != k) drop = varset_remove(m, drop, of->v[q]);
                 Node *most = greatest_given(m, map_get(&s->facts, e), c, drop);
-                if (!most || !is_of_sizes(s, most)) continue;
+                if (!most || !is_of_sizes(s, most, &(int){MOST_NODES})) continue;
                 Node *extent = ir_add(m, most, ir_int(m, 1));
                 lift->both = ir_index(m, a->name, extent->nonneg ? extent : ir_max(m, extent, ir_int(m, 0)));
                 if (by_combination(m, e, lift)) return true;
