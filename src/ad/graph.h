@@ -37,9 +37,18 @@ typedef struct AdGiven {
     const struct AdGiven *up; // more
 } AdGiven;
 
+// States of the loops around whose computation may fail, though it does not show as long as they are variables.
+typedef struct AdStates {
+    const struct AdStates *up;
+    int n;
+    const Var **state;
+    AdRisk *risk;
+} AdStates;
+
 typedef struct AdGraph {
     Ir *m;
     const AdGiven *given;
+    const AdStates *states;
     Node *filled;        // Bool: no size of what is differentiated is 0
     const VarSet *outer; // variables of the surroundings: none of them is bound by an operand list
     AdNode **order;      // operands before users
@@ -56,8 +65,9 @@ void ad_graph_build(AdGraph *g, Ir *m, int ny, Node *const *y, int nx, Node *con
 void ad_graph_free(AdGraph *g);
 // Sets the risks, given those of computing the x's. (risk.c)
 void ad_graph_risks(AdGraph *g, const AdGiven *given, int nx, Node *const *x, const AdRisk *risk);
-// That of evaluating e, of any kind, as far as errors go.
+// That of evaluating e, of any kind, as far as errors go: its own, and also those of states that it reads.
 AdRisk ad_risk_of_failing(const Node *e);
+AdRisk ad_risk_of_reading(const AdStates *states, const Node *e);
 // That no size that the values mention is 0. (risk.c)
 Node *ad_filled(Ir *m, int n, Node *const *e);
 // Those of some of the graph's values, where more is given.
@@ -84,6 +94,7 @@ int ad_extern_floats(const Extern *x, int k);
 // The reverse of a part of the program: like ad_reverse, and where each value is needed.
 typedef struct AdBody {
     const AdGiven *given;
+    const AdStates *states;
     Node *filled;    // as in AdGraph
     int ny, nx;
     Node **y, **y_adj;

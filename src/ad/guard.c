@@ -146,13 +146,15 @@ static void add_cover(Conds *c, Node *cover) {
     for (int i = 0; i < n; i++) vec_push(c, part[i]);
 }
 
+static bool may_fail(const Guards *gs, const Node *c) { return ad_risk_of_reading(gs->states, c) != AD_SAFE; }
+
 // Splits off what must be tested for every v: what mentions v, and what may fail where that does not hold.
-static void split(Conds *keep, Conds *inner, const Var *v) {
+static void split(const Guards *gs, Conds *keep, Conds *inner, const Var *v) {
     int n = 0;
     inner->len = 0;
     for (int i = 0; i < keep->len; i++) {
         Node *c = keep->data[i];
-        if (node_has_var(c, v) || (c->partial && inner->len > 0)) vec_push(inner, c);
+        if (node_has_var(c, v) || (inner->len > 0 && may_fail(gs, c))) vec_push(inner, c);
         else keep->data[n++] = c;
     }
     keep->len = n;
@@ -166,9 +168,10 @@ static bool says_some(Ir *m, const Node *e, Node *n) {
 }
 
 // A condition that may fail, kept outside of a sum over v, is tested only where the sum has terms.
-static void keep_outside(Ir *m, Conds *keep, const Var *v) {
+static void keep_outside(const Guards *gs, Conds *keep, const Var *v) {
+    Ir *m = gs->m;
     int first = 0;
-    while (first < keep->len && !keep->data[first]->partial) first++;
+    while (first < keep->len && !may_fail(gs, keep->data[first])) first++;
     Node *some = ir_lt(m, ir_int(m, 0), v->extent);
     if (first == keep->len || (some->op == OP_lit && some->u.num) || says_some(m, keep->data[first], v->extent)) return;
     vec_push(keep, some);
@@ -193,14 +196,15 @@ static Node *solution(Ir *m, const Node *cond, const Var *v) {
 
 // Do the other conditions, those before what may fail for v = a, say that a is in the range of v? They do so where a is
 // the index of an element, too.
-static bool in_range(Ir *m, const Var *v, Node *a, const Conds *keep, const Conds *inner, int except) {
+static bool in_range(const Guards *gs, const Var *v, Node *a, const Conds *keep, const Conds *inner, int except) {
+    Ir *m = gs->m;
     Poly facts[MAX_FACTS], p = poly_of(m, a);
     int count = 0;
     for (int i = 0; i < keep->len && count < MAX_FACTS; i++)
         count += poly_facts(m, keep->data[i], facts + count, MAX_FACTS - count);
     for (int i = 0; i < inner->len && count < MAX_FACTS; i++) {
         Node *c = i == except ? NULL : ir_subst1(m, inner->data[i], ir_var(v), a);
-        if (c && c->partial && node_has_var(inner->data[i], v)) break;
+        if (c && node_has_var(inner->data[i], v) && may_fail(gs, c)) break;
         count += c ? poly_facts(m, c, facts + count, MAX_FACTS - count) : 0;
     }
     Poly most = poly_add(m, poly_add(m, poly_of(m, v->extent), poly_of(m, ir_int(m, -1))), poly_scale(m, p, -1));
@@ -208,11 +212,12 @@ static bool in_range(Ir *m, const Var *v, Node *a, const Conds *keep, const Cond
 }
 
 // ∃ v: v = a and c  is  0 <= a < n and c[v := a].
-static bool eliminate(Ir *m, const Var *v, Conds *keep, const Conds *inner) {
+static bool eliminate(const Guards *gs, const Var *v, Conds *keep, const Conds *inner) {
+    Ir *m = gs->m;
     for (int i = 0; i < inner->len; i++) {
         Node *a = solution(m, inner->data[i], v);
         if (!a) continue;
-        if (!ir_in_range(m, a, v->extent) && !in_range(m, v, a, keep, inner, i)) {
+        if (!ir_in_range(m, a, v->extent) && !in_range(gs, v, a, keep, inner, i)) {
             vec_push(keep, ir_le(m, ir_int(m, 0), a));
             vec_push(keep, ir_lt(m, a, v->extent));
         }
@@ -225,13 +230,14 @@ static bool eliminate(Ir *m, const Var *v, Conds *keep, const Conds *inner) {
 
 // The cover of a sum over vars of a share that is needed under the conditions of `keep`. What is not exact leaves out
 // conditions that take a loop.
-static Node *exists(Ir *m, int n, Var *const *vars, Conds *keep, AdRisk risk, bool exact) {
+static Node *exists(const Guards *gs, int n, Var *const *vars, Conds *keep, AdRisk risk, bool exact) {
+    Ir *m = gs->m;
     Conds inner = {0};
     for (int i = n; i-- > 0;) {
         Var *v = vars[i];
-        split(keep, &inner, v);
-        keep_outside(m, keep, v);
-        if (inner.len > 0 && !eliminate(m, v, keep, &inner)) {
+        split(gs, keep, &inner, v);
+        keep_outside(gs, keep, v);
+        if (inner.len > 0 && !eliminate(gs, v, keep, &inner)) {
             if (exact) {
                 Node *count = ir_sum(m, v, bracket_conds(m, &inner, ir_int(m, 1)));
                 vec_push(keep, ir_ne(m, count, ir_int(m, 0)));
@@ -252,8 +258,8 @@ Share guard_sum(Guards *gs, int n, Var *const *vars, Share s, AdRisk risk) {
     add_conds(&keep, s.guard);
     Share total = {NULL, NULL, s.value};
     for (int i = n; i-- > 0;) {
-        split(&keep, &inner, vars[i]);
-        keep_outside(m, &keep, vars[i]);
+        split(gs, &keep, &inner, vars[i]);
+        keep_outside(gs, &keep, vars[i]);
         total.value = ir_sum(m, vars[i], bracket_conds(m, &inner, total.value));
     }
     for (int i = 0; i < keep.len; i++) total.guard = guard_and(gs, total.guard, keep.data[i]);
@@ -261,7 +267,7 @@ Share guard_sum(Guards *gs, int n, Var *const *vars, Share s, AdRisk risk) {
         keep.len = 0;
         add_conds(&keep, s.guard);
         add_cover(&keep, s.cover);
-        total.cover = exists(m, n, vars, &keep, risk, true);
+        total.cover = exists(gs, n, vars, &keep, risk, true);
     }
     vec_free(&keep);
     vec_free(&inner);
@@ -321,7 +327,7 @@ Node *guard_any(Guards *gs, int n, Var *const *vars, Node *cover, bool exact) {
     Conds keep = {0};
     add_before_extents(gs->m, &keep, n, vars, cover);
     add_cover(&keep, cover);
-    Node *p = exists(gs->m, n, vars, &keep, AD_RAISES, exact);
+    Node *p = exists(gs, n, vars, &keep, AD_RAISES, exact);
     vec_free(&keep);
     return p;
 }

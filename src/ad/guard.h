@@ -24,6 +24,7 @@ typedef struct Share {
 
 typedef struct Guards {
     Ir *m;
+    const AdStates *states; // as in AdGraph
     Map by_cond; // Node -> Guard
 } Guards;
 

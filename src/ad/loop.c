@@ -126,6 +126,16 @@ static void find_risks(Reversal *r) {
     }
 }
 
+// The loop's states that are risky, and those around.
+static const AdStates *risky_states(const Reversal *r) {
+    AdStates *s = ARENA_NEW(r->m->arena, AdStates);
+    *s = (AdStates){.up = r->g->states};
+    s->state = ARENA_ARRAY(r->m->arena, const Var *, r->l->n), s->risk = ARENA_ARRAY(r->m->arena, AdRisk, r->l->n);
+    for (int k = 0; k < r->l->n; k++)
+        if (r->risk[k] != AD_SAFE) s->state[s->n] = r->l->state[k], s->risk[s->n++] = r->risk[k];
+    return s->n ? s : s->up;
+}
+
 static int add_state(Reversal *r, const char *name, Kind kind, int rank, Node **shape, Node *init) {
     vec_push(&r->state, ir_state(r->m, name, kind, rank, shape));
     vec_push(&r->init, init);
@@ -165,7 +175,7 @@ static void open_body(Reversal *r) {
     AdBody *b = &r->body;
     Arena *arena = r->m->arena;
     int ny = r->l->n + r->l->nout, nx = r->l->n + r->io->n;
-    *b = (AdBody){.given = r->given, .filled = r->g->filled};
+    *b = (AdBody){.given = r->given, .states = risky_states(r), .filled = r->g->filled};
     r->state.len = r->init.len = r->step.len = 0;
     b->y = ARENA_ARRAY(arena, Node *, ny), b->y_adj = ARENA_ARRAY(arena, Node *, ny);
     b->y_needed = ARENA_ARRAY(arena, Node *, ny);

@@ -121,6 +121,7 @@ Node *ad_need_same(Ir *m, Node *needed) {
 // Is e such a number: what is added up of ones, under conditions? An element of `own` (or NULL), a state of such numbers,
 // may be part of it, but not more than once, but where one excludes the other: what doubles in each iteration would overflow.
 static bool is_count(Ir *m, Node *e, const Var *own);
+static Node *counted(Ir *m, Node *p, const Var *own);
 
 static bool has(const Node *e, const Var *v) { return v && node_has_var(e, v); }
 
@@ -158,7 +159,7 @@ static bool is_count(Ir *m, Node *e, const Var *own) {
     case OP_lit: return e->u.num == 0 || e->u.num == 1;
     case OP_add:
         return !(has(e->args[0], own) && has(e->args[1], own)) && is_count(m, e->args[0], own) && is_count(m, e->args[1], own);
-    case OP_bracket: return !has(e->args[0], own) && is_count(m, e->args[1], own);
+    case OP_bracket: return (!has(e->args[0], own) || counted(m, e->args[0], own)) && is_count(m, e->args[1], own);
     case OP_sum: return !has(e, own) && is_count(m, e->args[0], NULL);
     case OP_at: return counts_in_loop(m, e->args[0], own);
     default: return false;
@@ -175,7 +176,14 @@ static Node *counted(Ir *m, Node *p, const Var *own) {
 
 static Node *count_of(Ir *m, Node *p, const Var *own);
 
-// Of a conjunction: a number under the other conditions.
+// Is a state part of e? It may raise what does not show as long as it is a variable.
+static bool reads_state(const Node *e) {
+    for (int i = 0; i < e->fv->n; i++)
+        if (!e->fv->v[i]->extent) return true;
+    return false;
+}
+
+// Of a conjunction: a number under the other conditions. What comes after the number must not be asked for where that is 0.
 static Node *count_under(Ir *m, Node *p, const Var *own) {
     Node *c[MAX_CONJUNCTS];
     int n = 0, at;
@@ -184,7 +192,11 @@ static Node *count_under(Ir *m, Node *p, const Var *own) {
     at = counted(m, c[at], own) ? at : n - 1;
     for (int i = 0; i < n; i++) own = i != at && has(c[i], own) ? NULL : own;
     Node *e = count_of(m, c[at], own);
-    for (int i = n; i-- > 0;) e = i == at ? e : ir_bracket(m, c[i], e);
+    bool asks = false;
+    for (int i = n; i-- > 0;) {
+        if (i != at || asks) e = ir_bracket(m, c[i], e);
+        asks |= i > at && reads_state(c[i]);
+    }
     return e;
 }
 

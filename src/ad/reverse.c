@@ -150,7 +150,7 @@ static void elementwise(Reverse *r, const AdNode *p, Share adj) {
         if (!d.value) continue;
         const AdNode *factor = ad_graph_find(&r->g, d.value);
         AdRisk risk = d.value->op == OP_lit || p->risk == AD_SAFE ? AD_SAFE : factor ? factor->risk : p->risk;
-        if (d.guard) risk = ad_either(risk, ad_risk_of_failing(d.guard));
+        if (d.guard) risk = ad_either(risk, ad_risk_of_reading(r->g.states, d.guard));
         Share s = risk == AD_SAFE ? adj : covered(r, p, risk, adj);
         s.guard = guard_and(&r->guards, s.guard, d.guard);
         s.value = ad_times(m, s.value, d.value);
@@ -162,7 +162,8 @@ static void elementwise(Reverse *r, const AdNode *p, Share adj) {
 static void pass(Reverse *r, const AdNode *p, int k, Node *cond, Share adj) {
     AdNode *e = active_operand(r, p, k);
     if (!e) return;
-    if (cond && cond->partial) adj = covered(r, p, ad_risk_of_failing(cond), adj);
+    AdRisk risk = cond ? ad_risk_of_reading(r->g.states, cond) : AD_SAFE;
+    if (risk != AD_SAFE) adj = covered(r, p, risk, adj);
     adj.guard = guard_and(&r->guards, adj.guard, cond);
     contribute(r, p, e, adj);
 }
@@ -173,7 +174,8 @@ static void read(Reverse *r, const AdNode *p, Share adj) {
     Var **k = array_vars(r, a);
     for (int d = 0; d < a->e->rank; d++) {
         Node *i = p->args[d + 1];
-        adj = i->partial ? covered(r, p, ad_risk_of_failing(i), adj) : adj;
+        AdRisk risk = ad_risk_of_reading(r->g.states, i);
+        adj = risk == AD_SAFE ? adj : covered(r, p, risk, adj);
         adj.guard = guard_and(&r->guards, adj.guard, ir_eq(r->m, ir_var(k[d]), i));
     }
     contribute(r, p, a, adj);
@@ -407,7 +409,7 @@ static void take_adjoint(Reverse *r, const AdBody *b, int j) {
 }
 
 bool ad_reverse_body(Ir *m, const AdBody *b, AdError *error) {
-    Reverse r = {.m = m, .guards = {.m = m}, .error = error};
+    Reverse r = {.m = m, .guards = {.m = m, .states = b->states}, .error = error};
     const VarSet *outer = varset_empty;
     for (int i = 0; i < b->ny; i++) {
         outer = varset_union(m, outer, b->y[i]->fv);
@@ -419,6 +421,7 @@ bool ad_reverse_body(Ir *m, const AdBody *b, AdError *error) {
     r.slot = ARENA_ARRAY(m->arena, Slot, r.g.n + 1);
     r.results = ARENA_ARRAY(m->arena, Share *, r.g.n + 1);
     r.g.filled = b->filled;
+    r.g.states = b->states;
     ad_graph_risks(&r.g, b->given, b->nx, b->x, b->risk);
     if (r.g.error.text) {
         *error = r.g.error;

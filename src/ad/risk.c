@@ -72,6 +72,17 @@ static AdRisk of_failing(bool fails, bool at_0) { return !fails ? AD_SAFE : at_0
 
 AdRisk ad_risk_of_failing(const Node *e) { return of_failing(e->partial, e->partial_at_0); }
 
+static AdRisk of_states(const AdStates *states, const Node *e) {
+    AdRisk risk = AD_SAFE;
+    for (const AdStates *s = states; s; s = s->up)
+        for (int k = 0; k < s->n; k++) risk = node_has_var(e, s->state[k]) ? ad_either(risk, s->risk[k]) : risk;
+    return risk;
+}
+
+AdRisk ad_risk_of_reading(const AdStates *states, const Node *e) {
+    return ad_either(ad_risk_of_failing(e), (AdRisk)(of_states(states, e) & ~AD_SINGULAR));
+}
+
 static void find(Node *e, void *data) {
     Risks *r = data;
     const AdNode *a = ad_graph_find(r->g, e);
@@ -85,7 +96,7 @@ static void find(Node *e, void *data) {
     }
     const Node *extent = ir_is_binder(e) ? e->u.var->extent : e->op == OP_fold ? e->u.loop->index->extent : NULL;
     if (extent) risk = ad_either(risk, of_operand(r, extent));
-    risk = a && a->is_x ? a->risk : risk;
+    risk = a && a->is_x ? a->risk : ad_either(risk, of_states(r->g->states, e));
     map_put(&r->risk, e, (void *)(uintptr_t)(risk + 1));
 }
 
@@ -103,13 +114,14 @@ void ad_risks_given(const AdGraph *g, const AdGiven *given, int n, Node *const *
     }
     for (int i = 0; i < n; i++) {
         const AdNode *a = ad_graph_find(g, e[i]);
-        risk[i] = a ? a->risk : AD_SAFE;
+        risk[i] = a ? a->risk : ad_risk_of_reading(g->states, e[i]);
     }
 }
 
 static void set_risk(const AdGraph *g, AdNode *a) {
     a->risk = ad_either(ad_risk_of_failing(a->e), may_be_singular(a->e) ? AD_SINGULAR : AD_SAFE);
     if (a->e->unbounded) a->risk = ad_either(a->risk, AD_LONG);
+    a->risk = ad_either(a->risk, of_states(g->states, a->e));
     Node *o;
     for (int k = 0; (o = ad_next_operand(a, &k));) {
         a->risk = ad_either(a->risk, ad_graph_find(g, o)->risk);
