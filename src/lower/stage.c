@@ -15,6 +15,7 @@ typedef struct Row { // of an array whose dimension `at` has the loop's index
     const Temp *index;    // of an access to it: that of the loop, those of loops inside, and what is the same for all iterations
     int n, own[RANK_MAX]; // the dimensions that the row has
     Buf *copy;
+    bool certain; // some access is made in any case: else what is the same for all iterations may be out of range
 } Row;
 
 typedef struct Stager {
@@ -24,7 +25,9 @@ typedef struct Stager {
     Stmt *loop;         // with lanes
     Stmt *const *def;   // by temp: what makes it
     VEC(Stmt *) around; // loops inside it around the statement
+    int conditions;     // around the statement, and loops whose index has no place in what it accesses
     VEC(Stmt *) moves;  // what accesses rows that pay
+    Map certain;        // those that are made in any case
     VEC(Stmt *) all;    // loads, stores and additions of arrays from outside
     VEC(Row) rows;
     VEC(const Buf *) again; // whose rows pay, since loops come back to them or take long for each element
@@ -51,7 +54,7 @@ static bool makes(const Block *block, Temp t) {
 static bool is_fixed(const Stmt *loop, Temp index) { return index != loop->dst && !makes(loop->body, index); }
 
 // The dimensions with indices of loops inside run over whole extents, so that every element of a row may be read, whatever the
-// conditions are.
+// conditions are; but what is the same for all iterations may be an index under some of them only (begin_with_copy).
 int lanes_row(const Stmt *loop, int n, Stmt *const *around, const Stmt *move, bool *again) {
     const Temp *index = stmt_index(move);
     int at = -1;
@@ -74,6 +77,13 @@ static bool changes(const Block *block, const Buf *b) {
     return false;
 }
 
+// Is the access made for each element of its row? Loops over what is no dimension of it may have no iterations.
+static bool is_certain(const Stager *z, const Stmt *move) {
+    bool certain = !z->conditions;
+    for (int i = 0; i < z->around.len; i++) certain &= mentions(move, z->around.data[i]->dst);
+    return certain;
+}
+
 static void find(Stager *z, const Block *block) {
     for (int i = 0; block && i < block->stmts.len; i++) {
         Stmt *s = block->stmts.data[i];
@@ -82,14 +92,18 @@ static void find(Stager *z, const Block *block) {
         if (move) vec_push(&z->all, s);
         if (move && lanes_row(z->loop, z->around.len, z->around.data, s, &again) >= 0) {
             vec_push(&z->moves, s);
+            if (is_certain(z, s)) map_put(&z->certain, s, s);
             again |= !z->around.len || block_has_for(vec_last(&z->around)->body);
             if (again) vec_push(&z->again, s->buf);
             else vec_push(&z->once, s->buf);
         }
-        if (s->kind == ST_FOR) vec_push(&z->around, s);
+        const bool in = s->kind == ST_FOR;
+        if (in) vec_push(&z->around, s);
+        z->conditions += !in;
         find(z, s->body);
         find(z, s->other);
-        if (s->kind == ST_FOR) z->around.len--;
+        z->conditions -= !in;
+        if (in) z->around.len--;
     }
 }
 
@@ -223,6 +237,12 @@ static Row describe(const Stager *z, const Stmt *move, int at) {
     return row;
 }
 
+static bool is_own(const Row *r, int d) {
+    for (int k = 0; k < r->n; k++)
+        if (r->own[k] == d) return true;
+    return false;
+}
+
 // for j < …: row[j] = x[i, j]; or back.
 static Stmt *copy_row(Stager *z, const Row *row, Buf *of, bool back) {
     Temp all[RANK_MAX], own[RANK_MAX];
@@ -249,6 +269,46 @@ static Stmt *copy_row(Stager *z, const Row *row, Buf *of, bool back) {
     return loop;
 }
 
+static Temp emit_op(Stager *z, Block *to, Kind kind, Op op, Temp a, Temp b) {
+    Temp t = new_temp(z, kind, false), args[] = {a, b};
+    vec_push(&to->stmts, statement(z, ST_OP, t, 2, args));
+    vec_last(&to->stmts)->op = op;
+    return t;
+}
+
+// Is t the index of a loop over all of the extent?
+static bool goes_over(const Stager *z, Temp t, Temp extent) {
+    const Stmt *s = z->def[t];
+    return s && s->kind == ST_FOR && s->nargs == 1 && s->args[0] == extent;
+}
+
+// A copy of a row at the beginning of an iteration, under the condition that it is there where that is not certain:
+//
+//     if c { … x[k, i, j] … }   begins with   if 0 <= k && k < n { for j { row[j] = x[k, i, j] } }
+static void begin_with_copy(Stager *z, const Row *r, Buf *of) {
+    Block to = {0};
+    Stmt *copy = copy_row(z, r, of, false);
+    Temp there = -1;
+    for (int d = 0; d < of->rank && !r->certain; d++) {
+        if (d == r->at || is_own(r, d) || goes_over(z, r->index[d], of->extent[d])) continue;
+        Temp zero = new_temp(z, KIND_INT, false);
+        vec_push(&to.stmts, statement(z, ST_LIT, zero, 0, NULL));
+        Temp low = emit_op(z, &to, KIND_BOOL, OP_le, zero, r->index[d]);
+        Temp high = emit_op(z, &to, KIND_BOOL, OP_lt, r->index[d], of->extent[d]);
+        Temp in = emit_op(z, &to, KIND_BOOL, OP_and, low, high);
+        there = there < 0 ? in : emit_op(z, &to, KIND_BOOL, OP_and, there, in);
+    }
+    if (there >= 0) {
+        Stmt *branch = statement(z, ST_IF, -1, 1, &there);
+        branch->body = ARENA_NEW(z->arena, Block), branch->other = ARENA_NEW(z->arena, Block);
+        vec_push(&branch->body->stmts, copy);
+        copy = branch;
+    }
+    vec_push(&to.stmts, copy);
+    for (int i = to.stmts.len; i-- > 0;) block_insert(z->loop->body, 0, to.stmts.data[i]);
+    vec_free(&to.stmts);
+}
+
 // The buffer for a row, made before the loop, and copied where it has to be.
 static void make_row(Stager *z, Row *r, Buf *of, bool changed) {
     Temp extent[RANK_MAX];
@@ -264,14 +324,8 @@ static void make_row(Stager *z, Row *r, Buf *of, bool changed) {
     int place = 0;
     while (z->block->stmts.data[place] != z->loop) place++;
     block_insert(z->block, place, make);
-    if (!is_overwritten(z, of, r->at)) block_insert(z->loop->body, 0, copy_row(z, r, of, false));
+    if (!is_overwritten(z, of, r->at)) begin_with_copy(z, r, of);
     if (changed) vec_push(&z->loop->body->stmts, copy_row(z, r, of, true));
-}
-
-static bool is_own(const Row *r, int d) {
-    for (int k = 0; k < r->n; k++)
-        if (r->own[k] == d) return true;
-    return false;
 }
 
 static bool same_row(const Row *a, const Row *b) {
@@ -286,6 +340,12 @@ static const Row *row_of(Stager *z, const Stmt *move, bool changed) {
     Row row = describe(z, move, row_dimension(z, move));
     for (int i = 0; i < z->rows.len; i++)
         if (same_row(&z->rows.data[i], &row)) return &z->rows.data[i];
+    for (int i = 0; i < z->moves.len; i++) {
+        const Stmt *s = z->moves.data[i];
+        if (s->buf != row.of || !map_get(&z->certain, s)) continue;
+        const Row o = describe(z, s, row_dimension(z, s));
+        row.certain |= same_row(&o, &row);
+    }
     make_row(z, &row, move->buf, changed);
     vec_push(&z->rows, row);
     return &vec_last(&z->rows);
@@ -313,13 +373,6 @@ static void redirect_others(Stager *z) {
 static bool in_whole_row(const Stager *z, const Stmt *move) {
     int at = row_dimension(z, move);
     return describe(z, move, at).n == move->buf->rank - 1 && in_row(z, move->buf, at);
-}
-
-static Temp emit_op(Stager *z, Block *to, Kind kind, Op op, Temp a, Temp b) {
-    Temp t = new_temp(z, kind, false), args[] = {a, b};
-    vec_push(&to->stmts, statement(z, ST_OP, t, 2, args));
-    vec_last(&to->stmts)->op = op;
-    return t;
 }
 
 // The length of rows of b, if it may be that these should not be copied; else -1.
@@ -529,6 +582,7 @@ void loops_stage(Arena *arena, Tree *tree, const LoopOptions *opt, const LaneLoo
     redirect_others(&z);
     vec_free(&z.around);
     vec_free(&z.moves);
+    map_free(&z.certain);
     vec_free(&z.all);
     vec_free(&z.rows);
     vec_free(&z.again);
