@@ -183,7 +183,8 @@ static bool reads_state(const Node *e) {
     return false;
 }
 
-// Of a conjunction: a number under the other conditions. What comes after the number must not be asked for where that is 0.
+// Of a conjunction: a number under the other conditions. What comes after the number must not be asked for where that
+// is 0.
 static Node *count_under(Ir *m, Node *p, const Var *own) {
     Node *c[MAX_CONJUNCTS];
     int n = 0, at;

@@ -228,11 +228,16 @@ static uint64_t key_hash(const Node *e) {
 
 static uint64_t hash_under(Frame *f, const Node *e);
 
+// Is a op b the same as b op a, to the bit? Rules put the operands in the order of their making, which a substitution,
+// or other names for what is bound, turns round: terms that differ in that only are one.
+static bool commutes(const Node *e) { return e->op == OP_mul || e->op == OP_add || e->op == OP_eq || e->op == OP_ne; }
+
 // The hash of e's own level; its operands are hashed under the frames around it.
 static uint64_t hash_node(Frame *outer, const Node *e) {
     Var *const *vars;
     int n = node_vars(e, &vars);
     uint64_t h = key_hash(e);
+    if (commutes(e)) return mix(h, hash_under(outer, e->args[0]) + hash_under(outer, e->args[1]));
     if (n == 0) {
         for (int i = 0; i < e->nargs; i++) h = mix(h, hash_under(outer, e->args[i]));
         return h;
@@ -300,8 +305,14 @@ static bool same_key(const Node *a, const Node *b) {
     }
 }
 
+static bool equal_operands(Frame *f, const Node *a, const Node *b, int first) {
+    return equal_under(f, a->args[0], b->args[first]) && equal_under(f, a->args[1], b->args[1 - first]);
+}
+
 static bool equal_level(Frame *outer, const Node *a, const Node *b) {
     if (!same_key(a, b)) return false;
+    if (commutes(a))
+        return equal_operands(outer, a, b, 0) || (b->args[0] != b->args[1] && equal_operands(outer, a, b, 1));
     Var *const *va, *const *vb;
     int n = node_vars(a, &va), inits = is_loop(a) ? a->u.loop->n : 0;
     node_vars(b, &vb);
@@ -336,10 +347,13 @@ static bool equal_under(Frame *top, const Node *a, const Node *b) {
                 if (g->a[i] == a->u.var || g->b[i] == b->u.var) return g->a[i] == a->u.var && g->b[i] == b->u.var;
         return a == b;
     }
-    if (map_get(&f->memo, a) == b) return true;
-    if (!equal_level(f, a, b)) return false;
-    map_put(&f->memo, a, (void *)b);
-    return true;
+    // Of each a the last that it was compared with, and 1 more where they differ: operands in either order would be
+    // compared again and again.
+    uintptr_t known = (uintptr_t)map_get(&f->memo, a);
+    if (known >> 1 == (uintptr_t)b >> 1) return known == (uintptr_t)b;
+    bool same = equal_level(f, a, b);
+    map_put(&f->memo, a, (void *)((uintptr_t)b + !same));
+    return same;
 }
 
 bool ir_equal(const Node *a, const Node *b) {

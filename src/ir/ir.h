@@ -1,8 +1,9 @@
 // The intermediate representation: tensor SSA with brackets ([TL] section 5.3, DESIGN in docs/architecture.md).
 //
 // A program is a graph of immutable, interned values (Node). Every value is a scalar or a rectangular array of scalars;
-// there are no pairs, functions, or mutation. Terms that are equal up to the names of bound variables are one node, so
-// pointer equality is equality of terms, and interning is common-subexpression elimination.
+// there are no pairs, functions, or mutation. Terms that are equal up to the names of bound variables and the order of
+// the operands of +, *, = and <> are one node, so pointer equality is equality of terms, and interning is
+// common-subexpression elimination.
 //
 // Canonical form, established by the builders below:
 //  - elementwise operations, select, bracket, sum, argmin/argmax and assert have scalar operands; on arrays the builders

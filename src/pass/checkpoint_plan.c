@@ -266,11 +266,11 @@ static void plan_limit(Job *j, const Sizes *z) {
 }
 
 // In two levels of blocks of K iterations, n/K checkpoints are kept and the trace of one block: their bytes are least if
-// both take as many, and less than those of the trace if a checkpoint takes less than a quarter of that. False if the trace
-// is to be kept as a whole, for certain.
+// both take as many, and then less than the n*r of the trace if a checkpoint takes less than a ninth of that:
+// 3*(n*r*c)^(1/2) < n*r. False if the trace is to be kept as a whole, for certain.
 static bool plan_auto(Job *j, const Sizes *z) {
     Ir *m = j->m;
-    Node *most = ir_max(m, ir_int(m, m->tape_whole), ir_mul(m, ir_int(m, 4), z->state));
+    Node *most = ir_max(m, ir_int(m, m->tape_whole), ir_mul(m, ir_int(m, 9), z->state));
     Node *whole = ir_le(m, ir_mul(m, z->n, z->row), most);
     if (whole->op == OP_lit && whole->u.num) {
         explain_whole(j, z, "it is small");

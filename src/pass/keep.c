@@ -266,9 +266,31 @@ static bool is_ahead(const Keeper *k, const Iteration *x, const Node *e, const K
     return any;
 }
 
+// Is e computed of such products? Then it is again, a strip at a time, like the gates of a recurrent network.
+static bool is_of_ahead(Keeper *k, Iteration *x, Node *e, int *budget) {
+    Kept kept;
+    if (--*budget < 0) return false;
+    if (e->op == OP_sum) return plan(k, x, e, NULL, &kept) && is_ahead(k, x, e, &kept);
+    bool any = false;
+    if (e->op == OP_at || e->op == OP_gen) return is_of_ahead(k, x, e->args[0], budget);
+    for (int i = 0; op_is_elementwise(e->op) && i < e->nargs && !any; i++) any = is_of_ahead(k, x, e->args[i], budget);
+    return any;
+}
+
+// Does the loop keep something of this rank anyway? For a call alone the first such trace is not worth its memory, nor
+// the code that runs the loop again where that is too large.
+static bool keeps_rank(const Node *loop, int rank) {
+    bool any = false;
+    for (int q = 0; q < ir_loop(loop)->nout; q++) any |= loop_output(loop, q)->rank >= rank;
+    return any;
+}
+
 // Is e dear, and computed by x's loop?
 static bool is_wanted(Keeper *k, Iteration *x, Node *e, Kept *kept) {
-    return !is_limited(k->f->ir, e) && plan(k, x, e, NULL, kept) && kept->computed && !is_ahead(k, x, e, kept);
+    int budget = 64;
+    if (is_limited(k->f->ir, e) || !plan(k, x, e, NULL, kept) || !kept->computed) return false;
+    if (op_is_elementwise(e->op) && !keeps_rank(x->loop, kept->nw)) return false;
+    return !is_of_ahead(k, x, e, &budget);
 }
 
 // The one operation that reads e, itself or as an element of an array.

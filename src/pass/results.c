@@ -157,41 +157,89 @@ static bool adds_no_failure(Node *loop, const Group *a, const Group *b) {
     return !fails;
 }
 
-// How deep are the loops that evaluating e, a term of the loop, runs in each iteration?
-static int depth_in(Map *known, const Node *loop, Node *e) {
-    bool varies = false;
-    for (int i = 0; i < e->fv->n && !varies; i++) varies = !node_has_var(loop, e->fv->v[i]);
-    const intptr_t depth = (intptr_t)map_get(known, e);
-    if (!varies || depth) return varies ? (int)depth - 1 : 0;
+// How deep loops are.
+typedef struct Depths {
+    const Node *loop;
+    Map known; // node -> how deep the loops are that evaluating it runs in each iteration of the loop, + 1
+} Depths;
+
+static int depth_in(Depths *d, Node *e);
+
+// The deepest loops in e that are run for each value of v. What does not vary with v is evaluated once, outside of its
+// loop: the deepest of that go into *outside.
+static int depth_under(Depths *d, Node *e, const Var *v, Map *seen, int *outside) {
+    const intptr_t known = (intptr_t)map_get(seen, e);
+    if (known) return (int)known - 1;
     int deepest = 0;
     Node *b;
-    for (int i = 0; (b = ir_operand(e, i)); i++) {
-        const int d = depth_in(known, loop, b);
-        if (d > deepest) deepest = d;
+    if (!node_has_var(e, v)) {
+        const int depth = depth_in(d, e);
+        *outside = depth > *outside ? depth : *outside;
+    } else if (ir_is_binder(e) || ir_is_loop(e)) {
+        deepest = depth_in(d, e);
+    } else {
+        for (int i = 0; (b = ir_operand(e, i)); i++) {
+            const int depth = depth_under(d, b, v, seen, outside);
+            deepest = depth > deepest ? depth : deepest;
+        }
     }
-    deepest += ir_is_binder(e) || ir_is_loop(e);
-    map_put(known, e, (void *)(intptr_t)(deepest + 1));
+    map_put(seen, e, (void *)(intptr_t)(deepest + 1));
+    return deepest;
+}
+
+// gen v { if v = i then new else old[v] } stores one element, or a row: no loop over v. A few elements are as good as
+// written out.
+static bool is_no_loop(const Node *e) {
+    enum { FEW = 16 };
+    int64_t n;
+    if (ir_is_int_lit(e->u.var->extent, &n) && n <= FEW) return true;
+    const Node *b = e;
+    while (b->op == OP_gen) b = b->args[0];
+    const Node *c = e->op == OP_gen && b->op == OP_select ? b->args[0] : NULL;
+    const Node *old = c ? b->args[2] : NULL;
+    if (!c || c->op != OP_eq || old->op != OP_at || old->args[0]->op != OP_var) return false;
+    for (int i = 0; i < 2; i++)
+        if (c->args[i] == ir_var(e->u.var) && !node_has_var(c->args[1 - i], e->u.var)) return true;
+    return false;
+}
+
+// How deep are the loops that evaluating e, a term of the loop, runs in each iteration?
+static int depth_in(Depths *d, Node *e) {
+    bool varies = false;
+    for (int i = 0; i < e->fv->n && !varies; i++) varies = !node_has_var(d->loop, e->fv->v[i]);
+    const intptr_t known = (intptr_t)map_get(&d->known, e);
+    if (!varies || known) return varies ? (int)known - 1 : 0;
+    int deepest = 0, outside = 0;
+    Map seen = {0};
+    Node *b;
+    for (int i = 0; (b = ir_operand(e, i)); i++) {
+        const int depth = ir_is_binder(e) ? depth_under(d, b, e->u.var, &seen, &outside) : depth_in(d, b);
+        deepest = depth > deepest ? depth : deepest;
+    }
+    map_free(&seen);
+    deepest += (ir_is_binder(e) && !is_no_loop(e)) || ir_is_loop(e);
+    deepest = outside > deepest ? outside : deepest;
+    map_put(&d->known, e, (void *)(intptr_t)(deepest + 1));
     return deepest;
 }
 
 // The deepest loops of what a computes and b, if it is not NULL, does not.
-static int depth_of(Map *known, Node *loop, const Group *a, const Group *b) {
-    const Loop *l = ir_loop(loop);
+static int depth_of(Depths *d, const Group *a, const Group *b) {
+    const Loop *l = ir_loop(d->loop);
     int deepest = 0;
     for (int k = 0; k < l->n + l->nout; k++) {
         const bool is = k < l->n ? a->state[k] && !(b && b->state[k]) : a->out[k - l->n] && !(b && b->out[k - l->n]);
-        const int d = is ? depth_in(known, loop, loop->args[loop_steps(loop) + k]) : 0;
-        if (d > deepest) deepest = d;
+        const int depth = is ? depth_in(d, d->loop->args[loop_steps(d->loop) + k]) : 0;
+        if (depth > deepest) deepest = depth;
     }
     return deepest;
 }
 
 // Is what only one of them computes no loops in loops of the other's iterations? It may be there for nothing.
 static bool adds_little(Node *loop, const Group *a, const Group *b) {
-    Map known = {0};
-    const bool little = depth_of(&known, loop, a, b) <= depth_of(&known, loop, b, NULL) &&
-                        depth_of(&known, loop, b, a) <= depth_of(&known, loop, a, NULL);
-    map_free(&known);
+    Depths d = {.loop = loop};
+    const bool little = depth_of(&d, a, b) <= depth_of(&d, b, NULL) && depth_of(&d, b, a) <= depth_of(&d, a, NULL);
+    map_free(&d.known);
     return little;
 }
 
