@@ -39,9 +39,10 @@ typedef struct Budget {
 } Budget;
 
 // The budget without --code-size, in bytes; or so many times what it takes with as few versions as there may be, if that
-// is more.
-enum { CODE_SIZE = 384 << 10 };
-static const double times_least = 1.25;
+// is more. With less than that (48 KiB, 1.5 times) the gradient of a transformer block took 1.4 times as long; with more
+// (384 KiB), it took as long, and there was more code.
+enum { CODE_SIZE = 80 << 10 };
+static const double times_least = 1.75;
 
 // ---- estimates
 
