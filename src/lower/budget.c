@@ -38,11 +38,12 @@ typedef struct Budget {
     Map looks; // what loops look like -> the number of the first such ladder, + 1
 } Budget;
 
-// The budget without --code-size, in bytes; or so many times what it takes with as few versions as there may be, if that
-// is more. With less than that (48 KiB, 1.5 times) the gradient of a transformer block took 1.4 times as long; with more
-// (384 KiB), it took as long, and there was more code.
-enum { CODE_SIZE = 80 << 10 };
-static const double times_least = 1.75;
+// The budget without --code-size: what it takes with as few versions as there may be, and three quarters more, but at least
+// LEAST and at most MOST bytes, or that and a quarter more. With less (48 KiB, and a half more) the gradient of a transformer
+// block took 1.4 times as long; with more (384 KiB) it took as long, and there was more code.
+enum { LEAST = 80 << 10, MOST = 384 << 10 };
+
+static double budget_for(double least) { return fmax(LEAST, fmin(1.75 * least, fmax(MOST, 1.25 * least))); }
 
 // ---- estimates
 
@@ -277,7 +278,7 @@ void loops_budget(Arena *arena, Tree *tree, const LoopOptions *opt) {
         if (z.ladders.data[i].like == i) all += z.ladders.data[i].bytes[0];
     least = all;
     for (int i = 0; i < savings.len; i++) least -= savings.data[i].bytes;
-    double most = opt->code_size ? (double)opt->code_size : fmax(CODE_SIZE, times_least * least), now = all;
+    double most = opt->code_size ? (double)opt->code_size : budget_for(least), now = all;
     for (int i = 0; i < savings.len && now > most; i++) {
         const Saving *x = &savings.data[i];
         if (!tree_step(tree, z.ladders.data[x->ladder].loop)) break;
