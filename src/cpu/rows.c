@@ -1,6 +1,6 @@
 // Rows of arrays in loops with lanes. Lanes that read the same element of neighbouring rows would gather what does not lie
 // together; where whole rows are read, or short ones, vectors of memory are loaded instead and turned over in registers.
-#include "cpu/lanes.h"
+#include "cpu/rows.h"
 
 static const TempInfo *info(const Body *p, Temp t) { return &p->tree->temps.data[t]; }
 
@@ -83,104 +83,32 @@ bool lanes_load_apart(Body *p, const Buf *b, const Temp *index, LLVMValueRef *v)
 }
 
 // ---- copies of rows
-//
-// Lane l has a row of its own in memory, and row buffers hold element j of all lanes side by side. Blocks of a power of 2
-// are moved as vectors and turned over in registers: `size` elements of the rows of each of the machine's vectors of lanes.
 
 typedef struct RowCopy {
     const Stmt *load, *store; // one of which is of the row buffer
     const Stmt *of;           // the other one
-    LLVMValueRef apart;       // elements between neighbouring rows; NULL: they lie anywhere, and …
-    LLVMValueRef row[64];     // … these are the numbers of their first elements
+    Rows rows;
+    LLVMValueRef number;      // of the element where the rows begin
     // If what is stored may wait until whole rows are there: where the first row begins then, the number of its first element, and
     // whether it does wait, to go past the caches; else NULL.
     LLVMValueRef to, start, waits;
 } RowCopy;
 
-// Exchanges the halves of pairs of vectors, then their quarters, and so on: v[k] gets element k of every `size` elements.
-static void turn(Body *p, LLVMValueRef *v, int size) {
-    LLVMValueRef low[64], high[64];
-    const int n = lanes_of_vector(p);
-    for (int half = size / 2; half > 0; half /= 2) {
-        for (int l = 0; l < n; l++) {
-            low[l] = lanes_index(p, l & half ? n + l - half : l);
-            high[l] = lanes_index(p, l & half ? n + l : l + half);
-        }
-        for (int k = 0; k < size; k++) {
-            if (k & half) continue;
-            LLVMValueRef a = v[k], b = v[k + half];
-            v[k] = LLVMBuildShuffleVector(p->e->builder, a, b, LLVMConstVector(low, (unsigned)n), "");
-            v[k + half] = LLVMBuildShuffleVector(p->e->builder, a, b, LLVMConstVector(high, (unsigned)n), "");
-        }
-    }
-}
-
-// The address of elements from j on, which p->temp has, in the row of a lane (first: in that of the first one); or in all lanes of
-// the row buffer.
-static LLVMValueRef row_at(Body *p, const RowCopy *z, const Stmt *loop, LLVMValueRef first, int lane) {
-    LLVMBuilderRef b = p->e->builder;
-    if (!z->apart) return lanes_address(p, z->of->buf, LLVMBuildNSWAdd(b, z->row[lane], p->temp[loop->dst], ""));
-    LLVMValueRef number = LLVMBuildNSWAdd(b, first, LLVMBuildNSWMul(b, z->apart, emit_int(p->e, lane), ""), "");
-    if (!z->to) return lanes_address(p, z->of->buf, number);
-    number = LLVMBuildNSWSub(b, number, z->start, "");
-    return LLVMBuildInBoundsGEP2(b, emit_memory_type(p->e, z->of->buf->kind), z->to, &number, 1, "");
-}
-
-static LLVMValueRef element_at(Body *p, const Stmt *move, int64_t j, int lane) {
+// The address of element 0 of the buffer in a lane.
+static LLVMValueRef buffer_at(Body *p, const Stmt *move) {
     LLVMBuilderRef b = p->e->builder;
     LLVMValueRef n = LLVMBuildNSWMul(b, lanes_first_number(p, move->buf, stmt_index(move)), emit_int(p->e, p->lanes), "");
-    return lanes_address(p, move->buf, LLVMBuildNSWAdd(b, n, emit_int(p->e, j * p->lanes + lane), ""));
-}
-
-static LLVMValueRef first_of(Body *p, const RowCopy *z) {
-    return z->apart ? lanes_first_number(p, z->of->buf, stmt_index(z->of)) : NULL;
-}
-
-static void rows_in(Body *p, const RowCopy *z, const Stmt *loop, int lane, int size) {
-    LLVMBuilderRef b = p->e->builder;
-    LLVMTypeRef piece = LLVMVectorType(emit_memory_type(p->e, z->of->buf->kind), (unsigned)size);
-    LLVMValueRef v[64], part[64], first = first_of(p, z);
-    int n = lanes_of_vector(p);
-    for (int l = 0; l < n; l++) {
-        v[l] = LLVMBuildLoad2(b, piece, row_at(p, z, loop, first, lane + l), "");
-        LLVMSetAlignment(v[l], body_alignment(z->of->buf->kind));
-    }
-    for (int k = 0; k < size; k++) { // v[k] becomes rows k, k + size, k + 2 size, …
-        for (int i = 0; i < n / size; i++) part[i] = v[k + i * size];
-        v[k] = all_joined(p, part, n / size);
-    }
-    turn(p, v, size);
-    for (int k = 0; k < size; k++)
-        LLVMSetAlignment(LLVMBuildStore(b, v[k], element_at(p, z->store, k, lane)), lanes_aligned(z->of->buf->kind, n));
-}
-
-static void rows_out(Body *p, const RowCopy *z, const Stmt *loop, int lane, int size) {
-    LLVMBuilderRef b = p->e->builder;
-    int n = lanes_of_vector(p);
-    LLVMTypeRef type = LLVMVectorType(emit_memory_type(p->e, z->of->buf->kind), (unsigned)n);
-    LLVMValueRef v[64], first = first_of(p, z);
-    for (int k = 0; k < size; k++) {
-        v[k] = LLVMBuildLoad2(b, type, element_at(p, z->load, k, lane), "");
-        LLVMSetAlignment(v[k], lanes_aligned(z->of->buf->kind, n));
-    }
-    turn(p, v, size);
-    for (int l = 0; l < n; l++) {
-        LLVMValueRef part = size == n ? v[l] : lanes_part(p, v[l % size], l / size * size, size);
-        LLVMSetAlignment(LLVMBuildStore(b, part, row_at(p, z, loop, first, lane + l)), body_alignment(z->of->buf->kind));
-    }
+    return lanes_address(p, move->buf, n);
 }
 
 // Elements j … j + size - 1 of all lanes.
 static void move_rows(Body *p, const Stmt *loop, const RowCopy *z, LLVMValueRef j, int size) {
-    p->temp[loop->dst] = j;
     if (size == 1) {
+        p->temp[loop->dst] = j;
         body_emit(p, loop->body);
         return;
     }
-    body_emit_range(p, loop->body, 0, loop->body->stmts.len - 2); // where the row is
-    for (int lane = 0; lane < p->lanes; lane += lanes_of_vector(p))
-        if (z->of == z->load) rows_in(p, z, loop, lane, size);
-        else rows_out(p, z, loop, lane, size);
+    for (int lane = 0; lane < p->lanes; lane += lanes_of_vector(p)) rows_move(p, &z->rows, j, lane, size);
 }
 
 enum { FEW = 3 };
@@ -198,7 +126,7 @@ static void copy_short(Body *p, const Stmt *loop, const RowCopy *z, int64_t n) {
     for (int64_t k = 0; k < n; k++) {
         p->temp[loop->dst] = emit_int(p->e, k);
         LLVMValueRef v = load_apart(p, z->of->buf, stmt_index(z->of), n, k);
-        LLVMSetAlignment(LLVMBuildStore(p->e->builder, v, element_at(p, z->store, 0, 0)),
+        LLVMSetAlignment(LLVMBuildStore(p->e->builder, v, buffer_at(p, z->store)),
                          lanes_aligned(z->of->buf->kind, p->lanes));
     }
 }
@@ -222,11 +150,13 @@ static void store_short(Body *p, const Stmt *loop, const RowCopy *z, int64_t len
     const int n = lanes_of_vector(p);
     LLVMTypeRef type = LLVMVectorType(emit_memory_type(p->e, z->of->buf->kind), (unsigned)n);
     LLVMValueRef from[FEW];
+    LLVMTypeRef element = emit_memory_type(p->e, z->of->buf->kind);
     p->temp[loop->dst] = emit_int(p->e, 0);
-    LLVMValueRef row = lanes_first_number(p, z->of->buf, stmt_index(z->of));
+    LLVMValueRef row = lanes_first_number(p, z->of->buf, stmt_index(z->of)), buffer = buffer_at(p, z->load);
     for (int g = 0; g < p->lanes / n; g++) {
         for (int64_t k = 0; k < length; k++) {
-            from[k] = LLVMBuildLoad2(b, type, element_at(p, z->load, k, g * n), "");
+            LLVMValueRef at = emit_int(p->e, k * p->lanes + g * n);
+            from[k] = LLVMBuildLoad2(b, type, LLVMBuildInBoundsGEP2(b, element, buffer, &at, 1, ""), "");
             LLVMSetAlignment(from[k], lanes_aligned(z->of->buf->kind, n));
         }
         for (int64_t k = 0; k < length; k++) {
@@ -250,13 +180,19 @@ static void move_known(Body *p, const Stmt *loop, const RowCopy *z, int64_t n, i
     for (; done < n && size; done += size) move_rows(p, loop, z, emit_int(p->e, done + size <= n ? done : n - size), size);
 }
 
+// Where the rows and the buffer begin; the loop's index is 0.
 static void find_rows(Body *p, RowCopy *z) {
     const Temp *index = stmt_index(z->of);
-    z->apart = lanes_stride(p, z->of->buf, index);
+    Rows *r = &z->rows;
+    *r = (Rows){.kind = z->of->buf->kind, .in = z->of == z->load, .lanes = emit_int(p->e, p->lanes)};
+    r->buffer = buffer_at(p, r->in ? z->store : z->load);
+    r->apart = lanes_stride(p, z->of->buf, index);
     for (int k = 0; k < z->of->buf->rank; k++)
-        if (info(p, index[k])->varies && info(p, index[k])->step == STEP_ANY) z->apart = NULL;
-    LLVMValueRef all = z->apart ? NULL : lanes_numbers(p, z->of->buf, index);
-    for (int l = 0; all && l < p->lanes; l++) z->row[l] = LLVMBuildExtractElement(p->e->builder, all, lanes_index(p, l), "");
+        if (info(p, index[k])->varies && info(p, index[k])->step == STEP_ANY) r->apart = NULL;
+    LLVMValueRef all = r->apart ? NULL : lanes_numbers(p, z->of->buf, index);
+    for (int l = 0; all && l < p->lanes; l++) r->row[l] = LLVMBuildExtractElement(p->e->builder, all, lanes_index(p, l), "");
+    z->number = r->apart ? lanes_first_number(p, z->of->buf, index) : emit_int(p->e, 0);
+    r->first = lanes_address(p, z->of->buf, z->number);
 }
 
 // ---- rows of results
@@ -265,7 +201,7 @@ enum { LINE = CACHE_LINE, MOST_LINES = 128 };
 
 // The rows of a block, if they lie side by side and are not too many: how many bytes; else 0.
 static int64_t together(const Body *p, const Stmt *loop, const RowCopy *z) {
-    bool all = z->apart && LLVMIsAConstantInt(z->apart) && LLVMConstIntGetSExtValue(z->apart) == loop->whole;
+    bool all = z->rows.apart && LLVMIsAConstantInt(z->rows.apart) && LLVMConstIntGetSExtValue(z->rows.apart) == loop->whole;
     int64_t bytes = loop->whole * p->lanes * (int64_t)kind_size(z->of->buf->kind);
     return all && bytes <= LINE * MOST_LINES ? bytes : 0;
 }
@@ -299,7 +235,7 @@ static void begin_result(Body *p, const Stmt *s, RowCopy *z) {
     LLVMBuilderRef b = p->e->builder;
     int64_t bytes = together(p, s, z);
     if (!bytes) return;
-    LLVMValueRef start = LLVMBuildNSWSub(b, first_of(p, z), emit_int(p->e, s->from), ""),
+    LLVMValueRef start = LLVMBuildNSWSub(b, z->number, emit_int(p->e, s->from), ""),
                  rows = lanes_address(p, z->of->buf, start);
     if (!s->streams || bytes % LINE) {
         if (!s->from) ask_ahead(p, rows, bytes);
@@ -308,6 +244,7 @@ static void begin_result(Body *p, const Stmt *s, RowCopy *z) {
     z->start = start;
     z->waits = LLVMBuildICmp(b, LLVMIntSGE, body_count(p, z->of->buf), emit_int(p->e, s->streams), "");
     z->to = LLVMBuildSelect(b, z->waits, bytes_from(p, body_buffer(p, s->src), within_line(p, rows)), rows, "");
+    z->rows.first = bytes_from(p, z->to, emit_int(p->e, s->from * (int64_t)kind_size(z->of->buf->kind)));
     if (s->from) return;
     LLVMBasicBlockRef ask = body_new_block(p, "ask"), next = body_new_block(p, "next");
     LLVMBuildCondBr(b, z->waits, next, ask);
@@ -390,8 +327,13 @@ bool lanes_rows(Body *p, const Stmt *s) {
     int size = lanes_of_vector(p);
     if (fixed) {
         if (s->whole) begin_result(p, s, &z);
-        move_known(p, s, &z, known, size);
+        if (known > size && z.rows.apart) rows_call(p, &z.rows, n);
+        else move_known(p, s, &z, known, size);
         end_result(p, s, &z, known);
+        return true;
+    }
+    if (z.rows.apart) {
+        rows_call(p, &z.rows, n);
         return true;
     }
     LLVMValueRef end = LLVMBuildAnd(b, n, emit_int(p->e, -size), "");
