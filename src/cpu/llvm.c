@@ -338,21 +338,21 @@ static LLVMErrorRef tidy_huge_functions(CpuModule *m, LLVMModuleRef module, LLVM
 static const char quick_passes[] = "function(sroa,early-cse<memssa>,simplifycfg," COMBINE
                                    ",loop-simplify," LICM ",gvn," COMBINE ",dse,simplifycfg,adce)";
 
-// At -O2, of LLVM's passes at its own -O2, what pays: each was left out in turn, and this takes half of the time for code that
-// is as fast. Each has its turn once, but for those that cost little and clean up after others. Not among them are gvn,
-// indvars and slp-vectorizer (each about a tenth of the time of all; values are one by the interning of terms, and packs.c has
-// vectors of what stands side by side), and jump-threading, which made a chain of choices twice as slow as what selects.
+// At -O2, of LLVM's passes at its own -O2, what pays: each was left out in turn, and this takes a quarter of the time for code
+// that is as fast. Not among them are gvn, indvars, slp-vectorizer and loop-unroll (each about a tenth of the time of all;
+// values are one by the interning of terms, and packs.c has vectors of what stands side by side), and jump-threading, which
+// made a chain of choices twice as slow as what selects.
 static const char passes_that_pay[] =
     "cgscc(inline),function("
     "sroa,early-cse<memssa>,simplifycfg," COMBINE ",loop-simplify,lcssa," LICM ","
     // what does not change in a loop stands outside by now, so that indices are known not to be negative, nor divisors: the
     // quotient and the remainder of an index by an extent are taken together to be that index again
     "correlated-propagation," COMBINE ",loop-simplify,lcssa," LICM ","
-    "loop(loop-idiom,loop-deletion,loop-unroll-full),sroa,early-cse<memssa>," COMBINE ",dse," LICM ","
+    "loop(loop-idiom,loop-deletion,loop-unroll-full),sroa,early-cse<memssa>,dse," LICM ","
     "loop-vectorize," COMBINE ",simplifycfg<bonus-inst-threshold=1;forward-switch-cond;switch-range-to-icmp;switch-to-lookup;"
-    "no-keep-loops;hoist-common-insts;sink-common-insts>,vector-combine," COMBINE ",loop-unroll<O2>,sroa,early-cse," COMBINE
+    "no-keep-loops;hoist-common-insts;sink-common-insts>,early-cse,"
     // reciprocals of what divides in inner loops go outside of these
-    "," LICM ",simplifycfg,adce),globaldce";
+    LICM ",simplifycfg,adce),globaldce,constmerge"; // messages of checks are often the same
 
 // ---- loads that must not be folded
 
