@@ -343,7 +343,7 @@ static const char quick_passes[] = "function(sroa,early-cse<memssa>,simplifycfg,
 // values are one by the interning of terms, and packs.c has vectors of what stands side by side), and jump-threading, which
 // made a chain of choices twice as slow as what selects.
 static const char passes_that_pay[] =
-    "cgscc(inline),function("
+    "ipsccp,cgscc(inline),function(" // what procedures always return, as that they do not fail, and what they are always given
     "sroa,early-cse<memssa>,simplifycfg," COMBINE ",loop-simplify,lcssa," LICM ","
     // what does not change in a loop stands outside by now, so that indices are known not to be negative, nor divisors: the
     // quotient and the remainder of an index by an extent are taken together to be that index again
@@ -352,7 +352,7 @@ static const char passes_that_pay[] =
     "loop-vectorize," COMBINE ",simplifycfg<bonus-inst-threshold=1;forward-switch-cond;switch-range-to-icmp;switch-to-lookup;"
     "no-keep-loops;hoist-common-insts;sink-common-insts>,early-cse,"
     // reciprocals of what divides in inner loops go outside of these
-    LICM ",simplifycfg,adce),globaldce,constmerge"; // messages of checks are often the same
+    LICM ",simplifycfg,adce),deadargelim,globaldce,constmerge"; // messages of checks are often the same
 
 // ---- loads that must not be folded
 
