@@ -21,5 +21,4 @@ void rows_move(Body *p, const Rows *r, LLVMValueRef j, int lane, int size);
 // Moves the first n elements of all lanes, by a call of a function that is the same for all such copies of a module.
 void rows_call(Body *p, const Rows *r, LLVMValueRef n);
 
-
 #endif

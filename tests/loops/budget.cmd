@@ -1,9 +1,10 @@
 # Less code for a smaller budget, down to one body for each loop with lanes, and the same numbers.
+# The default may be a little more than all versions: a loop with masks is not always the smaller one.
 [ "$(uname -m)" = x86_64 ] || { echo "this is not x86-64"; exit 77; }
 size() { fsmc budget.fsm --entry=slope --fp=fast --target-cpu=$cpu "$@" -o "$FSMC_TEST_TMP/b.o" && wc -c <"$FSMC_TEST_TMP/b.o"; }
 for cpu in x86-64-v3 x86-64-v4; do
     most=$(size --code-size=1G) some=$(size --code-size=48K) least=$(size --code-size=1) default=$(size)
-    [ $((least * 10)) -le $((most * 7)) ] && [ "$least" -le "$some" ] && [ "$some" -lt "$most" ] && [ "$default" -le "$most" ] ||
+    [ $((least * 10)) -le $((most * 7)) ] && [ "$least" -le "$some" ] && [ "$some" -lt "$most" ] && [ $((default * 20)) -le $((most * 21)) ] ||
         echo "$cpu: $most, $some, $least, $default bytes"
     fsmc budget.fsm --entry=slope --fp=fast --target-cpu=$cpu --code-size=1 --emit=loops -o - | grep -c 'masked lanes'
 done
