@@ -95,8 +95,8 @@ static void set_target(CpuModule *m) {
     LLVMDisposeMessage(triple);
 }
 
-// Does the machine have such an instruction for this IR, with registers of that name? LLVM says what its processors can do only
-// by the code that it makes.
+// Does the machine have such an instruction for this IR, with registers of that name? LLVM says what its processors can
+// do only by the code that it makes.
 static bool makes(LLVMTargetMachineRef machine, const char *ir, const char *instruction, const char *registers) {
     LLVMContextRef context = LLVMContextCreate();
     LLVMMemoryBufferRef text = LLVMCreateMemoryBufferWithMemoryRangeCopy(ir, strlen(ir), "probe"), code = NULL;
@@ -123,7 +123,8 @@ static bool has(const char *features, const char *feature) {
     return false;
 }
 
-// How many doubles the machine's vectors hold: with AVX-512DQ (which not all that have AVX-512 do) 8, with AVX2 and FMA 4.
+// How many doubles the machine's vectors hold: with AVX-512DQ (which not all that have AVX-512 do) 8, with AVX2 and FMA
+// 4.
 static int native_lanes(LLVMTargetMachineRef machine) {
     static const char with8[] =
         "define <8 x double> @f(<8 x i64> %x) {\n%y = sitofp <8 x i64> %x to <8 x double>\nret <8 x double> %y\n}";
@@ -141,8 +142,8 @@ static int native_lanes(LLVMTargetMachineRef machine) {
     return lanes;
 }
 
-// Do vectors of 8 numbers from anywhere come in by one instruction that is faster than a load for each? LLVM takes those apart of
-// processors for which it is not, but for AMD's, which do them by microcode.
+// Do vectors of 8 numbers from anywhere come in by one instruction that is faster than a load for each? LLVM takes
+// those apart of processors for which it is not, but for AMD's, which do them by microcode.
 static bool has_gathers(LLVMTargetMachineRef machine) {
     static const char gather[] = "declare <8 x double> @llvm.masked.gather.v8f64.v8p0(<8 x ptr>, i32, <8 x i1>, <8 x double>)\n"
                                  "define <8 x double> @f(<8 x ptr> %p, <8 x i1> %m) {\n%x = call <8 x double> "
@@ -292,8 +293,8 @@ void cpu_delete(CpuModule *m) {
 // ---- optimisation
 
 // Beyond these numbers, of blocks in a function and of instructions in a block, LLVM's time grows with their square and
-// faster. What comes from statements is divided before (parts.c); these are long loops with lanes, and entries with thousands of
-// arguments.
+// faster. What comes from statements is divided before (parts.c); these are long loops with lanes, and entries with
+// thousands of arguments.
 enum { MANY_BLOCKS = 4000, LONG_BLOCK = 10000 };
 
 static bool is_huge(LLVMValueRef function) {
@@ -311,8 +312,8 @@ static bool is_quick(LLVMValueRef function) {
     return LLVMGetStringAttributeAtIndex(function, at, QUICK_ATTRIBUTE, sizeof QUICK_ATTRIBUTE - 1) != NULL;
 }
 
-// Runs some passes that take nearly linear time, and keeps the huge functions, and those of programs that are so long that all
-// of it would take too long, from all others.
+// Runs some passes that take nearly linear time, and keeps the huge functions, and those of programs that are so long
+// that all of it would take too long, from all others.
 static LLVMErrorRef tidy_huge_functions(CpuModule *m, LLVMModuleRef module, LLVMPassBuilderOptionsRef options) {
     static const char *const attributes[] = {"noinline", "optnone"};
     LLVMContextRef context = LLVMGetModuleContext(module);
@@ -332,27 +333,103 @@ static LLVMErrorRef tidy_huge_functions(CpuModule *m, LLVMModuleRef module, LLVM
     return error;
 }
 
-// Passes that use what the module promises of arguments, memory and numbers, and leave out most that only makes code faster.
+// Passes that use what the module promises of arguments, memory and numbers, and leave out most that only makes code
+// faster.
 #define COMBINE "instcombine<no-verify-fixpoint>"
 #define LICM    "loop-mssa(licm)"
 static const char quick_passes[] = "function(sroa,early-cse<memssa>,simplifycfg," COMBINE
                                    ",loop-simplify," LICM ",gvn," COMBINE ",dse,simplifycfg,adce)";
 
-// At -O2, of LLVM's passes at its own -O2, what pays: each was left out in turn, and this takes a quarter of the time for code
-// that is as fast. Not among them are gvn, indvars, slp-vectorizer and loop-unroll (each about a tenth of the time of all;
-// values are one by the interning of terms, and packs.c has vectors of what stands side by side), and jump-threading, which
-// made a chain of choices twice as slow as what selects.
+// At -O2, of LLVM's passes at its own -O2, what pays: each was left out in turn. Not among them are gvn, indvars and
+// loop-unroll (6 to 8 % of the time of all each; values are one by the interning of terms), and jump-threading, which
+// made a chain of choices twice as slow as what selects. First comes what ends before vectors are made of what stands
+// side by side.
 static const char passes_that_pay[] =
-    "ipsccp,cgscc(inline),function(" // what procedures always return, as that they do not fail, and what they are always given
+    // what procedures always return, as that they do not fail, and what they are always given
+    "ipsccp,cgscc(inline),function("
     "sroa,early-cse<memssa>,simplifycfg," COMBINE ",loop-simplify,lcssa," LICM ","
-    // what does not change in a loop stands outside by now, so that indices are known not to be negative, nor divisors: the
-    // quotient and the remainder of an index by an extent are taken together to be that index again
+    // what does not change in a loop stands outside by now, so that indices are known not to be negative, nor divisors:
+    // the quotient and the remainder of an index by an extent are taken together to be that index again
     "correlated-propagation," COMBINE ",loop-simplify,lcssa," LICM ","
     "loop(loop-idiom,loop-deletion,loop-unroll-full),sroa,early-cse<memssa>,dse," LICM ","
-    "loop-vectorize," COMBINE ",simplifycfg<bonus-inst-threshold=1;forward-switch-cond;switch-range-to-icmp;switch-to-lookup;"
-    "no-keep-loops;hoist-common-insts;sink-common-insts>,early-cse,"
+    "loop-vectorize," COMBINE ",simplifycfg<bonus-inst-threshold=1;forward-switch-cond;switch-range-to-icmp;"
+    "switch-to-lookup;no-keep-loops;hoist-common-insts;sink-common-insts>,early-cse)";
+// … and after these.
+static const char passes_that_pay_last[] =
+    "function("
     // reciprocals of what divides in inner loops go outside of these
     LICM ",simplifycfg,adce),deadargelim,globaldce,constmerge"; // messages of checks are often the same
+
+// ---- fences
+
+// Makes operand k of this a call `fence x`, before `at`. No code is made of it, but what it is made of is not seen
+// through it.
+static LLVMValueRef fence(LLVMModuleRef module, LLVMBuilderRef builder, LLVMValueRef user, unsigned k,
+                          LLVMValueRef at) {
+    static const char name[] = "llvm.arithmetic.fence";
+    LLVMValueRef x = LLVMGetOperand(user, k);
+    LLVMTypeRef type = LLVMTypeOf(x);
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(module, LLVMLookupIntrinsicID(name, sizeof name - 1), &type, 1);
+    LLVMPositionBuilderBefore(builder, at);
+    LLVMValueRef fenced = LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function, &x, 1, "");
+    LLVMSetOperand(user, k, fenced);
+    return fenced;
+}
+
+// Is this a number that such an instruction makes?
+static bool is_number(LLVMValueRef i, LLVMOpcode opcode) {
+    LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(i));
+    return LLVMGetInstructionOpcode(i) == opcode && (kind == LLVMDoubleTypeKind || kind == LLVMFloatTypeKind);
+}
+
+// ---- states that must not be one vector
+
+// What marks the fences of states.
+static unsigned state_mark(LLVMModuleRef module) {
+    static const char name[] = "fsm.state";
+    return LLVMGetMDKindIDInContext(LLVMGetModuleContext(module), name, sizeof name - 1);
+}
+
+// Does a block end in a way to each block of which a phi can have a value of its own? Where two ways lead to one, it
+// cannot.
+static bool goes_once(LLVMValueRef end) {
+    if (LLVMGetInstructionOpcode(end) != LLVMBr) return false;
+    return !LLVMIsConditional(end) || LLVMGetSuccessor(end, 0) != LLVMGetSuccessor(end, 1);
+}
+
+static void fence_state(LLVMModuleRef module, LLVMBuilderRef builder, LLVMValueRef phi) {
+    LLVMContextRef context = LLVMGetModuleContext(module);
+    LLVMValueRef mark = LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, NULL, 0));
+    for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(LLVMGetIncomingBlock(phi, k));
+        if (!LLVMIsAInstruction(LLVMGetOperand(phi, k)) || !goes_once(end)) continue;
+        LLVMSetMetadata(fence(module, builder, phi, k, end), state_mark(module), mark);
+    }
+}
+
+// The numbers that a loop carries, as the (x, y) of an integrator, wait for each other: a vector of them takes as long
+// as one of them, and what turns it about for `x * y` comes on top. So they are fenced while vectors are made of what
+// stands side by side; of a sum that a loop carries, lanes have been made before.
+static void fence_states(LLVMModuleRef module) {
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i && LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i))
+                if (is_number(i, LLVMPHI)) fence_state(module, builder, i);
+    LLVMDisposeBuilder(builder);
+}
+
+static void free_states(LLVMModuleRef module) {
+    unsigned mark = state_mark(module);
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
+                next = LLVMGetNextInstruction(i);
+                if (!LLVMHasMetadata(i) || !LLVMGetMetadata(i, mark)) continue;
+                LLVMReplaceAllUsesWith(i, LLVMGetOperand(i, 0));
+                LLVMInstructionEraseFromParent(i);
+            }
+}
 
 // ---- loads that must not be folded
 
@@ -373,31 +450,17 @@ static bool loads_too_much(LLVMTargetMachineRef machine) {
 }
 
 // Keeps the loads of numbers that are chosen from apart from the choice: `select c, y, load p` is `select c, y, fence
-// (load p)`. The fence makes no code, and only this late does it keep nothing from being optimised.
-static void fence_load(LLVMModuleRef module, LLVMBuilderRef builder, LLVMValueRef choice, unsigned k) {
-    static const char name[] = "llvm.arithmetic.fence";
-    LLVMTypeRef type = LLVMTypeOf(choice);
-    LLVMValueRef x = LLVMGetOperand(choice, k);
-    LLVMValueRef fence = LLVMGetIntrinsicDeclaration(module, LLVMLookupIntrinsicID(name, sizeof name - 1), &type, 1);
-    LLVMPositionBuilderBefore(builder, choice);
-    LLVMSetOperand(choice, k, LLVMBuildCall2(builder, LLVMGlobalGetValueType(fence), fence, &x, 1, ""));
-}
-
-static bool is_choice(LLVMValueRef i) {
-    LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(i));
-    return LLVMGetInstructionOpcode(i) == LLVMSelect && (kind == LLVMDoubleTypeKind || kind == LLVMFloatTypeKind);
-}
-
+// (load p)`. Only this late does it keep nothing from being optimised.
 static void fence_loads(CpuModule *m, LLVMModuleRef module) {
     LLVMBuilderRef builder = NULL; // made for the first of them
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
             for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-                for (unsigned k = 1; is_choice(i) && k < 3; k++) {
+                for (unsigned k = 1; is_number(i, LLVMSelect) && k < 3; k++) {
                     if (!is_lone_load(LLVMGetOperand(i, k))) continue;
                     if (!builder && !loads_too_much(m->machine)) return;
                     if (!builder) builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
-                    fence_load(module, builder, i, k);
+                    fence(module, builder, i, k, i);
                 }
     if (builder) LLVMDisposeBuilder(builder);
 }
@@ -412,8 +475,14 @@ LLVMModuleRef cpu_optimised(CpuModule *m) {
     LLVMPassBuilderOptionsSetSLPVectorization(options, level >= 2);
     LLVMPassBuilderOptionsSetLoopInterleaving(options, level >= 2);
     LLVMErrorRef error = level ? tidy_huge_functions(m, module, options) : NULL;
-    const char *passes = level && m->opt.quick ? quick_passes : pipelines[level];
-    if (!error) error = LLVMRunPasses(module, passes, m->machine, options);
+    bool quick = level && m->opt.quick;
+    if (!error) error = LLVMRunPasses(module, quick ? quick_passes : pipelines[level], m->machine, options);
+    if (!error && !quick && level == 2) {
+        fence_states(module);
+        error = LLVMRunPasses(module, "function(slp-vectorizer)", m->machine, options);
+        free_states(module);
+        if (!error) error = LLVMRunPasses(module, passes_that_pay_last, m->machine, options);
+    }
     LLVMDisposePassBuilderOptions(options);
     if (error) {
         diag_current_pass = "llvm";
