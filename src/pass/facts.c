@@ -44,13 +44,34 @@ static void reach(Arena *arena, Map *facts, Node *e, const Facts *outer, Node *c
     known->n = n;
 }
 
+static bool binds_any(const Node *e, const Node *p) {
+    if (ir_is_binder(e)) return node_has_var(p, e->u.var);
+    if (!ir_is_loop(e)) return false;
+    const Loop *l = ir_loop(e);
+    bool any = l->index && node_has_var(p, l->index);
+    for (int k = 0; k < l->n; k++) any |= node_has_var(p, l->state[k]);
+    return any;
+}
+
+// What is known of a variable that e binds again, as passes may have it from `unify` on, speaks of another one:
+//
+//     gen k ([k = c] * (sum k a[k])[0])
+static const Facts *inside(const Node *e, const Facts *f, Facts *left) {
+    left->n = 0;
+    for (int i = 0; i < f->n; i++)
+        if (!binds_any(e, f->p[i])) left->p[left->n++] = f->p[i];
+    return left->n < f->n ? left : f;
+}
+
 void facts_collect(Ir *m, Arena *arena, int n, Node *const *all, Map *facts) {
     static const Facts none = {0};
     for (int i = n; i-- > 0;) { // users before operands
         Node *e = all[i];
         const Facts *f = map_get(facts, e);
         if (!f) reach(arena, facts, e, &none, NULL), f = map_get(facts, e);
-        for (int k = 0; k < e->nargs; k++) reach(arena, facts, e->args[k], f, guard(m, e, k));
+        Facts left;
+        const Facts *in = inside(e, f, &left);
+        for (int k = 0; k < e->nargs; k++) reach(arena, facts, e->args[k], in, guard(m, e, k));
         if (ir_is_binder(e)) reach(arena, facts, e->u.var->extent, f, NULL);
         if (e->op == OP_fold) reach(arena, facts, e->u.loop->index->extent, f, NULL);
     }
