@@ -168,7 +168,12 @@ typedef struct Factors {
     const Var *v;
     Node *fixed, *other;
     bool minus;
+    bool inside;  // of a sum, whose conditions are factors
+    bool through; // some are of a sum that is one of the factors
 } Factors;
+
+static void put_factor(Ir *m, Node **to, Node *e) { *to = *to ? ir_mul(m, *to, e) : e; }
+static bool take_inner_factors(Ir *m, Node *e, Factors *f);
 
 static void take_factors(Ir *m, Node *e, Factors *f) {
     if (e->op == OP_mul) {
@@ -176,10 +181,34 @@ static void take_factors(Ir *m, Node *e, Factors *f) {
     } else if (e->op == OP_neg) {
         f->minus = !f->minus;
         take_factors(m, e->args[0], f);
-    } else {
-        Node **to = node_has_var(e, f->v) ? &f->other : &f->fixed;
-        *to = *to ? ir_mul(m, *to, e) : e;
+    } else if (!take_inner_factors(m, e, f)) {
+        put_factor(m, node_has_var(e, f->v) ? &f->other : &f->fixed, e);
     }
+}
+
+// sum w ([c] * (a * b)), where b alone depends on v, and not on w: the factors b, and sum w ([c] * a). A condition is a factor
+// only inside of such a sum, where what it is on is added more than once.
+static bool take_inner_factors(Ir *m, Node *e, Factors *f) {
+    bool sum = e->op == OP_sum && !e->rank && node_has_var(e, f->v) && !node_has_var(e->u.var->extent, f->v);
+    if (!sum && !(f->inside && e->op == OP_bracket && !node_has_var(e->args[0], f->v))) return false;
+    Factors in = {.v = f->v, .inside = true};
+    Var *w = sum ? ir_index_like(m, e->u.var, e->u.var->extent) : NULL;
+    take_factors(m, sum ? ir_subst1(m, e->args[0], ir_var(e->u.var), ir_var(w)) : e->args[1], &in);
+    if (sum && (!in.other || node_has_var(in.other, w))) return false;
+    Node *fixed = in.fixed ? in.fixed : ir_real(m, e->kind, 1);
+    put_factor(m, &f->fixed, sum ? ir_sum(m, w, fixed) : ir_bracket(m, e->args[0], fixed));
+    if (in.other) put_factor(m, &f->other, in.other);
+    f->minus ^= in.minus;
+    f->through |= sum || in.through;
+    return true;
+}
+
+// e * x, where x goes into sums and under conditions, for lowering to scatter it.
+static Node *times(Ir *m, Node *e, Node *x) {
+    if (e->op == OP_bracket) return ir_bracket(m, e->args[0], times(m, e->args[1], x));
+    if (e->op != OP_sum || e->rank) return ir_mul(m, e, x);
+    Var *w = ir_index_like(m, e->u.var, e->u.var->extent);
+    return ir_sum(m, w, times(m, ir_subst1(m, e->args[0], ir_var(e->u.var), ir_var(w)), x));
 }
 
 // An element of an array as it is computed.
@@ -280,7 +309,7 @@ static Node *factor_outside(Interchange *x, Node *sum, Var *const *k, int n) {
     Node *array = saves && !more ? gens_over(m, t.e, all, n + 1, idx, &count) : NULL;
     if (!array || array->partial || !rule(m, RULE_sum_product)) return NULL;
     Node *read = ir_at(m, ir_binder_plain(m, OP_sum, t.v, interchange(array, x)), count, idx);
-    Node *e = ir_mul(m, a.fixed, read);
+    Node *e = a.through ? times(m, a.fixed, read) : ir_mul(m, a.fixed, read);
     if (guard) e = ir_bracket(m, guard, e);
     e = ir_sum(m, s.v, e);
     return a.minus ? ir_neg(m, e) : e;
