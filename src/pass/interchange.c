@@ -1,8 +1,9 @@
 // gen k (sum i e) runs over k outside and i inside. Where part of e is dear and depends on i but not on k, that part
 // would be computed again for every k: then the sum goes outside, as a sum of arrays, sum i (gen k e), which lowering
-// adds up in place. With this the gradient of a sum over data points is one pass over the points. The same is done where
-// k, and not i, runs along the rows of what is read, as in the product with a transposed matrix. Where i runs along them, what
-// depends on i alone and is an array is stored, and the sum stays inside: so are the layers of a network.
+// adds up in place. With this the gradient of a sum over data points is one pass over the points. The same is done
+// where k, and not i, runs along the rows of what is read, as in the product with a transposed matrix. Where i runs
+// along them, what depends on i alone and is an array is stored, and the sum stays inside: so are the layers of a
+// network.
 #include "pass/occurs.h"
 #include "pass/pass.h"
 #include "ir/rule.h"
@@ -30,8 +31,8 @@ static bool exceeds(const Node *e, const Var *v, int *budget) {
     return false;
 }
 
-// Is it an element, number v at some place, of an array that does not depend on v otherwise? It has one for each v, and may be
-// stored.
+// Is it an element, number v at some place, of an array that does not depend on v otherwise? It has one for each v, and
+// may be stored.
 static bool is_row_element(const Node *e, const Var *v) {
     return e->op == OP_at && e->nargs == 2 && e->rank == 0 && ir_is_binder(e->args[0]) && !node_has_var(e->args[0], v);
 }
@@ -58,8 +59,8 @@ static bool repeats(Node *e, const Var *v, const Var *k, bool stored) {
 
 static Node *interchange(Node *e, void *data);
 
-// Which way do the indexings in e run? `along` counts those that are contiguous in k and strided in v, `across` those the
-// other way round.
+// Which way do the indexings in e run? `along` counts those that are contiguous in k and strided in v, `across` those
+// the other way round.
 typedef struct Strides {
     const Node *v, *k;
     int along, across;
@@ -81,8 +82,9 @@ static void count_strides(Node *e, Strides *s, Map *seen) {
     for (int i = e->op == OP_at; i < e->nargs; i++) count_strides(e->args[i], s, seen);
 }
 
-// Had the sum over v of e better be outside of a loop over k? If the loop would compute something dear for each k again, or if
-// memory is read in order only that way. Where it is read in order as it is, arrays by v are stored instead.
+// Had the sum over v of e better be outside of a loop over k? If the loop would compute something dear for each k
+// again, or if memory is read in order only that way. Where it is read in order as it is, arrays by v are stored
+// instead.
 static bool is_better_outside(Node *e, const Var *v, const Var *k) {
     Strides s = {ir_var(v), ir_var(k), 0, 0};
     Map seen = {0};
@@ -96,8 +98,8 @@ typedef struct Summand {
     Node *e;
 } Summand;
 
-// sum i < n - a (e), where a depends on the array's indices, over the range that does not: i becomes p - a, and p >= a a
-// bracket. NULL if the extent is not of that form.
+// sum i < n - a (e), where a depends on the array's indices, over the range that does not: i becomes p - a, and p >= a
+// a bracket. NULL if the extent is not of that form.
 static bool widen(Ir *m, Summand *s, Var *const *k, int n) {
     Poly extent = poly_of(m, s->v->extent), fixed = {0, ARENA_ARRAY(m->arena, Term, extent.n)};
     for (int t = 0; t < extent.n; t++) {
@@ -186,8 +188,8 @@ static void take_factors(Ir *m, Node *e, Factors *f) {
     }
 }
 
-// sum w ([c] * (a * b)), where b alone depends on v, and not on w: the factors b, and sum w ([c] * a). A condition is a factor
-// only inside of such a sum, where what it is on is added more than once.
+// sum w ([c] * (a * b)), where b alone depends on v, and not on w: the factors b, and sum w ([c] * a). A condition is a
+// factor only inside of such a sum, where what it is on is added more than once.
 static bool take_inner_factors(Ir *m, Node *e, Factors *f) {
     bool sum = e->op == OP_sum && !e->rank && node_has_var(e, f->v) && !node_has_var(e->u.var->extent, f->v);
     if (!sum && !(f->inside && e->op == OP_bracket && !node_has_var(e->args[0], f->v))) return false;
@@ -270,9 +272,9 @@ static bool cut_range(Ir *m, const Node *inner, const Var *outer, Var *const *k,
     return !s->e->partial;
 }
 
-// sum i (f * sum j (a * b)) in the body of gens over k[0..n), where a does not depend on i: sum j (a * sum i (f * b)), the
-// sum over i being an element of an array of them. That pays if f * b depends on fewer of k than a * b: both sums are
-// computed for fewer indices. So is the transposed product in the gradient of a function of Q x for many x.
+// sum i (f * sum j (a * b)) in the body of gens over k[0..n), where a does not depend on i: sum j (a * sum i (f * b)),
+// the sum over i being an element of an array of them. That pays if f * b depends on fewer of k than a * b: both sums
+// are computed for fewer indices. So is the transposed product in the gradient of a function of Q x for many x.
 static Node *factor_outside(Interchange *x, Node *sum, Var *const *k, int n) {
     Ir *m = x->m;
     if (m->strict || m->debug_nan || sum->partial || !kind_is_float(sum->kind) || n + 1 > MAX_RANK) return NULL;
@@ -390,8 +392,8 @@ static void take_terms(Interchange *x, Node *e, bool minus, Var *const *k, int n
     else t->rest = minus ? ir_sub(m, t->rest, e) : ir_add(m, t->rest, e);
 }
 
-// sum i a + sum i b in the body of gens over k[0..n), where both had better be outside: sum i (a + b), which is added to one array.
-// NULL if there are no such terms.
+// sum i a + sum i b in the body of gens over k[0..n), where both had better be outside: sum i (a + b), which is added
+// to one array. NULL if there are no such terms.
 static Node *joined_sums(Interchange *x, Node *e, Var *const *k, int n) {
     Ir *m = x->m;
     Terms t = {.n = 0};
