@@ -297,12 +297,16 @@ static bool nonneg_rec(Ir *m, Poly p, int fuel);
 static Poly with_greatest(Ir *m, Poly p);
 static Poly without_quotients(Ir *m, Poly p, int64_t *scale);
 
+static bool is_choice(const Node *e) {
+    return e->op == OP_min || e->op == OP_max || e->op == OP_abs || e->op == OP_select;
+}
+
 // The extreme or select created last among the terms: it may mention others. NULL if there is none.
 static const Term *last_choice(Poly p) {
     const Term *found = NULL;
     for (int i = 0; i < p.n; i++) {
         const Node *e = p.term[i].n == 1 ? p.term[i].atom[0] : NULL;
-        if (!e || (e->op != OP_min && e->op != OP_max && e->op != OP_select)) continue;
+        if (!e || !is_choice(e)) continue;
         if (!found || e->id > found->atom[0]->id) found = &p.term[i];
     }
     return found;
@@ -313,18 +317,24 @@ static bool chosen_by(Poly p, const Node *v) {
     return t && node_has_var(t->atom[0], v->u.var);
 }
 
+// What a choice may be. abs x is max(x, -x), as it wraps around.
+static Poly operand(Ir *m, const Node *e, int k) {
+    if (e->op != OP_abs) return poly_of(m, e->args[(e->op == OP_select) + k]);
+    return poly_scale(m, poly_of(m, e->args[0]), k ? -1 : 1);
+}
+
 // p with one of its operands instead of its last choice, t.
 static Poly with_operand(Ir *m, Poly p, const Term *t, int k) {
     const Node *e = t->atom[0];
     Poly one = {1, arena_copy(m->polys, t, sizeof *t)}, rest = poly_add(m, p, poly_scale(m, one, -1));
-    Poly by = opaque(m, poly_of(m, e->args[(e->op == OP_select) + k]));
+    Poly by = opaque(m, operand(m, e, k));
     return poly_add(m, rest, poly_scale(m, by, t->coeff));
 }
 
 // Is p at least what it is with either operand of the extreme t? A minimum is one of its operands, and at most either.
 static bool at_least_either(const Term *t) {
     const Node *e = t->atom[0];
-    return e->op != OP_select && (e->op == OP_max) == (t->coeff > 0);
+    return e->op != OP_select && (e->op != OP_min) == (t->coeff > 0);
 }
 
 static bool nonneg_choice(Ir *m, Poly p, int fuel) {

@@ -150,10 +150,10 @@ static Node *outer_sum(Interchange *x, Node *guard, bool guarded, Node *sum, Var
     Node *fixed[MAX_RANK], *idx[MAX_RANK];
     if (ir_scatters(x->m, s.e, k, n, fixed)) return NULL;
     for (int first = 0; first < n; first++) { // the loops outside of it stay there, and one that only the guard needs
-        if (!node_has_var(sum, k[first]) || !is_better_outside(s.e, s.v, k[first])) continue;
         Summand wide = s;
         int count;
-        if (!widen(x->m, &wide, k + first, n - first)) continue;
+        if (!node_has_var(sum, k[first]) || !widen(x->m, &wide, k + first, n - first)) continue;
+        if (!is_better_outside(s.e, s.v, k[first]) && !is_better_outside(wide.e, wide.v, k[first])) continue;
         Node *array = gens_over(x->m, wide.e, k + first, n - first, idx, &count);
         if (!array || count == 0 || may_fail(array, guarded, count, n)) continue;
         if (!rule(x->m, RULE_sum_outside)) continue;

@@ -51,7 +51,7 @@ static Node *term(World *w, int depth) {
     Ir *m = w->m;
     if (depth == 0 || pick(w, 4) == 0) return leaf(w);
     Node *a = term(w, depth - 1);
-    switch (pick(w, 12)) {
+    switch (pick(w, 13)) {
     case 0:
     case 1:
     case 2: return ir_add(m, a, term(w, depth - 1));
@@ -63,6 +63,7 @@ static Node *term(World *w, int depth) {
     case 8: return ir_op(m, OP_idiv, a, divisor(w));
     case 9: return ir_op(m, OP_irem, a, divisor(w));
     case 10: return ir_op(m, pick(w, 2) ? OP_min : OP_max, a, term(w, depth - 1));
+    case 11: return ir_abs(m, a);
     default: {
         if (!w->nvars || pick(w, 2)) return ir_neg(m, a);
         Var *q = ir_index(m, "q", term(w, 1)); // of equal values: the first
