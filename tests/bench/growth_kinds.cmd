@@ -1,0 +1,2 @@
+sh growth_kinds.sh "1 4 16" lets whiles fors fft rk4 branches products outputs -- \
+    "lets value tree 1.31" "lets gradient tree 1.11" "lets hvp tree 1.18" "fft value tree 1.27"
