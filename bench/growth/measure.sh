@@ -6,7 +6,8 @@
 # Programs that take more than LIMIT seconds, and those of more copies, are left out. Each figure is said as it is made.
 # The table has those of the most copies, and after each the e of a + b copies^e through the first, the middle and the
 # last of COPIES: what the first copy costs besides is no growth, and e is 1 if further copies add as much as those
-# before. "!": above 1.1; "-": too little is added to tell. It needs objdump and a C compiler, unless RUNS is 0.
+# before. "!": above 1.1; "+": not so, but from the last but one to the last of COPIES the figure grows by such an
+# exponent; "-": too little is added to tell. It needs objdump and a C compiler, unless RUNS is 0.
 here=$(dirname "$0")
 unset FSMC_CACHE # what is measured is made anew
 tmp=$(mktemp -d)
@@ -48,12 +49,14 @@ done | tee /dev/stderr | awk -v copies="$copies" '
         }
         return e
     }
-    function cell(m, first, mid, last, e) {
+    function cell(m, first, mid, last, e, step, mark) {
         if (v[last, m] == "-") return "-"
         e = "-"
         if (mid > first && last > mid && v[last, m] - v[first, m] >= least[m])
             e = sprintf("%.2f", exponent(n[first], n[mid], n[last], v[first, m], v[mid, m], v[last, m]))
-        return sprintf(m < 4 ? "%d %s" : "%.2f %s", v[last, m] / unit[m], e) (e != "-" && e + 0 > 1.1 ? "!" : "")
+        step = e == "-" ? 0 : log(v[last, m] / v[last - 1, m]) / log(n[last] / n[last - 1])
+        mark = e != "-" && e + 0 > 1.1 ? "!" : step > 1.105 ? "+" : ""
+        return sprintf(m < 4 ? "%d %s" : "%.2f %s", v[last, m] / unit[m], e) mark
     }
     function row(m) {
         if (!count) return

@@ -11,7 +11,7 @@ FSMC=fsmc sh "$FSMC_ROOT/bench/growth/measure.sh" 0 "$copies" 100 $kinds > table
 awk -v kinds="$kinds" -v most="${copies##* }" '
     function look(what, exponent, now) {
         seen[now = $1 " " $2 " " what] = 1
-        sub(/!/, "", exponent)
+        sub(/[!+]/, "", exponent)
         if (exponent !~ /^[0-9]/) print now ": not counted (" $0 ")"
         else if (!(now in known) && exponent > 1.1) print now ": grows by an exponent of " exponent
         else if (!(now in known)) good++
