@@ -18,6 +18,8 @@ flags=--fp=fast
 [ "$runs" = 0 ] || flags="$flags --target-cpu=native"
 ${FSMC:-fsmc} --version > "$tmp/version" || exit
 [ "$runs" = 0 ] || ${CC:-cc} -O1 "$here/usage.c" -o "$tmp/usage" || exit
+generate() { awk -v kind=$1 -v n=$2 -v order=$3 -f "$here/generate.awk"; }
+for kind in $kinds; do generate $kind 1 0 > "$tmp/p.fsm" || exit; done
 lines() {
     (ulimit -t $limit; ${FSMC:-fsmc} $flags --emit=ir,loops "$tmp/p.fsm" -o "$tmp/p") &&
         echo $(wc -l < "$tmp/p.ir") $(wc -l < "$tmp/p.loops")
@@ -32,13 +34,13 @@ middle() { sort -n -k $1,$1 "$tmp/used" | awk -v i=$1 '{ v[NR] = $i } END { prin
 for kind in $kinds; do
     for order in 0 1 2; do
         for n in $copies; do
-            awk -v kind=$kind -v n=$n -v order=$order -f "$here/generate.awk" > "$tmp/p.fsm" || exit
+            generate $kind $n $order > "$tmp/p.fsm"
             counted=$(lines) || { echo "$kind $order $n - - - - -"; break; }
             [ "$runs" = 0 ] && made="- - -" || made=$(object) || { echo "$kind $order $n - - - - -"; break; }
             echo "$kind $order $n $counted $made"
         done
     done
-done | tee /dev/stderr | awk -v copies="$copies" '
+done | tee -a /dev/stderr | awk -v copies="$copies" '
     function exponent(x, y, z, a, b, c, low, high, e, k) { # of copies x, y, z that have a, b, c
         if (b <= a) return log(c / b) / log(z / y)
         low = 0.001
