@@ -1,22 +1,14 @@
 #define _GNU_SOURCE
 #include "random/fuzz.h"
 
-#include "oracle/guard.h"
+#include "random/child.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/time.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#ifdef FSMC_COVERAGE // the preset of that name
-enum { COVERAGE = 1 };
-#else
-enum { COVERAGE = 0 };
-#endif
+enum { PATIENCE = 60 }; // seconds of the processor for one program
 
 // What became of one program: "" if all is well or interpreting it takes too long, "compile" if the front end refuses
 // it, else what is wrong.
@@ -33,11 +25,6 @@ typedef struct Job {
     bool failed;
 } Job;
 
-static void send(int out, const char *text) {
-    size_t n = strlen(text);
-    if (write(out, text, n) != (ssize_t)n) _exit(9);
-}
-
 static void on_report(void *data, const char *entry, OracleGroup group, const char *why) {
     Job *j = data;
     (void)entry;
@@ -45,14 +32,15 @@ static void on_report(void *data, const char *entry, OracleGroup group, const ch
     j->failed = true;
     char text[1800];
     snprintf(text, sizeof text, "%s: %s", oracle_group_names[group], why);
-    send(j->out, text);
+    child_send(j->out, text);
 }
 
-static int run_job(void *data) {
+static int run_job(void *data, int out) {
     Job *j = data;
+    j->out = out;
     OracleWorth w = {0};
     if (!(j->o->worth ? oracle_worth(j->src, j->o, &w, on_report, j) : oracle_check(j->src, j->o, on_report, j))) {
-        send(j->out, "compile");
+        child_send(j->out, "compile");
         return 1;
     }
     return 0;
@@ -68,76 +56,17 @@ static int category_of(const char *text) {
     return 5;
 }
 
-// ---- slow programs
-
-enum { TICK = 6, PATIENCE = 60 }; // seconds of the processor
-
-static int slow_out, ticks;
-static char last_where[256];
-
-// A stage of the compiler in which two ticks fall takes too long; what runs programs may take its time.
-static void on_tick(int signal) {
-    const char *now = oracle_where();
-    bool runs = strstr(now, "trial") && !strstr(now, "trial -1");
-    if (!runs && !strcmp(now, last_where)) {
-        send(slow_out, "slow: ");
-        send(slow_out, now);
-        _exit(0);
-    }
-    if (++ticks * TICK >= PATIENCE) _exit(0);
-    snprintf(last_where, sizeof last_where, "%s", now);
-    (void)signal;
-}
-
-static void watch(int out) {
-    struct itimerval every = {{TICK, 0}, {TICK, 0}};
-    slow_out = out;
-    signal(SIGPROF, on_tick);
-    setitimer(ITIMER_PROF, &every, NULL);
-}
-
-static void child(const char *text, const OracleOptions *opt, int out, bool quiet) {
+static Verdict judge(const char *text, const OracleOptions *opt, bool quiet) {
+    Verdict v = {"", 0};
     Source src = {"random.fsm", text, strlen(text)};
     OracleOptions o = *opt;
-    Job job = {&src, &o, out, false};
+    Job job = {&src, &o, -1, false};
     o.eager_states = strstr(text, "ifold") || strstr(text, "whileLoop");
-    int result = 0;
     if (strstr(text, "stopGradient")) o.differences = false;
     // What runs again costs more.
     if (o.tape_limit || strstr(text, "#[")) o.tight = true, o.cost_bound = 1000;
     if (strstr(text, "(float ")) o.differences = false, o.tolerance = 1e-3, o.identity = 1e-3;
-    watch(out);
-    guard_tell_crashes(out);
-    if (quiet && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))) _exit(9);
-    int left = compile_guarded(run_job, &job, &result);
-    if (left) {
-        char why[600];
-        snprintf(why, sizeof why, "crash: %s at %s", left == DIAG_EXIT_MEMORY ? "out of memory" : "a broken invariant",
-                 oracle_where());
-        send(out, why);
-    }
-    if (COVERAGE) exit(0); // which writes the counts
-    _exit(0);
-}
-
-static Verdict judge(const char *text, const OracleOptions *o, bool quiet) {
-    Verdict v = {"", 0};
-    int fd[2], status;
-    fflush(stdout);
-    if (pipe(fd)) return v;
-    pid_t pid = fork();
-    if (pid == 0) {
-        close(fd[0]);
-        child(text, o, fd[1], quiet);
-    }
-    close(fd[1]);
-    size_t n = 0;
-    for (ssize_t got; n < sizeof v.text - 1 && (got = read(fd[0], v.text + n, sizeof v.text - 1 - n)) > 0;) n += (size_t)got;
-    v.text[n] = 0;
-    close(fd[0]);
-    waitpid(pid, &status, 0);
-    if (!n && WIFSIGNALED(status)) snprintf(v.text, sizeof v.text, "crash: signal %d", WTERMSIG(status));
-    else if (!n && WEXITSTATUS(status)) snprintf(v.text, sizeof v.text, "crash: exit %d", WEXITSTATUS(status));
+    child_run(&(Child){run_job, &job, quiet, PATIENCE}, v.text, sizeof v.text);
     v.category = category_of(v.text);
     return v;
 }
