@@ -60,12 +60,15 @@ typedef struct Oracle {
 static char where[256];
 const char *oracle_where(void) { return where; }
 
+void oracle_note_where(const char *entry, const char *stage, int trial) {
+    snprintf(where, sizeof where, "%s, %s, trial %d", entry, stage, trial);
+}
+
 static void note_where(const Entry *e, Form form, const char *stage, int trial) {
     snprintf(where, sizeof where, "%s, %s, %s, trial %d", e->name, form_names[form], stage, trial);
 }
 
-// The compiler's messages as comments of a test's output.
-static void print_messages(const Diag *d) {
+void oracle_print_messages(const Diag *d) {
     Str s = {0};
     diag_print(d, &s, false);
     for (char *line = s.data, *end; line && *line; line = end) {
@@ -597,8 +600,7 @@ static int depth_of(Node *e, Map *memo) {
     return outer;
 }
 
-// How deep sequential loops are nested.
-static int loop_depth(const Func *f) {
+int oracle_loop_depth(const Func *f) {
     Map memo = {0};
     int depth = 0;
     for (int k = 0; k < f->noutputs; k++) {
@@ -632,7 +634,7 @@ enum { CALL_COST = 16 };
 static void check_costs(Oracle *x, const Batch *p, Tree *const *trees, int value, bool forced) {
     Entry *e = p->entry[value];
     const Func *f = p->funcs.f[value], *positive = p->funcs.positive ? p->funcs.positive[value] : NULL;
-    int bound = x->o->cost_bound ? x->o->cost_bound : 4 + loop_depth(f);
+    int bound = x->o->cost_bound ? x->o->cost_bound : 4 + oracle_loop_depth(f);
     for (int t = 0; t < e->ntrials; t++) {
         Tensor *out = ARENA_ARRAY(x->arena, Tensor, f->noutputs + 1);
         int64_t primal = e->in[t] && sizes_assumed(positive ? positive : f, e->in[t]) ? work_of(x, p, trees, value, t, out) : -1;
@@ -734,7 +736,7 @@ static void run_printed(Oracle *x) {
             compare(x, e, p.form[i], again.f[i], "printed as F~", t, true, &got);
         }
     }
-    if (!ok) print_messages(c->diag);
+    if (!ok) oracle_print_messages(c->diag);
     compile_delete(c);
     str_free(&text);
 }
@@ -902,7 +904,7 @@ bool oracle_options_read(OracleOptions *o, const char *text) {
 static void note_reached(Node *e, void *data) { ((bool *)data)[e->op] = true; }
 
 static void finish(Oracle *x, bool ok) {
-    if (!ok) print_messages(x->c->diag);
+    if (!ok) oracle_print_messages(x->c->diag);
     compile_delete(x->c);
     options_free(&x->opt);
 }

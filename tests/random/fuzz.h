@@ -27,6 +27,19 @@ typedef struct FuzzResult {
 
 // Runs the programs of `count` seeds and prints what fails, with its seed and a small program.
 FuzzResult fuzz_run(const FuzzOptions *o);
+// What derivatives execute, in terms of the bound (bound.c).
+typedef struct BoundOptions {
+    int64_t sizes[2];
+    double factor; // most times what the value does, for each order of the derivative
+    double growth; // by which that may be more at the second size
+} BoundOptions;
+void bound_options_init(BoundOptions *b);
+// Runs the nested sums of `count` seeds, counts at both sizes, and prints what is over the bound, with its seed and a
+// small program that is over it alike; returns how many are, or have wrong values. The last line says how many.
+int bound_run(const FuzzOptions *o, const BoundOptions *b);
+// The same of a program in a file, which has an entry f and any of its derivatives f_grad, f_jvp and f_hvp.
+int bound_file(const FuzzOptions *o, const BoundOptions *b, const char *path);
+
 // The options for the seed's program.
 OracleOptions fuzz_oracle(const FuzzOptions *o, uint64_t seed);
 

@@ -703,7 +703,7 @@ static Piece *gen(Gen *g, const Sort *t) {
 // ---- programs
 
 static void add_param(Gen *g, const char *name, const Sort *type) {
-    g->s->param[g->s->nparams++] = (Param){name, type, false};
+    g->s->param[g->s->nparams++] = (Param){.name = name, .type = type};
     declare(g, name, type, NULL);
 }
 

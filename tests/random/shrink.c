@@ -47,12 +47,14 @@ const char *sample_text(const Sample *s) {
     for (int k = 0; k < s->nparams; k++) {
         if (s->param[k].gone) continue;
         str_printf(&out, " (%s: ", s->param[k].name);
-        sort_print(&out, s->param[k].type);
+        if (s->param[k].spelt) str_puts(&out, s->param[k].spelt);
+        else sort_print(&out, s->param[k].type);
         str_putc(&out, ')');
     }
     str_puts(&out, " =\n  ");
     str_puts(&out, str_text(&body));
     str_putc(&out, '\n');
+    if (s->nests) nest_print_derivatives(&out, s);
     const char *text = arena_strdup(s->arena, str_text(&out));
     str_free(&out), str_free(&body);
     return text;
@@ -122,6 +124,34 @@ static bool lift_part(Shrink *x, Piece **at, const Piece *inside) {
     return false;
 }
 
+// The term with another index.
+static Piece *renamed(Arena *a, Piece *t, const char *from, const char *to) {
+    if (!t->n) return strcmp(t->text, from) ? t : leaf(a, t->type, to);
+    Piece *r = arena_copy(a, t, sizeof *t);
+    for (int k = 0; k < r->n; k++) r->part[k] = renamed(a, r->part[k], from, to);
+    return r;
+}
+
+// Replaces a loop by its body, at an iteration of a loop around it.
+static bool lift_body(Shrink *x, Piece **at) {
+    Piece *t = *at;
+    for (int k = 0; k < t->n && t->binds; k++)
+        for (int i = 0; nest_indices[i] && sort_same(t->part[k]->type, t->type); i++) {
+            if (!strcmp(nest_indices[i], t->binds)) break; // those inside of it come later
+            Piece *body = renamed(x->s->arena, t->part[k], t->binds, nest_indices[i]);
+            if (try_replace(x, at, body)) return true;
+        }
+    return false;
+}
+
+// Another index alone.
+static bool simpler_index(Shrink *x, Piece **at) {
+    if (!x->s->nests || (*at)->type->form != 'i' || !(*at)->n) return false;
+    for (int i = 0; nest_indices[i]; i++)
+        if (try_replace(x, at, leaf(x->s->arena, (*at)->type, nest_indices[i]))) return true;
+    return false;
+}
+
 static bool simpler(Shrink *x, Piece **at) {
     static const char *const real[] = {"0.5", "s", "x[0]"}, *const num[] = {"0", "1", "k"},
                              *const single[] = {"(float 0.5)", "(float s)", "(float x[0])"}, *const truth[] = {"true", "false"};
@@ -145,7 +175,7 @@ static bool simpler(Shrink *x, Piece **at) {
 
 static bool shrink_term(Shrink *x, Piece **at) {
     bool any = false;
-    while (simpler(x, at) || lift_part(x, at, *at)) any = true;
+    while (simpler(x, at) || simpler_index(x, at) || lift_part(x, at, *at) || lift_body(x, at)) any = true;
     Piece *copy = arena_copy(x->s->arena, *at, sizeof **at); // terms may be shared
     *at = copy;
     for (int k = 0; k < copy->n; k++) any |= shrink_term(x, &copy->part[k]);

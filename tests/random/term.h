@@ -22,12 +22,14 @@ typedef struct Piece {
     const char *text;
     int n;
     struct Piece *part[MAX_PARTS];
+    const char *binds; // the index that it binds in its parts, if these may go on with another in its place; or NULL
 } Piece;
 
 typedef struct Param {
     const char *name;
     const Sort *type;
-    bool gone; // taken out again
+    bool gone;         // taken out again
+    const char *spelt; // how its type is written, if not as extents; or NULL
 } Param;
 
 enum { MAX_PARAMS = 16 };
@@ -38,12 +40,18 @@ typedef struct Sample {
     int nparams;
     Param param[MAX_PARAMS];
     Piece *body;
+    bool nests; // of nest_new: it has its derivatives as entries, and the indices of nest_indices
 } Sample;
 
 // A program of about `size` operations for this seed.
 Sample *sample_new(Arena *a, uint64_t seed, int size);
 // Does it have operations that make infinities and NaN? These agree under --fp=precise only.
 bool sample_has_poles(uint64_t seed);
+// Nested sums for this seed: an entry f of arrays of n numbers, all in range, and f_grad, f_jvp and f_hvp by the first
+// of them. About size / 10 constructs are inside of each other.
+Sample *nest_new(Arena *a, uint64_t seed, int size);
+void nest_print_derivatives(Str *out, const Sample *s);
+extern const char *const nest_indices[]; // ended by NULL
 // Its source.
 const char *sample_text(const Sample *s);
 int piece_size(const Piece *t);
