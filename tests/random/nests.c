@@ -208,7 +208,9 @@ static Piece *gen_let(Nest *g, int budget) {
     g->indices--, g->arrays++;
     Piece *body = gen_real(g, budget);
     g->arrays--;
-    return piece(g, &real, TEXT("(let %s = build %s (fun %s -> $0) in $1)", name, g->n, index), 2, value, body);
+    Piece *t = piece(g, &real, TEXT("(let %s = build %s (fun %s -> $0) in $1)", name, g->n, index), 2, value, body);
+    t->binds = index, t->named = TEXT("%s[$0]", name);
+    return t;
 }
 
 // ---- Vector and Matrix
@@ -297,6 +299,7 @@ Sample *nest_new(Arena *a, uint64_t seed, int size) {
     random_bits(g->r);
     g->lets = chance(g, 55), g->loops = chance(g, 35), g->fails = chance(g, 25), g->vectors = chance(g, 15);
     g->n = g->vectors ? "(length x)" : "n";
+    if (g->vectors) s->extents = g->n;
     add_param(g, "x", &reals, "Vector");
     add_param(g, "w", &reals, "Vector");
     add_param(g, "at", &integers, "Int[]");

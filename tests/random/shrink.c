@@ -94,6 +94,8 @@ Piece *piece_simplest(Arena *a, const Sort *t) {
     }
 }
 
+static const Sort integer = {.form = 'i'};
+
 typedef struct Shrink {
     Sample *s;
     bool (*fails)(void *data, const char *text);
@@ -124,11 +126,12 @@ static bool lift_part(Shrink *x, Piece **at, const Piece *inside) {
     return false;
 }
 
-// The term with another index.
-static Piece *renamed(Arena *a, Piece *t, const char *from, const char *to) {
-    if (!t->n) return strcmp(t->text, from) ? t : leaf(a, t->type, to);
+// The term with `to` where it has a part that is written so, in which the first part of that is `from`, if not NULL.
+static Piece *replaced(Arena *a, Piece *t, const char *text, Piece *to, const char *from) {
+    if (!strcmp(t->text, text)) return from ? replaced(a, to, from, t->part[0], NULL) : to;
+    if (!t->n) return t;
     Piece *r = arena_copy(a, t, sizeof *t);
-    for (int k = 0; k < r->n; k++) r->part[k] = renamed(a, r->part[k], from, to);
+    for (int k = 0; k < r->n; k++) r->part[k] = replaced(a, r->part[k], text, to, from);
     return r;
 }
 
@@ -138,10 +141,17 @@ static bool lift_body(Shrink *x, Piece **at) {
     for (int k = 0; k < t->n && t->binds; k++)
         for (int i = 0; nest_indices[i] && sort_same(t->part[k]->type, t->type); i++) {
             if (!strcmp(nest_indices[i], t->binds)) break; // those inside of it come later
-            Piece *body = renamed(x->s->arena, t->part[k], t->binds, nest_indices[i]);
-            if (try_replace(x, at, body)) return true;
+            Piece *index = leaf(x->s->arena, &integer, nest_indices[i]);
+            if (try_replace(x, at, replaced(x->s->arena, t->part[k], t->binds, index, NULL))) return true;
         }
     return false;
+}
+
+// Writes the elements of an array in the place of its name. (That an index may mean another one there is no matter.)
+static bool inline_name(Shrink *x, Piece **at) {
+    Piece *t = *at;
+    if (!t->named) return false;
+    return try_replace(x, at, replaced(x->s->arena, t->part[1], t->named, t->part[0], t->binds));
 }
 
 // Another index alone.
@@ -173,17 +183,44 @@ static bool simpler(Shrink *x, Piece **at) {
     return false;
 }
 
+static bool shrink_here(Shrink *x, Piece **at) {
+    return simpler(x, at) || simpler_index(x, at) || lift_part(x, at, *at) || lift_body(x, at) || inline_name(x, at);
+}
+
 static bool shrink_term(Shrink *x, Piece **at) {
     bool any = false;
-    while (simpler(x, at) || simpler_index(x, at) || lift_part(x, at, *at) || lift_body(x, at)) any = true;
+    while (shrink_here(x, at)) any = true;
     Piece *copy = arena_copy(x->s->arena, *at, sizeof **at); // terms may be shared
     *at = copy;
     for (int k = 0; k < copy->n; k++) any |= shrink_term(x, &copy->part[k]);
     return any;
 }
 
+// With n for the extents of all arrays.
+static Piece *with_n(Arena *a, const Piece *t, const char *extents) {
+    Piece *r = arena_copy(a, t, sizeof *t);
+    Str text = {0};
+    const char *p = t->text;
+    for (const char *next; (next = strstr(p, extents)); p = next + strlen(extents))
+        str_printf(&text, "%.*sn", (int)(next - p), p);
+    str_puts(&text, p);
+    r->text = arena_strdup(a, str_text(&text));
+    str_free(&text);
+    for (int k = 0; k < r->n; k++) r->part[k] = with_n(a, r->part[k], extents);
+    return r;
+}
+
+static void respell(Shrink *x) {
+    Sample *s = x->s, old = *s;
+    if (!s->extents) return;
+    s->body = with_n(s->arena, s->body, s->extents);
+    for (int k = 0; k < s->nparams; k++) s->param[k].spelt = NULL;
+    if (!still_fails(x)) *s = old;
+}
+
 void sample_shrink(Sample *s, bool (*fails)(void *data, const char *text), void *data, int limit) {
     Shrink x = {s, fails, data, limit};
+    respell(&x);
     for (bool any = true; any && x.left > 0;) {
         any = lift_part(&x, &s->body, s->body);
         for (int k = 0; k < s->body->n && s->body->type->form == 't'; k++)

@@ -23,6 +23,7 @@ typedef struct Piece {
     int n;
     struct Piece *part[MAX_PARTS];
     const char *binds; // the index that it binds in its parts, if these may go on with another in its place; or NULL
+    const char *named; // by a let: what reads an element of the array with the name, whose elements are the first part
 } Piece;
 
 typedef struct Param {
@@ -40,7 +41,8 @@ typedef struct Sample {
     int nparams;
     Param param[MAX_PARAMS];
     Piece *body;
-    bool nests; // of nest_new: it has its derivatives as entries, and the indices of nest_indices
+    bool nests;          // of nest_new: it has its derivatives as entries, and the indices of nest_indices
+    const char *extents; // where it is not n: how that is written in the body
 } Sample;
 
 // A program of about `size` operations for this seed.
