@@ -215,18 +215,17 @@ int bound_run(const FuzzOptions *o, const BoundOptions *b) {
 }
 
 int bound_file(const FuzzOptions *o, const BoundOptions *b, const char *path) {
-    Arena *a = arena_new();
-    Str text = {0};
+    static const char *const says[] = {"", ": it does not compile", ": a call fails", ": it takes too long", ""};
     FILE *f = fopen(path, "r");
-    for (int c; f && (c = getc(f)) != EOF;) str_putc(&text, (char)c);
-    if (f) fclose(f);
+    if (!f) return printf("%s: cannot be read\n", path), 1;
+    Str text = {0};
+    for (int c; (c = getc(f)) != EOF;) str_putc(&text, (char)c);
+    fclose(f);
     Source src = {path, str_text(&text), text.len};
     Subject p = program_of(o, b, o->first, &src);
     Ruling r = ruling_of(&p, b, false);
-    static const char *const says[] = {"", ": it does not compile", ": a call fails", ": it takes too long", ""};
-    printf("%s%s%s\n", path, f ? "" : ": cannot be read", says[r.outcome]);
+    printf("%s%s\n", path, says[r.outcome]);
     print_ruling(&r, b);
     str_free(&text);
-    arena_free(a);
     return r.over || r.outcome != SETTLED;
 }

@@ -37,7 +37,8 @@ void bound_options_init(BoundOptions *b);
 // Runs the nested sums of `count` seeds, counts at both sizes, and prints what is over the bound, with its seed and a
 // small program that is over it alike; returns how many are, or have wrong values. The last line says how many.
 int bound_run(const FuzzOptions *o, const BoundOptions *b);
-// The same of a program in a file, which has an entry f and any of its derivatives f_grad, f_jvp and f_hvp.
+// The same of a program in a file, which has an entry f and any of its derivatives f_grad, f_jvp and f_hvp; arguments
+// are those of the seed o->first.
 int bound_file(const FuzzOptions *o, const BoundOptions *b, const char *path);
 
 // The options for the seed's program.
