@@ -258,11 +258,10 @@ static void set_results(Func *f, Value v, int nchecks, const Check *checks) {
     f->noutputs = v.n;
     f->outputs = ARENA_ARRAY(f->ir->arena, Node *, v.n + 1);
     for (int i = 0; i < v.n; i++) find_demands(v.leaf[i], &demands);
-    for (int i = 0; i < v.n; i++) {
-        f->outputs[i] = v.leaf[i];
-        for (int k = 0; k < demands.len; k++)
-            f->outputs[i] = ir_replace(f->ir, f->outputs[i], demands.data[k], ir_bool(f->ir, true));
-    }
+    Rewriting *w = ir_replacing(f->ir, 0, NULL, NULL);
+    for (int k = 0; k < demands.len; k++) ir_replacing_too(w, demands.data[k], ir_bool(f->ir, true));
+    for (int i = 0; i < v.n; i++) f->outputs[i] = demands.len ? ir_rewrite(w, v.leaf[i]) : v.leaf[i];
+    ir_rewriting_end(w);
     Node *all = ir_evaluated(f->ir, demands.len, demands.data);
     all = beside_checks(f->ir, all, nchecks, checks);
     if (all->partial) f->outputs[v.n] = all, f->ndemands = 1;

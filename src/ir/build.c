@@ -179,8 +179,8 @@ Node *ir_op_plain(Ir *m, Op op, Kind kind, Node *a, Node *b) {
         const int64_t limit = INT64_C(1) << 32; // beyond, overflow is to be expected
         bool huge = (ir_is_int_lit(a, &k) && k > limit) || (b && ir_is_int_lit(b, &k) && k > limit);
         bool both = a->nonneg && b && b->nonneg && (op == OP_min || (!huge && ir_bounded(a) && ir_bounded(b)));
-        proto.nonneg = ((op == OP_add || op == OP_mul || op == OP_min) && both) || (op == OP_max && (a->nonneg || b->nonneg)) ||
-                       (op == OP_abs && (a->nonneg || ir_bounded(a)));
+        proto.nonneg = ((op == OP_add || op == OP_mul || op == OP_min) && both) ||
+                       (op == OP_max && (a->nonneg || b->nonneg)) || (op == OP_abs && (a->nonneg || ir_bounded(a)));
     }
     return ir_intern(m, &proto, b ? 2 : 1, args);
 }

@@ -212,8 +212,8 @@ static Poly poly_int(Ir *m, int64_t k) { return poly_of(m, ir_int(m, k)); }
 
 static Node *int_less(Ir *m, Poly d);
 
-// 0 < rest + min(a, b) and 0 < rest - max(a, b) are conjunctions; NULL if d has no such term. What may raise an error comes first:
-// it is not evaluated if the other one is false.
+// 0 < rest + min(a, b) and 0 < rest - max(a, b) are conjunctions; NULL if d has no such term. What may raise an error
+// comes first: it is not evaluated if the other one is false.
 static Node *split_extreme(Ir *m, Poly d) {
     for (int i = 0; i < d.n; i++) {
         Term t = d.term[i];
@@ -284,6 +284,26 @@ static Node *ordered(Ir *m, Node *a, Node *b, Node *e) {
     return !same && rule(m, RULE_compare_sides) ? e : NULL;
 }
 
+// A sum of ones where counts are not 0: of these counts, which is 0 where that is. NULL if d is none.
+//
+//     sum i ([sum j ([k = min i j] 1) <> 0] 1) = 0   is   sum i (sum j ([k = min i j] 1)) = 0
+static Node *count_of_counts(Ir *m, Poly d) {
+    enum { MOST = 16 };
+    Node *sum = d.n == 1 && d.term[0].n == 1 ? d.term[0].atom[0] : NULL;
+    Node *c[MOST], *rest = ir_bool(m, true), *count = NULL;
+    int n = 0;
+    if (!sum || sum->op != OP_sum || !is_bracket(sum->args[0]) || !ir_is_lit(inner(sum->args[0]), 1)) return NULL;
+    if (!ir_conjuncts(pred(sum->args[0]), c, &n, MOST)) return NULL;
+    for (int i = 0; i < n; i++) {
+        const Node *equal = c[i]->op == OP_not && !count ? c[i]->args[0] : NULL;
+        bool zero = equal && equal->op == OP_eq && ir_is_lit(equal->args[0], 0);
+        if (zero && equal->args[1]->op == OP_sum && equal->args[1]->nonneg) count = equal->args[1];
+        else rest = ir_and(m, rest, c[i]);
+    }
+    if (!count || (count->partial && rest->partial) || !rule(m, RULE_compare_counts)) return NULL;
+    return ir_eq(m, ir_int(m, 0), ir_sum(m, sum->u.var, ir_bracket(m, rest, count)));
+}
+
 static Node *int_equal(Ir *m, Node *a, Node *b, Poly d) {
     int64_t k;
     bool constant = poly_const(d, &k);
@@ -291,7 +311,9 @@ static Node *int_equal(Ir *m, Node *a, Node *b, Poly d) {
         poly_nonneg(m, poly_add(m, poly_scale(m, d, -1), poly_int(m, -1))))
         return known(m, constant && k == 0);
     if (d.term[0].coeff < 0) d = poly_scale(m, d, -1);
-    Node *e = count_is_zero(m, d);
+    Node *e = count_of_counts(m, d);
+    if (e) return e;
+    e = count_is_zero(m, d);
     return e && rule(m, RULE_compare_count) ? e : ordered(m, a, b, sides(m, OP_eq, d));
 }
 
@@ -319,8 +341,8 @@ static Node *int_compare(Ir *m, Op op, Node *a, Node *b) {
     return e ? e : ordered(m, a, b, sides(m, OP_lt, d));
 }
 
-// min and max of two polynomials one of which is never less than the other, or in one order for both ways of writing them.
-// Those that only a bound of a quotient decides stay: they say it where it would have to be proved again.
+// min and max of two polynomials one of which is never less than the other, or in one order for both ways of writing
+// them. Those that only a bound of a quotient decides stay: they say it where it would have to be proved again.
 static Node *int_extreme(Ir *m, Op op, Node *a, Node *b) {
     if (poly_huge(poly_of(m, a)) || poly_huge(poly_of(m, b))) return NULL;
     Poly d = poly_add(m, poly_of(m, b), poly_scale(m, poly_of(m, a), -1));
@@ -468,8 +490,8 @@ static bool alternatives(Node *p, Node **out, int *n) {
     return true;
 }
 
-// Is one of the alternatives always true? Suppose that none is: of one whose conjuncts but one hold, that one does not, which
-// is known from then on, and no alternative has only such that hold.
+// Is one of the alternatives always true? Suppose that none is: of one whose conjuncts but one hold, that one does not,
+// which is known from then on, and no alternative has only such that hold.
 static bool covers(Ir *m, Node *a, Node *b) {
     Node *p[MAX_ALTERNATIVES], *known[MAX_ALTERNATIVES], *c[MAX_ALTERNATIVES];
     int n = 0, nknown = 0;
@@ -690,10 +712,11 @@ static bool is_of_computed(const Node *e, const Node *c) {
     return true;
 }
 
-// Is it an element of one of two computed arrays, as a condition that is the same for all elements says? Such a choice is
-// an array itself, which takes the place of both. Else each reader would choose between them: `let y = if c then map f x
-// else map g x`, `let z = if y[0] > 0 then map f y else map g y` and so on would be two arrays for each name, each of which
-// reads two. Making it takes no longer than the array that is chosen does; so not if it is chosen more often than made.
+// Is it an element of one of two computed arrays, as a condition that is the same for all elements says? Such a choice
+// is an array itself, which takes the place of both. Else each reader would choose between them: `let y = if c then map
+// f x else map g x`, `let z = if y[0] > 0 then map f y else map g y` and so on would be two arrays for each name, each
+// of which reads two. Making it takes no longer than the array that is chosen does; so not if it is chosen more often
+// than made.
 static bool chooses_array(const Node *e, int n, Node *const *index) {
     if (e->op != OP_select) return false;
     for (int k = 0; k < n; k++)
@@ -750,12 +773,32 @@ static Node *drop_dimension(Ir *m, Node *a, int n, Node **idx) {
     return ir_at(m, ir_subst1(m, body, ir_var(v), ir_int(m, 0)), n - 1, idx + 1);
 }
 
-// [i = a] c with a number c and an a that is the same for all i: the comparison is all that an element costs.
-static bool is_one_hot(const Node *body, const Node *i) {
-    const Node *guard = body->op == OP_bracket ? body->args[0] : NULL;
-    if (!guard || guard->op != OP_eq || body->args[1]->op != OP_lit) return false;
-    const Node *a = guard->args[0] == i ? guard->args[1] : guard->args[1] == i ? guard->args[0] : NULL;
-    return a && !node_has_var(a, i->u.var);
+static bool mentions_any(const Node *e, int n, Node *const *index) {
+    for (int k = 0; k < n; k++)
+        if (node_has_var(e, index[k]->u.var)) return true;
+    return false;
+}
+
+// Is a condition on indices no more than comparisons of them with what is the same for all?
+static bool compares(Ir *m, Node *p, int n, Node *const *index) {
+    int budget = 24;
+    if (!mentions_any(p, n, index)) return true;
+    if (p->op == OP_and || p->op == OP_not)
+        return compares(m, p->args[0], n, index) && (p->op == OP_not || compares(m, p->args[1], n, index));
+    if (op_info[p->op].type != T_CMP) return costs_nothing(m, p, &budget);
+    for (int k = 0; k < 2; k++)
+        if (mentions_any(p->args[k], n, index) && !costs_nothing(m, p->args[k], &budget)) return false;
+    return true;
+}
+
+// [i = a] v with a v that is the same for all i, as a is: the comparison is all that an element costs.
+static bool is_one_hot(Ir *m, Node *body, int n, Node *const *index) {
+    Node *fixed[16];
+    Var *v[16];
+    if (body->op != OP_bracket || mentions_any(body->args[1], n, index)) return false;
+    if (!compares(m, body->args[0], n, index)) return false;
+    for (int k = 0; k < n; k++) v[k] = index[k]->u.var;
+    return ir_scatters(m, body, v, n, fixed);
 }
 
 Node *rule_at(Ir *m, Node *a, int n, Node **idx) {
@@ -778,7 +821,7 @@ Node *rule_at(Ir *m, Node *a, int n, Node **idx) {
     }
     int budget = 24;
     if (chooses_array(body, n, from)) return NULL;
-    if (!costs_nothing(m, body, &budget) && !(n == 1 && is_one_hot(body, from[0]))) return drop_dimension(m, a, n, idx);
+    if (!costs_nothing(m, body, &budget) && !is_one_hot(m, body, n, from)) return drop_dimension(m, a, n, idx);
     return rule(m, RULE_element_of_array) ? ir_subst(m, body, n, from, idx) : NULL;
 }
 

@@ -49,7 +49,8 @@ static bool unit_affine(Poly p) {
     return true;
 }
 
-// Does p hold an index variable of its own, once (not inside an atom)? Then an enclosing array could scatter through it.
+// Does p hold an index variable of its own, once (not inside an atom)? Then an enclosing array could scatter through
+// it.
 static bool has_index(Poly p) {
     for (int i = 0; i < p.n; i++) {
         const Term *t = &p.term[i];
@@ -73,9 +74,9 @@ Node *ir_solve(Ir *m, Node *p, const Var *v) {
     return isolate(m, p, v, &a) ? poly_node(m, a) : NULL;
 }
 
-// If conjunct `which` says v = a: *a. Equalities through data or of higher degree are solved only if nothing could scatter
-// through them instead, which costs no more than the terms there are. An `a` that may fail must not be needed before a
-// conjunct that mentions v: where that never holds, a is not computed.
+// If conjunct `which` says v = a: *a. Equalities through data or of higher degree are solved only if nothing could
+// scatter through them instead, which costs no more than the terms there are. An `a` that may fail must not be needed
+// before a conjunct that mentions v: where that never holds, a is not computed.
 static bool solves(Ir *m, const Conj *c, int which, const Var *v, Node **a) {
     Poly value;
     if (!isolate(m, c->p[which], v, &value)) return false;
@@ -86,7 +87,8 @@ static bool solves(Ir *m, const Conj *c, int which, const Var *v, Node **a) {
     return true;
 }
 
-// The loop over the one index that a mentions does what that over v did. (When loops are planned, others have that variable, too.)
+// The loop over the one index that a mentions does what that over v did. (When loops are planned, others have that
+// variable, too.)
 static void pass_on(const Ir *m, const Var *v, const Node *a) {
     Var *only = NULL;
     if (m->planning || !wishes_any(&v->wishes)) return;
@@ -97,8 +99,8 @@ static void pass_on(const Ir *m, const Var *v, const Node *a) {
     if (only && !only->is_state) wishes_pass_on(&only->wishes, &v->wishes);
 }
 
-// v = a determines the only term: [0 <= a < n] * (the rest at v = a). Conditions keep their order, since one may guard the
-// next: that a is in range is said before the first that mentions v.
+// v = a determines the only term: [0 <= a < n] * (the rest at v = a). Conditions keep their order, since one may guard
+// the next: that a is in range is said before the first that mentions v.
 static Node *eliminate(Ir *m, Var *v, const Conj *c, int which, Node *a, Node *e) {
     Node *p = ir_bool(m, true); // of an empty sum nothing is evaluated
     for (int i = 0; i < c->n; i++)
@@ -171,8 +173,8 @@ static bool dear(const Node *e, const Var *v, Map *seen) {
     return false;
 }
 
-// Has e a dear part that mentions v and no variable of lo? With v shifted by lo it would depend on these too, and could not
-// be shared by their loops any more.
+// Has e a dear part that mentions v and no variable of lo? With v shifted by lo it would depend on these too, and could
+// not be shared by their loops any more.
 static bool entangles(const Node *e, const Var *v, const Node *lo, Map *seen) {
     if (!node_has_var(e, v) || map_get(seen, e)) return false;
     map_put(seen, e, (void *)e);
@@ -209,8 +211,8 @@ static int sizes_in(Poly p) {
     return n;
 }
 
-// The conditions that e is in a range which is simpler to say than that of v, where e is v or -v plus something else: e + 1
-// without v, and the sign of v in it. Returns the length of the range, or NULL.
+// The conditions that e is in a range which is simpler to say than that of v, where e is v or -v plus something else: e
+// + 1 without v, and the sign of v in it. Returns the length of the range, or NULL.
 static Node *simpler_range(Ir *m, const Var *v, const Conj *c, Poly *e, int64_t *sign) {
     Poly extent = poly_of(m, v->extent), a, b, best = {0, NULL};
     int least = varies(extent) ? 0 : sizes_in(extent);
@@ -254,7 +256,7 @@ static bool says_remainder(const Conj *c, const Node *q) {
 
 // If conjunct p says c = (rest + v) / b or (rest - v) / b, for b >= 1 and natural dividends: that these are in a
 // range. Where c is an index, lowering can scatter through the quotient instead; so it does unless nothing is left of
-// the sum then.
+// the sum then but a number that is 0 outside of a range of what else the dividend mentions.
 static Node *in_part(Ir *m, const Conj *all, const Node *p, const Var *v, const Node *e) {
     if (p->op != OP_eq || p->args[0]->kind != KIND_INT || p->partial) return NULL;
     for (int k = 0; k < 2; k++) {
@@ -267,6 +269,7 @@ static Node *in_part(Ir *m, const Conj *all, const Node *p, const Var *v, const 
         if (!ir_bounded(x) || !ir_bounded(b) || !ir_bounded(c)) continue;
         if (!poly_nonneg(m, sub(m, poly_of(m, b), lit(m, 1)))) continue;
         if (!poly_linear(m, poly_of(m, x), ir_var(v), &by, &rest) || (by != 1 && by != -1)) continue;
+        if (c->op == OP_var && !says_remainder(all, q) && (b->fv->n || !unit_affine(rest))) continue;
         Node *from = ir_mul(m, b, c);
         return ir_and(m, ir_le(m, from, x), ir_lt(m, x, ir_add(m, from, b)));
     }
@@ -360,13 +363,12 @@ static bool is_deviation(Ir *m, Var *v, const Node *body) {
 // Factors that do not mention v move out; they must not raise an error that an empty sum would not.
 static Node *hoist(Ir *m, Var *v, Node *body) {
     Node *a = body->args[0], *b = body->args[1];
-    bool fa = !node_has_var(a, v) && !a->partial, fb = !node_has_var(b, v) && !b->partial;
-    bool product = body->op == OP_mul;
+    bool fa = !node_has_var(a, v), fb = !node_has_var(b, v), product = body->op == OP_mul;
     if (product && !fa && !fb) return hoist_divisor(m, v, a, b);
     if ((!product && !fb) || !rule(m, RULE_sum_factor)) return NULL;
-    if (product && fa) return unless_empty(m, v, ir_may_be_infinite(a), ir_mul(m, a, ir_sum(m, v, b)));
-    if (product) return unless_empty(m, v, ir_may_be_infinite(b), ir_mul(m, ir_sum(m, v, a), b));
-    return unless_empty(m, v, ir_has_pole(body), ir_div(m, ir_sum(m, v, a), b));
+    if (product && fa) return unless_empty(m, v, a->partial || ir_may_be_infinite(a), ir_mul(m, a, ir_sum(m, v, b)));
+    if (product) return unless_empty(m, v, b->partial || ir_may_be_infinite(b), ir_mul(m, ir_sum(m, v, a), b));
+    return unless_empty(m, v, b->partial || ir_has_pole(body), ir_div(m, ir_sum(m, v, a), b));
 }
 
 // The sum of all elements of an array with one element that is not zero is that element. It is evaluated as often as
@@ -379,6 +381,28 @@ static Node *sum_of_elements(Ir *m, Var *v, Node *body) {
     return ir_sum(m, w, g->args[0]);
 }
 
+// b < a, of extremes: of each of their operands.
+static Node *is_above(Ir *m, Node *a, Node *b) {
+    if (a->op == OP_min) return ir_and(m, is_above(m, a->args[0], b), is_above(m, a->args[1], b));
+    if (b->op == OP_max) return ir_and(m, is_above(m, a, b->args[0]), is_above(m, a, b->args[1]));
+    if (a->op == OP_sub) return is_above(m, a->args[0], ir_add(m, a->args[1], b));
+    return ir_lt(m, b, a);
+}
+
+// The sum of what does not mention v. What is counted of the values of other variables is 0 for most of them, and the
+// condition says for which: sums over these are narrow.
+//
+//     sum i < n (sum j < max 0 (min 4 (2 k + 2 - i) - max 0 (2 k - i)) 1)
+//         = sum i < n ([i < 2 k + 2 && 2 k - i < 4] (min 4 (2 k + 2 - i) - max 0 (2 k - i)))
+static Node *sum_of_constant(Ir *m, Var *v, Node *body) {
+    Node *trips = ir_trips(m, v->extent), *n = trips;
+    bool guarded = body->partial || ir_may_be_infinite(body);
+    for (int k = 0; k < 2 && trips->op == OP_max && trips->fv->n && !trips->partial; k++)
+        if (ir_is_lit(trips->args[k], 0)) n = trips->args[1 - k];
+    if (n == trips) return unless_empty(m, v, guarded, ir_mul(m, trip_count(m, v, body->kind), body));
+    return ir_bracket(m, is_above(m, n, ir_int(m, 0)), ir_mul(m, ir_conv(m, body->kind, n), body));
+}
+
 Node *rule_sum(Ir *m, Var *v, Node *body) {
     int64_t n;
     if (ir_is_int_lit(v->extent, &n)) {
@@ -387,8 +411,8 @@ Node *rule_sum(Ir *m, Var *v, Node *body) {
     }
     if (ir_is_zero(body) && rule(m, RULE_sum_zero)) return body;
     if (!node_has_var(body, v)) {
-        if (body->partial || (m->strict && kind_is_float(body->kind)) || !rule(m, RULE_sum_constant)) return NULL;
-        return unless_empty(m, v, ir_may_be_infinite(body), ir_mul(m, trip_count(m, v, body->kind), body));
+        if ((m->strict && kind_is_float(body->kind)) || !rule(m, RULE_sum_constant)) return NULL;
+        return sum_of_constant(m, v, body);
     }
     bool real = kind_is_float(body->kind);
     switch (body->op) {
@@ -457,29 +481,54 @@ static int count_addends(const Node *e, int max) {
 
 enum { MAX_TERMS = 10000, MAX_RANK = 16, MAX_PARTS = 64 };
 
-// The parts of a term: a sum of several addends is several sums. More than MAX_PARTS count as one.
-static int parts(Ir *m, Node *e, Node **out) {
-    Node *body = e;
-    while (body->op == OP_sum) body = body->args[0];
-    int n = body == e ? 1 : count_addends(body, MAX_PARTS + 1);
-    if (n > MAX_PARTS || body->op == OP_neg) n = 1;
-    if (n == 1) out[0] = e;
-    else addends(m, body, false, out, n);
-    for (int i = 0; i < n && n > 1; i++) {
-        Node *over[MAX_RANK];
-        int depth = 0;
-        for (Node *s = e; s->op == OP_sum && depth < MAX_RANK; s = s->args[0]) over[depth++] = s;
-        while (depth > 0) out[i] = ir_binder_plain(m, OP_sum, over[--depth]->u.var, out[i]);
+// A term as a sum of parts, each of them under all conditions that decide whether it counts.
+typedef struct Parts {
+    Ir *m;
+    Var *const *v;
+    int rank;
+    Node **part;
+    int n; // -1: too many
+} Parts;
+
+static void add_parts(Parts *p, Node *e, Node *guard, bool negative) {
+    Ir *m = p->m;
+    Node *fixed[MAX_RANK];
+    if (p->n < 0 || ir_is_zero(e)) return;
+    switch (e->op) {
+    case OP_add:
+    case OP_sub:
+        add_parts(p, e->args[0], guard, negative);
+        add_parts(p, e->args[1], guard, negative != (e->op == OP_sub));
+        return;
+    case OP_neg: add_parts(p, e->args[0], guard, !negative); return;
+    case OP_select:
+        add_parts(p, e->args[1], ir_and(m, guard, e->args[0]), negative);
+        add_parts(p, e->args[2], ir_and(m, guard, ir_not(m, e->args[0])), negative);
+        return;
+    case OP_bracket:
+        if (ir_scatters(m, e, p->v, p->rank, fixed)) break;
+        add_parts(p, e->args[1], ir_and(m, guard, e->args[0]), negative);
+        return;
+    default: break;
     }
-    return n;
+    if (p->n == MAX_PARTS) p->n = -1;
+    else p->part[p->n++] = negative ? ir_neg(m, ir_bracket(m, guard, e)) : ir_bracket(m, guard, e);
 }
 
-// The parts of a term if all of them scatter, else the term itself.
+// The parts of a term if all of them scatter, else the term itself. A sum of several addends is several sums, and so is
+// a choice between them,
+//
+//     sum i (if c then [p = k] a else [q = k] b) = sum i ([c && p = k] a) + sum i ([!c && q = k] b)
 static int scattered_parts(Ir *m, Node *e, Var *const *v, int rank, Node **part) {
-    Node *fixed[MAX_RANK];
-    int n = parts(m, e, part), all = 0;
-    while (all < n && ir_scatters(m, part[all], v, rank, fixed)) all++;
-    if (all == n) return n;
+    Node *body = e, *over[MAX_RANK], *fixed[MAX_RANK];
+    int depth = 0, all = 0;
+    for (; body->op == OP_sum && depth < MAX_RANK; body = body->args[0]) over[depth++] = body;
+    Parts p = {m, v, rank, part, 0};
+    add_parts(&p, body, ir_bool(m, true), false);
+    for (int i = 0; i < p.n; i++)
+        for (int k = depth; k-- > 0;) part[i] = ir_binder_plain(m, OP_sum, over[k]->u.var, part[i]);
+    while (all < p.n && ir_scatters(m, part[all], v, rank, fixed)) all++;
+    if (all > 1 && all == p.n) return all;
     part[0] = e;
     return 1;
 }
@@ -498,11 +547,31 @@ static int split_sums(Ir *m, int n, Node ***term, Var *const *v, int rank) {
     return total;
 }
 
+// The terms of [c] (a + b), where c says nothing of the indices, if one of [c] a and [c] b scatters. Returns their
+// number, or 0.
+static int guarded_terms(Ir *m, Node *e, Var *const *v, int rank, Node ***term) {
+    Node *fixed[MAX_RANK], *body = e->op == OP_bracket ? e->args[1] : e;
+    bool any = false;
+    if (e == body || (body->op != OP_add && body->op != OP_sub)) return 0;
+    for (int k = 0; k < rank; k++)
+        if (node_has_var(e->args[0], v[k])) return 0;
+    int count = count_addends(body, MAX_TERMS);
+    *term = ARENA_ARRAY(m->arena, Node *, count);
+    count = split_sums(m, addends(m, body, false, *term, count), term, v, rank);
+    for (int i = 0; i < count; i++) {
+        (*term)[i] = ir_bracket(m, e->args[0], (*term)[i]);
+        any |= ir_scatters(m, (*term)[i], v, rank, fixed);
+    }
+    return any ? count : 0;
+}
+
 int ir_terms(Ir *m, Node *e, Var **v, int *n, Node ***term) {
     *n = 0;
     for (; e->op == OP_gen && *n < MAX_RANK; e = e->args[0]) v[(*n)++] = e->u.var;
     if (*n == 0 || e->rank || e->kind == KIND_BOOL || e->kind == KIND_INT32) return 0;
-    int count = count_addends(e, MAX_TERMS);
+    int count = guarded_terms(m, e, v, *n, term);
+    if (count) return count;
+    count = count_addends(e, MAX_TERMS);
     *term = ARENA_ARRAY(m->arena, Node *, count);
     return split_sums(m, addends(m, e, false, *term, count), term, v, *n);
 }

@@ -1,16 +1,25 @@
-// What a scope needs in any case, what several arms of its branches need, and which conditions mostly hold. Where values
-// are placed (place.c) depends on it.
+// What a scope needs in any case, what several arms of its branches need, and which conditions mostly hold. Where
+// values are placed (place.c) depends on it.
 #include "lower/internal.h"
+
+typedef struct Common Common;
 
 // What is known to be needed: by all, and, inside the arms of selects, by the arm.
 typedef struct Demand {
     const struct Demand *outer;
     Map *seen;
-    int arms, *fuel; // inside of arms: so many values more are looked at
+    int *fuel;        // inside of arms: so many values more are looked at
+    const Map *other; // of the second arm: what the first one needs
+    Common *common;   // and gets what of that it needs, too, but for what that needs itself
 } Demand;
 
-// Deeper in selects within selects nothing is looked for, nor far: each arm is walked on its own.
-enum { MAX_ARMS = 4, MAX_WALK = 500 };
+// What both arms of a select need: walks of the arms, which are not long, find it once for a scope, with that of the
+// selects in them.
+struct Common {
+    Node *e;             // NULL: the beginning of the list
+    Common *next, *last; // last: of the beginning
+};
+enum { MAX_WALK = 500 };
 
 static bool is_demanded(const Demand *d, const Node *e) {
     for (; d; d = d->outer)
@@ -61,8 +70,9 @@ static void walk_arm(Lower *l, Node *e, void *arm) {
     for (int i = 0; i < (branches ? 1 : e->nargs); i++) walk_arm(l, e->args[i], arm);
 }
 
-// Do several arms of branches of the scope need e? That had better be computed before them: inside, each arm would have code
-// for it, and arms in arms exponentially much. What the scope needs anyway is not asked about, nor what only that needs.
+// Do several arms of branches of the scope need e? That had better be computed before them: inside, each arm would have
+// code for it, and arms in arms exponentially much. What the scope needs anyway is not asked about, nor what only that
+// needs.
 bool lower_in_arms(Lower *l, Scope *s, const Node *e) {
     Scope *here = l->scope;
     l->scope = s;
@@ -73,21 +83,29 @@ bool lower_in_arms(Lower *l, Scope *s, const Node *e) {
 
 void lower_note_arm(Lower *l, Node *e) { walk_arm(l, e, e); }
 
-// What both arms of a select need is needed.
-static void demand_either(Lower *l, Node *a, Node *b, Demand *d) {
-    if (d->arms == MAX_ARMS) return;
+static const Common *common_of(Lower *l, Node *select) {
+    Scope *s = l->scope;
+    Common *c = map_get(&s->common, select);
+    if (c) return c;
+    c = ARENA_NEW(l->arena, Common);
+    *c = (Common){.last = c};
+    map_put(&s->common, select, c);
     Map one = {0}, other = {0};
-    int fuel = MAX_WALK, *left = d->fuel ? d->fuel : &fuel;
-    demand(l, a, &(Demand){d, &one, d->arms + 1, left});
-    if (one.len) demand(l, b, &(Demand){d, &other, d->arms + 1, left});
-    for (size_t i = 0; i < other.cap; i++)
-        if (other.key[i] && map_get(&one, other.key[i])) map_put(d->seen, other.key[i], other.value[i]);
-    map_free(&one);
-    map_free(&other);
+    const Demand scope = {.seen = &s->demanded};
+    int fuel = MAX_WALK;
+    demand(l, select->args[1], &(Demand){.outer = &scope, .seen = &one, .fuel = &fuel});
+    if (one.len) demand(l, select->args[2], &(Demand){&scope, &other, &fuel, &one, c});
+    map_free(&one), map_free(&other);
+    return c;
 }
 
-// An array in which the element or row at an index is replaced, as a loop does in each iteration: if there is such an index,
-// what replaces it is needed.
+// What both arms of a select need is needed.
+static void demand_either(Lower *l, Node *select, Demand *d) {
+    for (const Common *c = common_of(l, select)->next; c; c = c->next) demand(l, c->e, d);
+}
+
+// An array in which the element or row at an index is replaced, as a loop does in each iteration: if there is such an
+// index, what replaces it is needed.
 static void demand_replaced(Lower *l, Node *e, Demand *d) {
     enum { MAX_CONJUNCTS = 16 };
     Node *c[MAX_CONJUNCTS], *body = e;
@@ -125,8 +143,8 @@ static void demand_followed(Lower *l, Node *loop, Demand *d) {
     ir_walk(ir_loop(loop)->n, loop->args + loop_steps(loop), demand_result, &(Followed){l, loop, d});
 }
 
-// Is it that a number other than 0 comes out of sums or loops, such as the square of a norm that a derivative is divided by? That
-// holds but for special arguments.
+// Is it that a number other than 0 comes out of sums or loops, such as the square of a norm that a derivative is
+// divided by? That holds but for special arguments.
 static bool is_generic(Lower *l, const Node *p) {
     if (p->op == OP_and) return is_generic(l, p->args[0]) && is_generic(l, p->args[1]);
     return p->op == OP_ne && kind_is_float(p->args[0]->kind) && (ir_is_zero(p->args[0]) || ir_is_zero(p->args[1])) &&
@@ -142,12 +160,18 @@ static void demand_where(Lower *l, Node *cond, Arm arm, Demand *seen) {
 static void demand(Lower *l, Node *e, Demand *seen) {
     if (e->nargs == 0 || is_demanded(seen, e) || (seen->fuel && --*seen->fuel < 0) || lower_is_outside(l, e)) return;
     map_put(seen->seen, e, e);
+    if (seen->other && map_get(seen->other, e)) {
+        Common *c = ARENA_NEW(l->arena, Common), *head = seen->common;
+        *c = (Common){.e = e};
+        head->last = head->last->next = c;
+        return;
+    }
     switch (e->op) {
     case OP_bracket: demand_where(l, e->args[0], (Arm){e->args[1], e->args[1]}, seen); break;
     case OP_select:
         demand(l, e->args[0], seen);
         for (int i = 1; i < 3 && !seen->outer; i++) vec_push(&l->scope->arms, ((Arm){e->args[i], e->args[i]}));
-        demand_either(l, e->args[1], e->args[2], seen);
+        demand_either(l, e, seen);
         break;
     case OP_and:
     case OP_or: // the second operand is evaluated by need if it may fail

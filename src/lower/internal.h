@@ -4,6 +4,7 @@
 
 #include "ir/reach.h"
 #include "lower/lower.h"
+#include "pass/facts.h"
 #include "support/map.h"
 
 enum { MANY_REGISTERS = 32 }; // for vectors, as of AVX-512
@@ -74,6 +75,7 @@ typedef struct Scope {
     Map made;             // Lazy: computed by now
     Map in_arm;           // Node -> an arm of a branch of this scope that may need it
     Map in_arms;          // Node: several such arms may need it
+    Map common;           // of selects: what both arms need (demand.c)
     Map demanded;         // Node: evaluated whenever this scope is entered
     Map safe;             // Node: does not fail in this scope where this does not
     Map checked;          // Node: a condition that was checked
@@ -134,6 +136,7 @@ typedef struct Lower {
     int computing; // values by need that are being computed
     int last_busy;           // -1: none
     bool demands;            // something is evaluated for its errors alone
+    Demands *demanded;       // what the function evaluates for its errors alone
     uint32_t nbusy;          // how many there have been
     Reach *reach;            // what the function's values need
     VEC(int) temp_depth;     // of each temp: the depth of the scope that defines it

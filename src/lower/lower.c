@@ -362,6 +362,7 @@ static Tree *lower_version(Arena *arena, const Func *func, bool cold) {
     Lower *l = ARENA_NEW(arena, Lower);
     Tree *t = ARENA_NEW(arena, Tree);
     *l = (Lower){.arena = arena, .ir = f->ir, .tree = t, .last_busy = -1, .reach = reach_new(roots, f->outputs)};
+    l->demanded = demands_new(f);
     t->func = func;
     l->span = f->span;
     l->root = scope_open(l);
@@ -380,6 +381,7 @@ static Tree *lower_version(Arena *arena, const Func *func, bool cold) {
     if (l->demands) lower_remove_dead(arena, t); // of what is evaluated for its errors only the checks are left
     vec_free(&l->bound), vec_free(&l->busy), vec_free(&l->covered);
     reach_free(l->reach);
+    demands_delete(l->demanded);
     vec_free(&l->temp_depth);
     map_free(&l->cost);
     map_free(&l->total), map_free(&l->not_total), map_free(&l->checks);

@@ -32,7 +32,7 @@ typedef struct Failing {
     Scope *scope;
     Node *where;
     bool soon; // values that may take any time, those of `while` loops that have not run, are like those that may fail
-    int fuel;
+    int fuel; // nodes that may still be looked at under conditions, of which there are many ways to one
     Map safe; // Node -> a condition under which it does not fail
 } Failing;
 
@@ -105,11 +105,14 @@ static bool may_fail(Failing *f, Node *e) {
     return fails;
 }
 
-// The condition under which e needs its operand i, by what the others are; NULL: in any case.
-static Node *condition_of(Ir *m, const Node *e, int i) {
-    bool chooses = e->op == OP_select || e->op == OP_bracket || e->op == OP_and || e->op == OP_or;
-    if (!chooses || i == 0) return NULL;
-    return i == 1 && e->op != OP_or ? e->args[0] : ir_not(m, e->args[0]);
+// Does the check that e itself makes fail where the scope does not?
+static bool check_fails(const Failing *f, Node *e) {
+    bool divides = e->op == OP_idiv || e->op == OP_irem;
+    if (divides && lower_is_true(lower_nonzero(f->l, e->args[1]))) return false;
+    if (!divides && (e->op != OP_at || in_range(f->l, e, f->where))) return false;
+    Facts given = {0};
+    if (f->where) facts_add(&given, f->where);
+    return !demands_check(f->l->demanded, &given, e);
 }
 
 static bool looks_failing(Failing *f, Node *e) {
@@ -121,16 +124,15 @@ static bool looks_failing(Failing *f, Node *e) {
     const Node *of = loop && loop->op == OP_fold ? loop : e;
     const Var *v = of->op == OP_fold ? of->u.loop->index : e->op == OP_gen || e->op == OP_sum ? e->u.var : NULL;
     bool plain = v || op_is_elementwise(e->op) || e->op == OP_select || e->op == OP_bracket ||
-                 (e->op == OP_conv && e->kind != KIND_INT32) || (e->op == OP_at && in_range(f->l, e, f->where));
-    if (!plain || --f->fuel < 0) return true;
-    if ((e->op == OP_idiv || e->op == OP_irem) && !lower_is_true(lower_nonzero(f->l, e->args[1]))) return true;
+                 (e->op == OP_conv && e->kind != KIND_INT32) || e->op == OP_at;
+    if (!plain || (f->where && --f->fuel < 0) || check_fails(f, e)) return true;
     if (v && may_fail(f, v->extent)) return true;
     if (e->op == OP_gen && !is_length(f, v->extent)) return true;
     bool fails = false;
     Node *where = f->where;
     if (v && where) f->where = without_others(m, where, of);
     for (int i = 0; i < of->nargs && !fails; i++) {
-        Node *cond = condition_of(m, e, i);
+        Node *cond = facts_guard(m, e, i);
         fails = cond ? fails_where(f, cond, of->args[i]) : may_fail(f, of->args[i]);
     }
     f->where = where;
@@ -138,7 +140,7 @@ static bool looks_failing(Failing *f, Node *e) {
 }
 
 bool lower_fails(Lower *l, Scope *s, Node *e, Node *where) {
-    Failing f = {.l = l, .scope = s, .where = where, .fuel = where ? 2000 : 256};
+    Failing f = {.l = l, .scope = s, .where = where, .fuel = where ? 2000 : 400};
     bool fails = may_fail(&f, e);
     map_free(&f.safe);
     return fails;

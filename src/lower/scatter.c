@@ -72,14 +72,16 @@ int lower_split_scatter(Lower *l, const Task *t, Task **out) {
     }
     if (scattered && around == scattered) return 0; // inside of a loop over the first index they are what they are here
     for (int i = 0; i < terms; i++) {
-        if (!ir_scatters(m, term[i], v, n, fixed)) {
-            dense = ir_add(m, dense, term[i]);
+        bool scatters = ir_scatters(m, term[i], v, n, fixed);
+        Node *e = scatters ? ir_subst(m, term[i], n, from, to) : term[i];
+        if (!scatters || !ir_scatters(m, e, w, n, fixed)) { // rules may have narrowed its sums to some elements
+            dense = ir_add(m, dense, scatters ? ir_subst(m, e, n, to, from) : e);
             continue;
         }
         Task *u = &parts[++count];
         *u = *t;
         u->kind = TASK_SCATTER;
-        u->e = ir_subst(m, term[i], n, from, to), u->v = w, u->nv = n;
+        u->e = e, u->v = w, u->nv = n;
     }
     if (!count) return 0;
     if (n == 1 && t->kind == TASK_STORE && !t->nidx && !t->shift) {

@@ -120,6 +120,7 @@ Block *scope_close(Lower *l) {
     lower_forget_lazy(s);
     map_free(&s->values), map_free(&s->arrays), map_free(&s->demanded), map_free(&s->lazy), map_free(&s->made);
     map_free(&s->in_arm), map_free(&s->in_arms), map_free(&s->safe), map_free(&s->checked), map_free(&s->holds);
+    map_free(&s->common);
     vec_free(&s->arms), vec_free(&s->loops), vec_free(&s->folds), vec_free(&s->scatters), vec_free(&s->tasks);
     return s->block;
 }

@@ -691,16 +691,18 @@ static void apply_add(Lower *l, Update *u, Buf *buf) {
     Node *e = u->rest;
     bool negative = e->op == OP_neg;
     if (negative) e = e->args[0];
-    if (e->op == OP_bracket) {
+    Task t = {.kind = TASK_ADD, .buf = buf, .e = u->rest};
+    for (int k = u->n; k-- > 0;) t.e = ir_binder_plain(m, OP_gen, u->v[k], t.e);
+    const Node *inner = e->op == OP_bracket ? e->args[1] : e;
+    bool terms = inner->op == OP_sum || inner->op == OP_neg || inner->op == OP_add || inner->op == OP_sub;
+    if (e->op == OP_bracket && !(terms && ir_has_scatter(m, t.e))) { // a condition on the indices, not on what scatters
         Region r;
         lower_region(m, u->v, u->n, e->args[0], &r);
         Node *value = lower_region_value(m, u->v, &r, negative ? ir_neg(m, e->args[1]) : e->args[1]);
-        Task t = {.kind = TASK_ADD, .buf = buf, .e = value, .nidx = u->n, .idx = r.idx};
-        lower_region_tasks(l, &r, 1, &t);
+        Task part = {.kind = TASK_ADD, .buf = buf, .e = value, .nidx = u->n, .idx = r.idx};
+        lower_region_tasks(l, &r, 1, &part);
         return;
     }
-    Task t = {.kind = TASK_ADD, .buf = buf, .e = u->rest};
-    for (int k = u->n; k-- > 0;) t.e = ir_binder_plain(m, OP_gen, u->v[k], t.e);
     lower_tasks(l, 1, &t);
 }
 

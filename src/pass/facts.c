@@ -1,5 +1,5 @@
 // Under which conditions is a value evaluated? The conjuncts of the guards that are on every way to it.
-#include "pass/trace.h"
+#include "pass/facts.h"
 
 enum { CONJUNCTS = 64, POLYS = 32 };
 
@@ -9,7 +9,7 @@ static bool has(const Facts *f, const Node *p) {
     return false;
 }
 
-static void add(Facts *f, Node *p) {
+void facts_add(Facts *f, Node *p) {
     Node *c[CONJUNCTS];
     int n = 0;
     if (!ir_conjuncts(p, c, &n, CONJUNCTS)) return;
@@ -17,8 +17,7 @@ static void add(Facts *f, Node *p) {
         if (c[i]->op != OP_lit && !has(f, c[i])) f->p[f->n++] = c[i];
 }
 
-// The condition under which e evaluates its operand k, or NULL.
-static Node *guard(Ir *m, const Node *e, int k) {
+Node *facts_guard(Ir *m, const Node *e, int k) {
     Node *c = e->nargs ? e->args[0] : NULL;
     if (k == 0) return NULL;
     switch (e->op) {
@@ -33,7 +32,7 @@ static Node *guard(Ir *m, const Node *e, int k) {
 
 static void reach(Arena *arena, Map *facts, Node *e, const Facts *outer, Node *cond) {
     Facts here = *outer, *known = map_get(facts, e);
-    if (cond) add(&here, cond);
+    if (cond) facts_add(&here, cond);
     if (!known) {
         map_put(facts, e, arena_copy(arena, &here, sizeof here));
         return;
@@ -56,7 +55,7 @@ static bool binds_any(const Node *e, const Node *p) {
 // What is known of a variable that e binds again, as passes may have it from `unify` on, speaks of another one:
 //
 //     gen k ([k = c] * (sum k a[k])[0])
-static const Facts *inside(const Node *e, const Facts *f, Facts *left) {
+const Facts *facts_inside(const Node *e, const Facts *f, Facts *left) {
     left->n = 0;
     for (int i = 0; i < f->n; i++)
         if (!binds_any(e, f->p[i])) left->p[left->n++] = f->p[i];
@@ -70,8 +69,8 @@ void facts_collect(Ir *m, Arena *arena, int n, Node *const *all, Map *facts) {
         const Facts *f = map_get(facts, e);
         if (!f) reach(arena, facts, e, &none, NULL), f = map_get(facts, e);
         Facts left;
-        const Facts *in = inside(e, f, &left);
-        for (int k = 0; k < e->nargs; k++) reach(arena, facts, e->args[k], in, guard(m, e, k));
+        const Facts *in = facts_inside(e, f, &left);
+        for (int k = 0; k < e->nargs; k++) reach(arena, facts, e->args[k], in, facts_guard(m, e, k));
         if (ir_is_binder(e)) reach(arena, facts, e->u.var->extent, f, NULL);
         if (e->op == OP_fold) reach(arena, facts, e->u.loop->index->extent, f, NULL);
     }

@@ -35,7 +35,8 @@ static bool is_one_of(const Var *v, Node *const *idx, int n) {
     return false;
 }
 
-// Does g stay in each iteration of a sequential loop that binds v, since it depends on another of that loop's variables?
+// Does g stay in each iteration of a sequential loop that binds v, since it depends on another of that loop's
+// variables?
 static bool changes_with(const Nodes *n, const Node *g, const Var *v) {
     for (int i = 0; i < n->all.len; i++) {
         const Node *e = n->all.data[i];
@@ -129,16 +130,56 @@ static bool reads_each_once(Fuse *z, Node *g, Node *read) {
     return true;
 }
 
-static Node *element(Ir *m, Node *g, Node *read) {
+// Is the array made anew for each read, since it changes with all that the indices change with? Then one element is
+// needed of it: (build n (fun k -> sin (x[i] * x[k])))[at[i]] in a loop over i. Outside of loops, where at most one is
+// read, what takes loops and a check is an array: that is made where it is needed.
+static bool made_for_each_read(const Node *g, const Node *read) {
+    const Node *body = g;
+    while (body->op == OP_gen) body = body->args[0];
+    if (read->fv->n == 0 && read->fails && pass_cost((Node *)body) >= PASS_COST_LOOP) return false;
+    for (int i = 0; i < read->fv->n; i++)
+        if (!varset_has(g->fv, read->fv->v[i])) return false;
+    return true;
+}
+
+// Is it known where the element is read that its index is in range?
+static bool is_in_range(Fuse *z, const Node *read) {
+    Ir *m = z->f->ir;
+    if (!z->arena) facts_collect(m, z->arena = arena_new(), z->nodes.all.len, z->nodes.all.data, &z->facts);
+    const Facts *f = map_get(&z->facts, read);
+    bool in = f && f->n;
+    for (int k = 1; k < read->nargs && in; k++) {
+        Node *i = read->args[k], *end = read->args[0]->shape[k - 1];
+        if (ir_index_in_range(m, read->nargs - 1, read->args + 1, k - 1, end)) continue;
+        in = facts_refute(m, f, ir_lt(m, i, ir_int(m, 0))) && facts_refute(m, f, ir_le(m, end, i));
+    }
+    return in;
+}
+
+// e, an element of an array with these extents, where the indices have been checked.
+static Node *checked_element(Ir *m, Node *read, Node *e) {
+    Span keep = ir_from(m, read);
+    Node *there = ir_bool(m, true);
+    for (int k = read->nargs - 1; k-- > 0;)
+        there = ir_binder_plain(m, OP_gen, ir_index(m, "k", read->args[0]->shape[k]), there);
+    there = ir_at(m, there, read->nargs - 1, read->args + 1);
+    e = ir_demand(m, ir_evaluated(m, 1, &there), e);
+    m->span = keep;
+    return e;
+}
+
+static Node *element(Fuse *z, Node *g, Node *read) {
+    Ir *m = z->f->ir;
     Node *from[MAX_RANK];
     int n = read->nargs - 1;
-    for (int k = 0; k < n; k++) {
+    for (int k = 0; k < n; k++, g = g->args[0]) {
         if (g->op != OP_gen) return NULL;
-        if (!ir_index_in_range(m, n, read->args + 1, k, g->shape[0])) return NULL; // the index itself must be checked
         from[k] = ir_var(g->u.var);
-        g = g->args[0];
     }
-    return rule(m, RULE_fuse) ? ir_subst(m, g, n, from, read->args + 1) : NULL;
+    bool check = read->fails && g->op == OP_lit; // of a constant nothing but that is needed
+    if (check || !rule(m, RULE_fuse)) return NULL;
+    Node *e = ir_subst(m, g, n, from, read->args + 1);
+    return read->fails && !is_in_range(z, read) ? checked_element(m, read, e) : e;
 }
 
 // Does an attribute say that it is?
@@ -150,11 +191,12 @@ static bool is_stored(Ir *m, const Node *g) {
     return true;
 }
 
-// Loops that take over those of g have its wishes, too: gives a loop around `read` a variable of its own for this. False if
-// there is nothing to do.
+// Loops that take over those of g have its wishes, too: gives a loop around `read` a variable of its own for this.
+// False if there is nothing to do.
 static bool pass_on(Func *f, const Users *u, const Node *g, Node *read) {
     enum { MAX_LOOPS = 64 };
     for (int k = 1; k < read->nargs && g->op == OP_gen; k++, g = g->args[0]) {
+        if (read->args[k]->op != OP_var) continue;
         Var *v = read->args[k]->u.var;
         Wishes both = v->wishes;
         wishes_pass_on(&both, &g->u.var->wishes);
@@ -177,8 +219,8 @@ static void enter(Fuse *z, Node *e) {
     for (int i = 0; i < e->nargs; i++) enter(z, e->args[i]);
 }
 
-// Do the loops that read it have the array's own variables, and are its rows no arrays of something else? Then what is in
-// the array needs no other names there.
+// Do the loops that read it have the array's own variables, and are its rows no arrays of something else? Then what is
+// in the array needs no other names there.
 static bool has_names_of(const Fuse *z, const Node *read, const Node *g) {
     for (int k = 1; k < read->nargs; k++, g = g->args[0])
         if (read->args[k] != ir_var(g->u.var) || users_count(&z->users, g) != 1) return false;
@@ -193,14 +235,37 @@ static void drop(Fuse *z, Node *read, Node *g) {
     for (int k = 1; k < read->nargs; k++, g = g->args[0]) map_put(&z->dropped, g, read);
 }
 
+// An array whose elements cost nothing is stored for none of its reads.
+static void replace_free(Fuse *z, Node *g) {
+    const Users *u = &z->users;
+    int n = users_count(u, g), reads = 0;
+    for (int i = 0; i < func_roots(z->f); i++)
+        if (z->f->outputs[i] == g) return;
+    for (int i = 0; i < n; i++) {
+        Node *read = users_of(u, g)[i];
+        if (read->op == OP_sum || read->op == OP_gen) continue;
+        if (read->op != OP_at || read->args[0] != g || map_get(&z->moved, read) || !made_for_each_read(g, read)) return;
+        if (!ir_free_element(z->f->ir, read)) return;
+        reads++;
+    }
+    for (int i = 0; i < n; i++) {
+        Node *read = users_of(u, g)[i], *e = read->op == OP_at ? element(z, g, read) : NULL;
+        if (e) vec_push(&z->found, ((Found){read, e}));
+    }
+    if (reads) enter(z, g->args[0]);
+}
+
 // Is there nothing more to be done in this round?
 static bool look_at(Fuse *z, Node *g) {
     Ir *m = z->f->ir;
-    if (g->op != OP_gen || is_stored(m, g) || ir_has_scatter(m, g)) return false;
-    Node *read = single_read(&z->users, g, z->f);
-    if (!read || map_get(&z->moved, read) || !reads_each_once(z, g, read)) return false;
+    if (g->op != OP_gen || is_stored(m, g)) return false;
+    bool scattered = ir_has_scatter(m, g);
+    Node *read = scattered ? NULL : single_read(&z->users, g, z->f);
+    if (!read) replace_free(z, g);
+    if (!read || map_get(&z->moved, read)) return false;
+    if (!made_for_each_read(g, read) && !reads_each_once(z, g, read)) return false;
     if (pass_on(z->f, &z->users, g, read)) return z->passed = true;
-    Node *e = element(m, g, read);
+    Node *e = element(z, g, read);
     if (!e) return false;
     vec_push(&z->found, ((Found){read, e}));
     drop(z, read, g);

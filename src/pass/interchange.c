@@ -4,6 +4,7 @@
 // where k, and not i, runs along the rows of what is read, as in the product with a transposed matrix. Where i runs
 // along them, what depends on i alone and is an array is stored, and the sum stays inside: so are the layers of a
 // network.
+#include "pass/facts.h"
 #include "pass/occurs.h"
 #include "pass/pass.h"
 #include "ir/rule.h"
@@ -17,6 +18,8 @@ typedef struct Interchange {
     Map memo;
     Map moved;    // sums -> the elements that they have become
     Map again[2]; // of what is evaluated in any case, and of what is not
+    Map scattered; // what has become of sums with arrays in them
+    Demands *demands;
 } Interchange;
 
 // Does that of e which depends on v cost more than the budget?
@@ -82,6 +85,26 @@ static void count_strides(Node *e, Strides *s, Map *seen) {
     for (int i = e->op == OP_at; i < e->nargs; i++) count_strides(e->args[i], s, seen);
 }
 
+static bool reads_at(const Node *e, const Var *v, int *fuel) {
+    if (!node_has_var(e, v)) return false;
+    if (e->op == OP_at || --*fuel < 0) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (reads_at(e->args[i], v, fuel)) return true;
+    return false;
+}
+
+// Does data of v decide whether e is needed, or for which k? As in sum i ([k < m[i]] * x[i]): for each i that is a
+// range of k, but for each k all i are asked.
+static bool data_decides(Node *e, const Var *v) {
+    enum { CONJUNCTS = 16, MOST_NODES = 64 };
+    Node *c[CONJUNCTS];
+    int n = 0;
+    if (e->op != OP_bracket || !ir_conjuncts(e->args[0], c, &n, CONJUNCTS)) return false;
+    for (int i = 0; i < n; i++)
+        if (reads_at(c[i], v, &(int){MOST_NODES})) return true;
+    return false;
+}
+
 // Had the sum over v of e better be outside of a loop over k? If the loop would compute something dear for each k
 // again, or if memory is read in order only that way. Where it is read in order as it is, arrays by v are stored
 // instead.
@@ -90,6 +113,7 @@ static bool is_better_outside(Node *e, const Var *v, const Var *k) {
     Map seen = {0};
     count_strides(e, &s, &seen);
     map_free(&seen);
+    if (s.along >= s.across && data_decides(e, v)) return true;
     return s.along > s.across || repeats(e, v, k, s.along < s.across);
 }
 
@@ -98,9 +122,9 @@ typedef struct Summand {
     Node *e;
 } Summand;
 
-// sum i < n - a (e), where a depends on the array's indices, over the range that does not: i becomes p - a, and p >= a
-// a bracket. NULL if the extent is not of that form.
-static bool widen(Ir *m, Summand *s, Var *const *k, int n) {
+// sum i < n - a (e), where a depends on the array's indices, over the range that does not, under a bracket: that i < n
+// - a, or, if it is to `shift`, with i = p - a, that p >= a. False if the extent is not of that form.
+static bool widen(Ir *m, Summand *s, Var *const *k, int n, bool shift) {
     Poly extent = poly_of(m, s->v->extent), fixed = {0, ARENA_ARRAY(m->arena, Term, extent.n)};
     for (int t = 0; t < extent.n; t++) {
         bool varies = false;
@@ -112,10 +136,24 @@ static bool widen(Ir *m, Summand *s, Var *const *k, int n) {
     Node *whole = poly_node(m, fixed), *a = ir_sub(m, whole, s->v->extent);
     if (!a->nonneg && !poly_nonneg(m, poly_of(m, a))) return false;
     Var *p = ir_index_like(m, s->v, whole);
-    Node *i = ir_sub(m, ir_var(p), a);
-    s->e = ir_bracket(m, ir_le(m, a, ir_var(p)), ir_subst1(m, s->e, ir_var(s->v), i));
+    Node *i = shift ? ir_sub(m, ir_var(p), a) : ir_var(p);
+    Node *there = shift ? ir_le(m, a, ir_var(p)) : ir_lt(m, i, s->v->extent);
+    s->e = ir_bracket(m, there, ir_subst1(m, s->e, ir_var(s->v), i));
     s->v = p;
     return true;
+}
+
+// The sum over the range that is the same for all indices k, if it had better be outside of the loop over the first:
+// with a shift, unless that alone makes what is dear depend on k.
+static bool outside_of(Ir *m, const Summand *s, Var *const *k, int n, Summand *wide) {
+    Summand as_it_is = *s;
+    *wide = *s;
+    if (!widen(m, wide, k, n, true)) return false;
+    if (is_better_outside(wide->e, wide->v, k[0])) return true;
+    if (!widen(m, &as_it_is, k, n, false)) return false;
+    bool better = is_better_outside(as_it_is.e, as_it_is.v, k[0]);
+    if (better) *wide = as_it_is;
+    return better || is_better_outside(s->e, s->v, k[0]);
 }
 
 // e as an array over those of k that it mentions; idx gets them, *count their number. NULL if it is not rectangular.
@@ -138,7 +176,9 @@ static Node *gens_over(Ir *m, Node *e, Var *const *k, int n, Node **idx, int *co
 }
 
 // Is an array over `count` of the n indices evaluated where its elements are? By need they may not all be.
-static bool may_fail(const Node *array, bool guarded, int count, int n) { return array->partial && (guarded || count < n); }
+static bool may_fail(const Interchange *x, Node *array, bool guarded, int count, int n) {
+    return array->partial && (guarded || count < n) && !demands_cover(x->demands, array);
+}
 
 // A sum in the body of gens over k[0..n): the element of a sum of arrays, or NULL. The sum stands under the bracket
 // [guard] (NULL: none), which goes inside with it; `guarded`: and under others, which do not.
@@ -150,12 +190,11 @@ static Node *outer_sum(Interchange *x, Node *guard, bool guarded, Node *sum, Var
     Node *fixed[MAX_RANK], *idx[MAX_RANK];
     if (ir_scatters(x->m, s.e, k, n, fixed)) return NULL;
     for (int first = 0; first < n; first++) { // the loops outside of it stay there, and one that only the guard needs
-        Summand wide = s;
+        Summand wide;
         int count;
-        if (!node_has_var(sum, k[first]) || !widen(x->m, &wide, k + first, n - first)) continue;
-        if (!is_better_outside(s.e, s.v, k[first]) && !is_better_outside(wide.e, wide.v, k[first])) continue;
+        if (!node_has_var(sum, k[first]) || !outside_of(x->m, &s, k + first, n - first, &wide)) continue;
         Node *array = gens_over(x->m, wide.e, k + first, n - first, idx, &count);
-        if (!array || count == 0 || may_fail(array, guarded, count, n)) continue;
+        if (!array || count == 0 || may_fail(x, array, guarded, count, n)) continue;
         if (!rule(x->m, RULE_sum_outside)) continue;
         array = ir_binder_plain(x->m, OP_sum, wide.v, interchange(array, x));
         return ir_at(x->m, array, count, idx);
@@ -287,7 +326,7 @@ static Node *factor_outside(Interchange *x, Node *sum, Var *const *k, int n) {
         guard = cut.outside;
     } else {
         s.e = ir_subst1(m, inner->args[0], ir_var(inner->u.var), ir_var(s.v));
-        if (!widen(m, &s, k, n)) return NULL;
+        if (!widen(m, &s, k, n, true)) return NULL;
         if (s.e->op == OP_bracket) guard = s.e->args[0], s.e = s.e->args[1];
     }
     Factors a = {.v = sum->u.var};
@@ -299,7 +338,7 @@ static Node *factor_outside(Interchange *x, Node *sum, Var *const *k, int n) {
     if (cut.inside) t.e = ir_bracket(m, cut.inside, t.e);
     t.e = ir_subst1(m, t.e, ir_var(sum->u.var), ir_var(t.v));
     if (guard && t.e->partial) t.e = ir_bracket(m, guard, t.e);
-    if (!widen(m, &t, k, n)) return NULL; // it is outside of them, too
+    if (!widen(m, &t, k, n, true)) return NULL; // it is outside of them, too
     int count;
     bool saves = false, more = depends_on_more(t.e, a.fixed, a.other, t.v, s.v);
     for (int i = 0; i < n; i++) {
@@ -343,7 +382,7 @@ static Node *own_array(Interchange *x, bool guarded, Node *sum, Var *const *k, i
     Node *idx[MAX_RANK];
     int count;
     Node *array = gens_over(x->m, sum, k, n, idx, &count);
-    bool ok = array && (!may_fail(array, guarded, count, n) || fails_alike(sum, k, n, false, &(int){MOST_NODES}));
+    bool ok = array && (!may_fail(x, array, guarded, count, n) || fails_alike(sum, k, n, false, &(int){MOST_NODES}));
     return ok && rule(x->m, RULE_sum_array) ? ir_at(x->m, array, count, idx) : NULL;
 }
 
@@ -418,6 +457,7 @@ typedef struct Body {
     bool top;     // at a term of the body, where lowering scatters it into the array itself
     bool guarded; // below a condition
     Map *memo;    // of what is guarded, and of what is not
+    bool added;   // of sums instead of gens: in these, only what scatters is an array
 } Body;
 
 // The body, each sum in it that had better be outside replaced. Binders inside are not entered.
@@ -433,13 +473,14 @@ static Node *body_of(Interchange *x, Node *e, Body b) {
     for (int i = 0; i < n; i++) mentions |= node_has_var(e, k[i]);
     bool guarded = e->op == OP_bracket && e->args[1]->op == OP_sum && !e->args[0]->partial;
     Node *outer = NULL, *fixed[MAX_RANK], *factored = NULL,
-         *joined = mentions && (e->op == OP_add || e->op == OP_sub) ? joined_sums(x, e, k, n) : NULL;
+         *joined = mentions && !b.added && (e->op == OP_add || e->op == OP_sub) ? joined_sums(x, e, k, n) : NULL;
     if (joined) {
         out = body_of(x, joined, b);
         map_put(memo, e, out);
         return out;
     }
-    if (mentions && (e->op == OP_sum || guarded)) factored = factor_outside(x, guarded ? e->args[1] : e, k, n);
+    if (mentions && !b.added && (e->op == OP_sum || guarded))
+        factored = factor_outside(x, guarded ? e->args[1] : e, k, n);
     if (factored) {
         explain(x->m->explain, EXPLAIN_LOOPS, e->span,
                 "interchange: %s: the sum inside is outside of a factor that it does not change", ir_quote(x->m, e));
@@ -449,9 +490,9 @@ static Node *body_of(Interchange *x, Node *e, Body b) {
         return out;
     }
     if (e->op == OP_sum && mentions) {
-        outer = outer_sum(x, NULL, b.guarded, e, k, n);
+        if (!b.added) outer = outer_sum(x, NULL, b.guarded, e, k, n);
         if (!outer && !b.top && ir_scatters(x->m, e, k, n, fixed)) outer = own_array(x, b.guarded, e, k, n);
-    } else if (guarded && mentions) {
+    } else if (guarded && mentions && !b.added) {
         outer = outer_sum(x, e->args[0], b.guarded, e->args[1], k, n);
     }
     if (outer) {
@@ -479,7 +520,7 @@ static Node *interchange_gen(Interchange *x, Node *e) {
     for (; body->op == OP_gen && n < MAX_RANK; body = body->args[0]) k[n++] = body->u.var;
     if (body->rank == 0) {
         Map memo[2] = {{0}, {0}};
-        body = body_of(x, body, (Body){k, n, true, false, memo});
+        body = body_of(x, body, (Body){k, n, true, false, memo, false});
         map_free(&memo[0]), map_free(&memo[1]);
     }
     body = interchange(body, x);
@@ -496,6 +537,26 @@ static Node *interchange(Node *e, void *data) {
     Node *out = e->op == OP_gen ? interchange_gen(x, e) : ir_map(x->m, e, interchange, x);
     x->m->span = keep;
     map_put(&x->memo, e, out);
+    return out;
+}
+
+// Sums in sums that lowering can scatter by the index of these are arrays by it:
+//
+//     sum j ([k = j % 4] * sum i ([2 * i = j] * x[i]))
+static Node *arrays_in_sums(Node *e, void *data) {
+    Interchange *x = data;
+    if (e->nargs == 0) return e;
+    Node *known = map_get(&x->scattered, e), *out = e;
+    if (known) return known;
+    if (e->op == OP_sum && e->rank == 0) {
+        Map memo[2] = {{0}, {0}};
+        Var *v = e->u.var;
+        Node *body = body_of(x, e->args[0], (Body){&v, 1, false, false, memo, true});
+        map_free(&memo[0]), map_free(&memo[1]);
+        if (body != e->args[0]) out = ir_binder_plain(x->m, OP_sum, v, body);
+    }
+    out = ir_map(x->m, out, arrays_in_sums, x);
+    map_put(&x->scattered, e, out);
     return out;
 }
 
@@ -520,14 +581,16 @@ static Node *reads_moved(Interchange *x, Node *e, bool guarded) {
 }
 
 void pass_interchange(Func *f) {
-    Interchange x = {.m = f->ir};
+    Interchange x = {.m = f->ir, .demands = demands_new(f)};
     Nodes nodes = {0};
     nodes_collect(f, &nodes);
     users_collect(&nodes, &x.users);
     for (int i = 0; i < func_roots(f); i++) interchange(f->outputs[i], &x);
     for (int i = 0; i < func_roots(f); i++) f->outputs[i] = interchange(reads_moved(&x, f->outputs[i], false), &x);
-    map_free(&x.memo), map_free(&x.moved);
+    for (int i = 0; i < func_roots(f); i++) f->outputs[i] = arrays_in_sums(f->outputs[i], &x);
+    map_free(&x.memo), map_free(&x.moved), map_free(&x.scattered);
     map_free(&x.again[0]), map_free(&x.again[1]);
     users_free(&x.users), nodes_free(&nodes);
+    demands_delete(x.demands);
     pass_unify(f); // the loops that came into being
 }

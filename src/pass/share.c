@@ -33,6 +33,7 @@ typedef struct Share {
     Reach *reach;
     Map facts, costs;
     Map certain; // what may be evaluated outside of its loops even if that can fail
+    Demands *demands; // and so may what fails only where these do
     Map loops;   // index and state variables -> Binding
     Map refused; // values that are not to be lifted, in all rounds
     Map inside;  // what is evaluated in other loops once all found is lifted
@@ -120,7 +121,12 @@ static Node *guard_of(const Share *s, Node *e) {
     return guard && !ir_bracket(m, guard, e)->partial ? guard : NULL;
 }
 
-static bool may_be_made(const Share *s, Node *e) { return !e->partial || map_get(&s->certain, e) || guard_of(s, e); }
+// May e be evaluated outside of its loops?
+static bool is_free(const Share *s, Node *e) {
+    return !e->partial || map_get(&s->certain, e) || demands_cover(s->demands, e);
+}
+
+static bool may_be_made(const Share *s, Node *e) { return is_free(s, e) || guard_of(s, e); }
 
 static bool worth_it(Share *s, Node *e) {
     if (e->fv->n == 0 || mentions(s, e)->n > MAX_VARS) return false;
@@ -332,7 +338,7 @@ static void look_at(Share *s, Node *e) {
         return;
     }
     if (!may_be_made(s, e)) return;
-    Lift lift = {.guard = e->partial && !map_get(&s->certain, e) ? guard_of(s, e) : NULL};
+    Lift lift = {.guard = is_free(s, e) ? NULL : guard_of(s, e)};
     const VarSet *of = mentions(s, e);
     for (int k = 0; k < of->n; k++) {
         int count = loops_over(s, of->v[k], e, loop);
@@ -384,6 +390,7 @@ static void collect(Share *s) {
     users_collect(&s->nodes, &s->users);
     facts_collect(s->f->ir, s->arena, s->nodes.all.len, s->nodes.all.data, &s->facts);
     pass_certain(s->f, &s->certain);
+    s->demands = demands_new(s->f);
     s->reach = reach_new(func_roots(s->f), s->f->outputs);
     for (int i = 0; i < s->nodes.all.len; i++) note_mentions(s, s->nodes.all.data[i]);
     for (int i = 0; i < s->nodes.all.len; i++) {
@@ -404,6 +411,7 @@ static bool share_some(Share *s) {
     reach_free(s->reach);
     map_free(&s->facts), map_free(&s->certain), map_free(&s->loops), map_free(&s->inside);
     map_free(&s->mentions);
+    demands_delete(s->demands);
     vec_free(&s->found);
     arena_free(s->arena);
     return any;

@@ -3,22 +3,8 @@
 #ifndef PASS_TRACE_H
 #define PASS_TRACE_H
 
-#include "ir/ir.h"
-#include "support/map.h"
+#include "pass/facts.h"
 #include "support/str.h"
-
-// ---- facts.c
-enum { FACTS_MAX = 16 };
-// Conditions that hold wherever a value is evaluated, in terms of the variables bound around it there.
-typedef struct Facts {
-    int n;
-    Node *p[FACTS_MAX];
-} Facts;
-
-// For each of the n nodes, operands before users, the last of which are the roots' (as ir_walk visits them); in `arena`.
-void facts_collect(Ir *m, Arena *arena, int n, Node *const *all, Map *facts);
-// Is p false wherever the facts (NULL: none) hold?
-bool facts_refute(Ir *m, const Facts *f, Node *p);
 
 // ---- parts.c
 enum { PART_RANK = 16, PARTS_MAX = 8 };
