@@ -229,12 +229,16 @@ static bool cover_parts(Demands *d, Node *e, const Facts *given) {
     return ok;
 }
 
+static bool is_inside(Ir *m, const Facts *given, const Node *read) {
+    for (int k = 1; k < read->nargs; k++)
+        if (!is_value(m, given, read->args[k], read->args[0]->shape[k - 1])) return false;
+    return true;
+}
+
 static bool cover(Demands *d, Node *e, const Facts *given) {
     if (!e->partial || map_get(&d->covered, e)) return true;
     if ((given->n == 0 && map_get(&d->open, e)) || --d->left < 0) return false;
-    bool own = !e->fails || demands_check(d, given, e);
-    for (int k = 1, all = e->op == OP_at && !own; all && k < e->nargs; k++, own = all && k == e->nargs)
-        all = is_value(d->m, given, e->args[k], e->args[0]->shape[k - 1]);
+    bool own = !e->fails || demands_check(d, given, e) || (e->op == OP_at && is_inside(d->m, given, e));
     bool ok = own && cover_parts(d, e, given);
     if (given->n == 0) map_put(ok ? &d->covered : &d->open, e, e);
     return ok;

@@ -49,8 +49,8 @@ static const Sort *pair_of(Gen *g, const Sort *a, const Sort *b) {
     return t;
 }
 
-static Piece *piece(Gen *g, const Sort *type, const char *text, int n, ...) {
-    Piece *t = ARENA_NEW(g->arena, Piece);
+Piece *piece_of(Arena *a, const Sort *type, const char *text, int n, ...) {
+    Piece *t = ARENA_NEW(a, Piece);
     *t = (Piece){.type = type, .text = text, .n = n};
     va_list ap;
     va_start(ap, n);

@@ -37,16 +37,6 @@ static bool chance(Nest *g, int percent) { return pick(g, 100) < percent; }
 
 static const char *choose(Nest *g, const char *const *texts, size_t n) { return texts[pick(g, (int)n)]; }
 
-static Piece *piece(Nest *g, const Sort *type, const char *text, int n, ...) {
-    Piece *t = ARENA_NEW(g->arena, Piece);
-    *t = (Piece){.type = type, .text = text, .n = n};
-    va_list ap;
-    va_start(ap, n);
-    for (int k = 0; k < n; k++) t->part[k] = va_arg(ap, Piece *);
-    va_end(ap);
-    return t;
-}
-
 // With parts that are made by `part`, one for each $0 and $1 of the text. Nothing here leaves it to the C compiler
 // which of two arguments comes first: a seed is the same program everywhere.
 static Piece *with(Nest *g, const Sort *type, const char *text, Piece *(*part)(Nest *g)) {

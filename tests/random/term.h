@@ -57,6 +57,9 @@ extern const char *const nest_indices[]; // ended by NULL
 // Its source.
 const char *sample_text(const Sample *s);
 int piece_size(const Piece *t);
+// A piece with n parts, which follow.
+Piece *piece_of(Arena *a, const Sort *type, const char *text, int n, ...);
+#define piece(g, ...) piece_of((g)->arena, __VA_ARGS__)
 
 // Replaces parts of s by smaller ones as long as fails(text) says that the source still shows the failure; at most
 // `limit` attempts.
