@@ -29,6 +29,7 @@ typedef struct CpuOptions {
     int lanes;        // of loops that may have some: 2, 4 or 8; 0: none; -1: as many as the processor's vectors hold
     int threads;      // of calls whose context does not say how many; 0: one for each processor
     int64_t cache;    // bytes that a processor has for itself
+    int jobs;         // threads that generate code; 0: as many as there are processors
     const Cache *kept;        // where objects are kept for the next time, which must stay; NULL: nowhere
     const CpuSymbol *instead; // what cpu_jit takes instead of functions of these names, up to one of none; NULL: nothing
 } CpuOptions;

@@ -13,7 +13,7 @@ struct CpuModule {
     CpuOptions opt;
     LLVMOrcThreadSafeContextRef owner;
     LLVMContextRef context;
-    LLVMModuleRef plain, optimised; // optimised: NULL until asked for
+    LLVMModuleRef plain;
     LLVMTargetMachineRef machine;
     bool quick; // it is so large that code is generated fast rather than well; known once it is optimised
 };
@@ -101,10 +101,19 @@ void flush_end(Emitter *e, LLVMValueRef was);
 
 // A target machine for the options; the caller disposes of it. (llvm.c)
 LLVMTargetMachineRef cpu_machine(const CpuOptions *opt, bool jit);
-// The module after optimisation, made when first asked for; owned by m. (llvm.c)
-LLVMModuleRef cpu_optimised(CpuModule *m);
-// Its object file, for this process or for others, made or kept from before; to be disposed of.
+// The target machine that code is generated for: for this process, or for others; the caller disposes of it. (llvm.c)
+LLVMTargetMachineRef cpu_generator(const CpuModule *m, bool jit);
+// The passes that look at one function at a time, on a module of which those for several have run. (llvm.c)
+void cpu_optimise_apart(const CpuModule *m, LLVMTargetMachineRef machine, LLVMModuleRef module);
+// The code of an optimised module, which changes it; to be disposed of. (llvm.c)
+LLVMMemoryBufferRef cpu_generate(LLVMTargetMachineRef machine, LLVMModuleRef module, LLVMCodeGenFileType type);
+// Its object file, for this process or for others, made or kept from before; to be disposed of. (llvm.c)
 LLVMMemoryBufferRef cpu_object(CpuModule *m, bool jit);
+// An object of a module of which the passes for several functions have run, made by several threads. (partition.c)
+LLVMMemoryBufferRef partition_generate(const CpuModule *m, LLVMModuleRef module, bool jit);
+// One relocatable object of n, in this order; to be disposed of. Not on all systems. (object.c)
+bool object_can_join(void);
+LLVMMemoryBufferRef object_joined(int n, const LLVMMemoryBufferRef *parts);
 
 // An attribute of functions for which code is made fast rather than well.
 #define QUICK_ATTRIBUTE  "fsm-quick"

@@ -284,7 +284,6 @@ CpuModule *cpu_emit(Arena *a, Diag *diag, int ntrees, Tree *const *trees, const 
 
 void cpu_delete(CpuModule *m) {
     if (!m) return;
-    if (m->optimised) LLVMDisposeModule(m->optimised);
     LLVMDisposeModule(m->plain);
     LLVMDisposeTargetMachine(m->machine);
     LLVMOrcDisposeThreadSafeContext(m->owner);
@@ -342,11 +341,15 @@ static const char quick_passes[] = "function(sroa,early-cse<memssa>,simplifycfg,
 
 // At -O2, of LLVM's passes at its own -O2, what pays: each was left out in turn. Not among them are gvn, indvars and
 // loop-unroll (6 to 8 % of the time of all each; values are one by the interning of terms), and jump-threading, which
-// made a chain of choices twice as slow as what selects. First comes what ends before vectors are made of what stands
-// side by side.
-static const char passes_that_pay[] =
+// made a chain of choices twice as slow as what selects. First comes what looks at several functions …
+static const char passes_of_modules[] =
+    // nests that entries have in common, as an objective and its gradient do, are one procedure
+    "constmerge,mergefunc,"
     // what procedures always return, as that they do not fail, and what they are always given
-    "ipsccp,cgscc(inline),function("
+    "ipsccp,cgscc(inline)";
+// … of each function by itself, before vectors are made of what stands side by side …
+static const char passes_that_pay[] =
+    "function("
     "sroa,early-cse<memssa>,simplifycfg," COMBINE ",loop-simplify,lcssa," LICM ","
     // what does not change in a loop stands outside by now, so that indices are known not to be negative, nor divisors:
     // the quotient and the remainder of an index by an extent are taken together to be that index again
@@ -451,71 +454,96 @@ static bool loads_too_much(LLVMTargetMachineRef machine) {
 
 // Keeps the loads of numbers that are chosen from apart from the choice: `select c, y, load p` is `select c, y, fence
 // (load p)`. Only this late does it keep nothing from being optimised.
-static void fence_loads(CpuModule *m, LLVMModuleRef module) {
+static void fence_loads(LLVMTargetMachineRef machine, LLVMModuleRef module) {
     LLVMBuilderRef builder = NULL; // made for the first of them
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
             for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
                 for (unsigned k = 1; is_number(i, LLVMSelect) && k < 3; k++) {
                     if (!is_lone_load(LLVMGetOperand(i, k))) continue;
-                    if (!builder && !loads_too_much(m->machine)) return;
+                    if (!builder && !loads_too_much(machine)) return;
                     if (!builder) builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
                     fence(module, builder, i, k, i);
                 }
     if (builder) LLVMDisposeBuilder(builder);
 }
 
-LLVMModuleRef cpu_optimised(CpuModule *m) {
-    if (m->optimised) return m->optimised;
-    static const char *const pipelines[] = {"default<O0>", "default<O1>", passes_that_pay, "default<O3>"};
-    int level = m->opt.level < 0 ? 0 : m->opt.level > 3 ? 3 : m->opt.level;
-    LLVMModuleRef module = LLVMCloneModule(m->plain);
+// ---- the pipeline
+
+static void require(LLVMErrorRef error) {
+    if (!error) return;
+    diag_current_pass = "llvm";
+    fatal_bug("%s", LLVMGetErrorMessage(error));
+}
+
+static LLVMPassBuilderOptionsRef pass_options(int level) {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMPassBuilderOptionsSetLoopVectorization(options, level >= 2);
     LLVMPassBuilderOptionsSetSLPVectorization(options, level >= 2);
     LLVMPassBuilderOptionsSetLoopInterleaving(options, level >= 2);
+    return options;
+}
+
+static int level_of(const CpuModule *m) { return m->opt.level < 0 ? 0 : m->opt.level > 3 ? 3 : m->opt.level; }
+
+// A copy of the module after the passes that look at several functions.
+static LLVMModuleRef optimised_together(CpuModule *m) {
+    static const char *const pipelines[] = {"default<O0>", "default<O1>", passes_of_modules, "default<O3>"};
+    int level = level_of(m);
+    LLVMModuleRef module = LLVMCloneModule(m->plain);
+    LLVMPassBuilderOptionsRef options = pass_options(level);
     LLVMErrorRef error = level ? tidy_huge_functions(m, module, options) : NULL;
     bool quick = level && m->opt.quick;
     if (!error) error = LLVMRunPasses(module, quick ? quick_passes : pipelines[level], m->machine, options);
-    if (!error && !quick && level == 2) {
-        fence_states(module);
-        error = LLVMRunPasses(module, "function(slp-vectorizer)", m->machine, options);
-        free_states(module);
-        if (!error) error = LLVMRunPasses(module, passes_that_pay_last, m->machine, options);
-    }
     LLVMDisposePassBuilderOptions(options);
-    if (error) {
-        diag_current_pass = "llvm";
-        fatal_bug("%s", LLVMGetErrorMessage(error));
+    require(error);
+    return module;
+}
+
+void cpu_optimise_apart(const CpuModule *m, LLVMTargetMachineRef machine, LLVMModuleRef module) {
+    if (level_of(m) == 2 && !m->opt.quick) {
+        LLVMPassBuilderOptionsRef options = pass_options(2);
+        require(LLVMRunPasses(module, passes_that_pay, machine, options));
+        fence_states(module);
+        require(LLVMRunPasses(module, "function(slp-vectorizer)", machine, options));
+        free_states(module);
+        require(LLVMRunPasses(module, passes_that_pay_last, machine, options));
+        LLVMDisposePassBuilderOptions(options);
     }
-    fence_loads(m, module);
+    fence_loads(machine, module);
     verify(m, module);
-    return m->optimised = module;
+}
+
+static LLVMModuleRef optimised(CpuModule *m) {
+    LLVMModuleRef module = optimised_together(m);
+    cpu_optimise_apart(m, m->machine, module);
+    return module;
 }
 
 // ---- output
 
-void cpu_print_llvm(CpuModule *m, Str *out, bool optimised) {
-    char *text = LLVMPrintModuleToString(optimised ? cpu_optimised(m) : m->plain);
+void cpu_print_llvm(CpuModule *m, Str *out, bool after) {
+    LLVMModuleRef module = after ? optimised(m) : m->plain;
+    char *text = LLVMPrintModuleToString(module);
     str_puts(out, text);
     LLVMDisposeMessage(text);
+    if (after) LLVMDisposeModule(module);
 }
 
-// The module as assembly text or an object file. Code generation changes a module, so it gets a copy.
-static LLVMMemoryBufferRef generate(CpuModule *m, LLVMCodeGenFileType type, bool jit) {
-    LLVMModuleRef module = LLVMCloneModule(cpu_optimised(m));
+LLVMMemoryBufferRef cpu_generate(LLVMTargetMachineRef machine, LLVMModuleRef module, LLVMCodeGenFileType type) {
     LLVMMemoryBufferRef buffer;
     char *error = NULL;
-    CpuOptions opt = m->opt;
-    if (m->quick) opt.level = 0;
-    LLVMTargetMachineRef other = m->quick || jit ? cpu_machine(&opt, jit) : NULL;
-    if (LLVMTargetMachineEmitToMemoryBuffer(other ? other : m->machine, module, type, &error, &buffer)) {
+    if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, type, &error, &buffer)) {
         diag_current_pass = "llvm";
         fatal_bug("%s", error);
     }
-    if (other) LLVMDisposeTargetMachine(other);
-    LLVMDisposeModule(module);
     return buffer;
+}
+
+LLVMTargetMachineRef cpu_generator(const CpuModule *m, bool jit) {
+    CpuOptions opt = m->opt;
+    if (m->quick) opt.level = 0;
+    return cpu_machine(&opt, jit);
 }
 
 // All that an object depends on: this very compiler, the target, how much is optimised, and the module.
@@ -545,7 +573,9 @@ LLVMMemoryBufferRef cpu_object(CpuModule *m, bool jit) {
     if (kept && cache_find(m->opt.kept, &key, &value)) {
         object = LLVMCreateMemoryBufferWithMemoryRangeCopy(value.data, value.len, "object");
     } else {
-        object = generate(m, LLVMObjectFile, jit);
+        LLVMModuleRef module = optimised_together(m);
+        object = partition_generate(m, module, jit);
+        LLVMDisposeModule(module);
         if (kept) cache_keep(m->opt.kept, &key, LLVMGetBufferStart(object), LLVMGetBufferSize(object));
     }
     str_free(&key);
@@ -554,9 +584,13 @@ LLVMMemoryBufferRef cpu_object(CpuModule *m, bool jit) {
 }
 
 void cpu_print_asm(CpuModule *m, Str *out) {
-    LLVMMemoryBufferRef text = generate(m, LLVMAssemblyFile, false);
+    LLVMModuleRef module = optimised(m);
+    LLVMTargetMachineRef machine = cpu_generator(m, false);
+    LLVMMemoryBufferRef text = cpu_generate(machine, module, LLVMAssemblyFile);
     str_write(out, LLVMGetBufferStart(text), LLVMGetBufferSize(text));
     LLVMDisposeMemoryBuffer(text);
+    LLVMDisposeTargetMachine(machine);
+    LLVMDisposeModule(module);
 }
 
 bool cpu_write_object(CpuModule *m, Diag *diag, const char *path) {

@@ -433,6 +433,7 @@ CpuModule *compile_module(Compilation *c, FuncList funcs, Tree *const *trees, bo
                       .debug = o->debug,
                       .lanes = o->lanes,
                       .threads = o->threads,
+                      .jobs = o->jobs,
                       .kept = cache_of_environment(&c->kept) ? &c->kept : NULL,
                       .cache = (int64_t)c->machine.cache};
     return cpu_emit(c->arena, c->diag, funcs.n, trees, &cpu);

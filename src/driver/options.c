@@ -368,6 +368,7 @@ static bool apply(OptionReader *r, const OptionRow *row, const char *value) {
     case OPTION_MACHINE: o->machine = value; return true;
     case OPTION_LANES: return read_lanes(r, row, value, &o->lanes);
     case OPTION_THREADS: return read_threads(r, row, value, &o->threads);
+    case OPTION_JOBS: return read_threads(r, row, value, &o->jobs);
     case OPTION_STRICT_NAN: return o->strict_nan = true;
     case OPTION_DEBUG: return o->debug = true;
     case OPTION_SEED: return read_number(r, row, value, INT_MAX, &o->seed);

@@ -74,6 +74,7 @@ typedef struct Options {
     const char *machine; // a file of what the schedule assumes of it; NULL: none
     int lanes;           // of loops, as in CpuOptions
     int threads;         // as in CpuOptions; -1: no loop is cut into chunks for threads
+    int jobs;            // as in CpuOptions
     bool threads_always; // wherever that is possible, for tests
     bool lanes_always;   // wherever they are possible, for tests
     bool werror, time_passes, verify, debug, debug_nan, strict_nan;
