@@ -403,6 +403,34 @@ static Node *sum_of_constant(Ir *m, Var *v, Node *body) {
     return ir_bracket(m, is_above(m, n, ir_int(m, 0)), ir_mul(m, ir_conv(m, body->kind, n), body));
 }
 
+// Is w still in a sum over v of e when each of its terms has factors without v outside?
+static bool stays_inside(const Node *e, Var *v, Var *w, int *fuel) {
+    if (!node_has_var(e, w) || !node_has_var(e, v)) return false;
+    if (--*fuel < 0) return true;
+    switch (e->op) {
+    case OP_neg: return stays_inside(e->args[0], v, w, fuel);
+    case OP_add: return stays_inside(e->args[0], v, w, fuel) || stays_inside(e->args[1], v, w, fuel);
+    case OP_mul:
+        if (!node_has_var(e->args[0], v)) return stays_inside(e->args[1], v, w, fuel);
+        return node_has_var(e->args[1], v) || stays_inside(e->args[0], v, w, fuel);
+    case OP_div: return node_has_var(e->args[1], v) || stays_inside(e->args[0], v, w, fuel);
+    default: return true;
+    }
+}
+
+// Do the sums of the terms not depend on a variable that the sum of all does, as the tangent of a product of sums:
+// sum j (x[i] * y[j] + y[i] * x[j])? Then they are sums outside of that variable's loop. What is subtracted stays with
+// what it is subtracted from, since it may cancel it.
+static bool terms_are_apart(const Ir *m, Var *v, const Node *body) {
+    enum { MOST_TERMS = 64 };
+    if (m->strict || m->debug_nan || body->op == OP_sub) return false;
+    for (int i = 0; i < body->fv->n; i++) {
+        int fuel = MOST_TERMS;
+        if (body->fv->v[i] != v && !stays_inside(body, v, body->fv->v[i], &fuel)) return true;
+    }
+    return false;
+}
+
 Node *rule_sum(Ir *m, Var *v, Node *body) {
     int64_t n;
     if (ir_is_int_lit(v->extent, &n)) {
@@ -424,7 +452,9 @@ Node *rule_sum(Ir *m, Var *v, Node *body) {
     case OP_add:
     case OP_sub:
         if (m->fast && real && is_deviation(m, v, body) && rule(m, RULE_sum_deviation)) return ir_zero(m, body->kind);
-        if (!solvable(m, v, body->args[0]) && !solvable(m, v, body->args[1])) return NULL;
+        if (!solvable(m, v, body->args[0]) && !solvable(m, v, body->args[1]) &&
+            !(real && terms_are_apart(m, v, body)))
+            return NULL;
         if (!rule(m, RULE_sum_split)) return NULL;
         return ir_op(m, body->op, ir_sum(m, v, body->args[0]), ir_sum(m, v, body->args[1]));
     default: return NULL;
