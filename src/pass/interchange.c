@@ -85,23 +85,25 @@ static void count_strides(Node *e, Strides *s, Map *seen) {
     for (int i = e->op == OP_at; i < e->nargs; i++) count_strides(e->args[i], s, seen);
 }
 
-static bool reads_at(const Node *e, const Var *v, int *fuel) {
+// Does e read data of v, an element of an array that is the same for all k?
+static bool reads_at(const Node *e, const Var *v, const Var *k, int *fuel) {
     if (!node_has_var(e, v)) return false;
-    if (e->op == OP_at || --*fuel < 0) return true;
+    if ((e->op == OP_at && !node_has_var(e->args[0], k)) || --*fuel < 0) return true;
     for (int i = 0; i < e->nargs; i++)
-        if (reads_at(e->args[i], v, fuel)) return true;
+        if (reads_at(e->args[i], v, k, fuel)) return true;
     return false;
 }
 
 // Does data of v decide whether e is needed, or for which k? As in sum i ([k < m[i]] * x[i]): for each i that is a
-// range of k, but for each k all i are asked.
-static bool data_decides(Node *e, const Var *v) {
+// range of k, but for each k all i are asked. An array that is another for each k is no data of i: outside of the loop
+// over k, all of these arrays would be made.
+static bool data_decides(Node *e, const Var *v, const Var *k) {
     enum { CONJUNCTS = 16, MOST_NODES = 64 };
     Node *c[CONJUNCTS];
     int n = 0;
     if (e->op != OP_bracket || !ir_conjuncts(e->args[0], c, &n, CONJUNCTS)) return false;
     for (int i = 0; i < n; i++)
-        if (reads_at(c[i], v, &(int){MOST_NODES})) return true;
+        if (reads_at(c[i], v, k, &(int){MOST_NODES})) return true;
     return false;
 }
 
@@ -113,7 +115,7 @@ static bool is_better_outside(Node *e, const Var *v, const Var *k) {
     Map seen = {0};
     count_strides(e, &s, &seen);
     map_free(&seen);
-    if (s.along >= s.across && data_decides(e, v)) return true;
+    if (s.along >= s.across && data_decides(e, v, k)) return true;
     return s.along > s.across || repeats(e, v, k, s.along < s.across);
 }
 
