@@ -7,7 +7,7 @@
 // is. All but the last iteration know that the loop goes on.
 //
 // Powers round differently, and terms of different signs can cancel: so this is for Ir.fast, and for loops of which an attribute
-// says so.
+// says so. Coefficients that may fail are not evaluated where there is no iteration.
 #include "ir/internal.h"
 #include "ir/rule.h"
 
@@ -84,10 +84,13 @@ static Node *repeated(Ir *m, const Affine *f, Node *z, Node *n) {
 }
 
 static bool is_fixed(const Node *e, const Loop *l) {
-    bool reads = e->partial || (l->index && node_has_var(e, l->index));
+    bool reads = l->index && node_has_var(e, l->index);
     for (int k = 0; k < l->n; k++) reads |= node_has_var(e, l->state[k]);
     return !reads;
 }
+
+// Does evaluating a coefficient?
+static bool may_fail(const Affine *f) { return f->a->partial || (f->b && f->b->partial); }
 
 // Is step an affine function of state k, with coefficients that no iteration changes?
 static bool is_affine(Ir *m, Node *step, const Loop *l, int k, Affine *f) {
@@ -108,9 +111,12 @@ Node *rule_affine(Ir *m, Node *loop, int k) {
     int64_t count;
     Wish *wish = ir_loop(loop)->index ? ir_loop(loop)->index->wishes.of[WISH_reassociate] : NULL;
     if (!applies(m, z, wish) || (ir_is_int_lit(n, &count) && count <= FEW)) return NULL;
-    if (!is_affine(m, loop_step(loop, k), ir_loop(loop), k, &f) || !rule(m, RULE_fold_affine)) return NULL;
+    if (!is_affine(m, loop_step(loop, k), ir_loop(loop), k, &f)) return NULL;
+    bool fails = may_fail(&f), lost = !f.b && ir_is_zero(z); // of 0 * a^n nothing is left
+    if ((fails && lost) || !rule(m, RULE_fold_affine)) return NULL;
     if (wish) wish_follow(wish);
-    return repeated(m, &f, z, n);
+    Node *closed = repeated(m, &f, z, n);
+    return fails ? ir_select(m, ir_lt(m, ir_int(m, 0), n), closed, z) : closed;
 }
 
 // ---- while loops
@@ -161,7 +167,8 @@ Node *ir_while_closed(Ir *m, Node *loop, int k) {
     Node *z = loop_init(loop, k);
     Steps s;
     Affine f;
-    if (!applies(m, z, NULL) || !steps_of(m, loop, k, &s) || !is_affine(m, s.going, l, k, &f)) return NULL;
+    if (!applies(m, z, NULL) || !steps_of(m, loop, k, &s)) return NULL;
+    if (!is_affine(m, s.going, l, k, &f) || may_fail(&f)) return NULL;
     for (int j = 0; j < l->n; j++)
         if (j != k && node_has_var(s.last, l->state[j])) return NULL;
     if (!rule(m, RULE_while_affine)) return NULL;

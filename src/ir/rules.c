@@ -666,6 +666,7 @@ Node *rule_select(Ir *m, Node *c, Node *a, Node *b) {
     if (c->op == OP_lit && rule(m, RULE_select_literal)) return c->u.num ? a : b;
     if (a == b && !c->partial && rule(m, RULE_select_same)) return a;
     if (c->op == OP_not && rule(m, RULE_select_not)) return ir_select(m, c->args[0], b, a);
+    if (holds_beside(m, c, a) && rule(m, RULE_select_in_range)) return a;
     if (a->kind == KIND_BOOL) return select_truth(m, c, a, b);
     Node *e = select_zero(m, c, a, b);
     if (e) return e;
