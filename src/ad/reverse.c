@@ -214,12 +214,21 @@ static Node *any_element(Reverse *r, const AdNode *p, Node *cover, bool exact) {
     return guard_any(&r->guards, p->e->rank, k, at_vars(r->m, cover, p->e->rank, k), exact);
 }
 
+// Where the adjoint of a scalar is zero is said by its guard, so that no loop is reversed for it. So the reverse of the
+// loop in (build n (fun j -> ifold ... j))[i] runs for j = i alone.
+static Share apart(Reverse *r, Share s) {
+    for (; s.value->op == OP_bracket; s.value = s.value->args[1])
+        s.guard = guard_and(&r->guards, s.guard, s.value->args[0]);
+    return s;
+}
+
 // The adjoint of p, result k of n, waits for those of the others. That of an array has both: a guard, whether any
 // element is needed, and a cover, which ones.
 static void keep(Reverse *r, const AdNode *of, int n, int k, const AdNode *p, bool exact, Share adj) {
     Share **results = &r->results[of->order];
     if (!*results) *results = ARENA_ARRAY(r->m->arena, Share, n);
-    if (p->e->rank > 0 && adj.cover)
+    if (p->e->rank == 0) adj = apart(r, adj);
+    else if (adj.cover)
         adj.guard = guard_and(&r->guards, NULL, allowed(r, of->risk, any_element(r, p, adj.cover, exact)));
     (*results)[k] = adj;
 }

@@ -10,7 +10,7 @@
 #include "ir/rule.h"
 #include "support/map.h"
 
-enum { MAX_RANK = 16, MAX_SUMS = 8 };
+enum { MAX_RANK = 16, MAX_SUMS = 8, MAX_NESTED = 8 };
 
 typedef struct Interchange {
     Ir *m;
@@ -145,13 +145,29 @@ static bool widen(Ir *m, Summand *s, Var *const *k, int n, bool shift) {
     return true;
 }
 
+// Would a loop over k compute again for each k what is dear in a sum in e?
+//
+//     gen k (sum i (sum j < n - k (f i (k + j))[k]))
+//
+// With p for k + j, f i p is the same for all k. All that depends on i depends on k, but the sum over i has to go
+// outside for that over p to be there.
+static bool repeats_inside(Ir *m, Node *e, Var *const *k, int n, int depth) {
+    while (e->op == OP_bracket) e = e->args[1];
+    if (e->op != OP_sum || e->rank || depth == 0) return false;
+    Summand s = {ir_index_like(m, e->u.var, e->u.var->extent), NULL};
+    s.e = ir_subst1(m, e->args[0], ir_var(e->u.var), ir_var(s.v));
+    Summand wide = s;
+    if (widen(m, &wide, k, n, true) && repeats(wide.e, wide.v, k[0], false)) return true;
+    return repeats_inside(m, s.e, k, n, depth - 1);
+}
+
 // The sum over the range that is the same for all indices k, if it had better be outside of the loop over the first:
 // with a shift, unless that alone makes what is dear depend on k.
 static bool outside_of(Ir *m, const Summand *s, Var *const *k, int n, Summand *wide) {
     Summand as_it_is = *s;
     *wide = *s;
     if (!widen(m, wide, k, n, true)) return false;
-    if (is_better_outside(wide->e, wide->v, k[0])) return true;
+    if (is_better_outside(wide->e, wide->v, k[0]) || repeats_inside(m, wide->e, k, n, MAX_NESTED)) return true;
     if (!widen(m, &as_it_is, k, n, false)) return false;
     bool better = is_better_outside(as_it_is.e, as_it_is.v, k[0]);
     if (better) *wide = as_it_is;
