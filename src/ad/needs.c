@@ -174,7 +174,7 @@ static Node *counted(Ir *m, Node *p, const Var *own) {
     return e && is_count(m, e, own) ? e : NULL;
 }
 
-static Node *count_of(Ir *m, Node *p, const Var *own);
+static Node *count_of(Ir *m, Node *p, const Var *own, Var *const *v);
 
 // Is a state part of e? It may raise what does not show as long as it is a variable.
 static bool reads_state(const Node *e) {
@@ -185,14 +185,14 @@ static bool reads_state(const Node *e) {
 
 // Of a conjunction: a number under the other conditions. What comes after the number must not be asked for where that
 // is 0.
-static Node *count_under(Ir *m, Node *p, const Var *own) {
+static Node *count_under(Ir *m, Node *p, const Var *own, Var *const *v) {
     Node *c[MAX_CONJUNCTS];
     int n = 0, at;
     if (!ir_conjuncts(p, c, &n, MAX_CONJUNCTS)) return ir_bracket(m, p, ir_int(m, 1));
     for (at = n - 1; at > 0 && !c[at]->partial && !counted(m, c[at], own);) at--;
     at = counted(m, c[at], own) ? at : n - 1;
     for (int i = 0; i < n; i++) own = i != at && has(c[i], own) ? NULL : own;
-    Node *e = count_of(m, c[at], own);
+    Node *e = count_of(m, c[at], own, v);
     bool asks = false;
     for (int i = n; i-- > 0;) {
         if (i != at || asks) e = ir_bracket(m, c[i], e);
@@ -220,16 +220,33 @@ static bool exclude(Ir *m, Node *p, Node *q) {
     return false;
 }
 
-// How many of the alternatives of p hold. What is left as it was comes last, and had better be the number that it was.
-static Node *count_of(Ir *m, Node *p, const Var *own) {
+// Does an alternative of p say that element v of `own` is not 0?
+static bool keeps(const Node *p, const Var *own, Var *const *v) {
+    if (p->op == OP_or || p->op == OP_and) return keeps(p->args[0], own, v) || keeps(p->args[1], own, v);
+    const Node *eq = p->op == OP_not ? p->args[0] : p;
+    if (eq->op != OP_eq && eq->op != OP_ne) return false;
+    const Node *e = ir_is_zero(eq->args[0]) ? eq->args[1] : eq->args[0];
+    bool same = e->op == OP_at && e->args[0]->op == OP_var && e->args[0]->u.var == own;
+    for (int d = 1; same && d < e->nargs; d++) same = e->args[d] == ir_var(v[d - 1]);
+    return same;
+}
+
+// How many of the alternatives of p, the element at v, hold. What is left as it was had better be the number that it
+// was: so an iteration that adds [k = 3] of another element's to needed[k] is an addition at one place. It comes last,
+// unless one sees that it does not.
+static Node *count_of(Ir *m, Node *p, const Var *own, Var *const *v) {
     if (p->op == OP_or) { // what may fail is not evaluated where what precedes it holds
-        bool partial = p->args[1]->partial, once = partial || exclude(m, p->args[0], p->args[1]);
-        Node *last = count_of(m, p->args[1], own);
-        Node *first = count_of(m, p->args[0], is_part(last, own) && !once ? NULL : own);
-        return ir_add(m, first, partial ? ir_bracket(m, ir_not(m, p->args[0]), last) : last);
+        Node *a = p->args[0], *b = p->args[1];
+        bool partial = b->partial, once = partial || exclude(m, a, b);
+        bool turn = own && !once && keeps(a, own, v) && !keeps(b, own, v);
+        Node *kept = count_of(m, turn ? a : b, own, v);
+        Node *other = count_of(m, turn ? b : a, is_part(kept, own) && !once ? NULL : own, v);
+        Node *first = turn ? kept : other, *last = turn ? other : kept;
+        return ir_add(m, first, partial ? ir_bracket(m, ir_not(m, a), last) : last);
     }
-    if (p->op == OP_and) return count_under(m, p, own);
-    if (p->op == OP_select) return ir_select(m, p->args[0], count_of(m, p->args[1], own), count_of(m, p->args[2], own));
+    if (p->op == OP_and) return count_under(m, p, own, v);
+    if (p->op == OP_select)
+        return ir_select(m, p->args[0], count_of(m, p->args[1], own, v), count_of(m, p->args[2], own, v));
     Node *count = counted(m, p, own);
     return count ? count : ir_bracket(m, p, ir_int(m, 1));
 }
@@ -237,7 +254,7 @@ static Node *count_of(Ir *m, Node *p, const Var *own) {
 static Node *counts(Ir *m, Node *needed, const Var *own) {
     Var *v[MAX_RANK];
     Node *e = element(m, needed, v);
-    return gen_over(m, needed->rank, v, count_of(m, e, own));
+    return gen_over(m, needed->rank, v, count_of(m, e, own, v));
 }
 
 Node *ad_need_counts(Ir *m, Node *needed) { return counts(m, needed, NULL); }
