@@ -24,3 +24,6 @@ done
 for w in '[1, 2]' '[]'; do
     for how in --interp -O2; do fsmc run $how places.fsm lengths_grad 'x=[1, 2, 3]' w="$w" 'at=[0, 1, 0]' 2>&1; done
 done
+for k in 0 2; do
+    for how in --interp -O0 -O2 '-O2 --fp=fast'; do fsmc run $how places.fsm none_grad 'x=[1, 2]' k=$k 2>&1; done | uniq -c
+done
