@@ -162,16 +162,17 @@ static bool repeats_inside(Ir *m, Node *e, Var *const *k, int n, int depth) {
 }
 
 // The sum over the range that is the same for all indices k, if it had better be outside of the loop over the first:
-// with a shift, unless that alone makes what is dear depend on k.
+// with a shift, unless that alone makes what is dear depend on k, as in sum i < n - k ([m[i] = 0] * (f i)[k]).
 static bool outside_of(Ir *m, const Summand *s, Var *const *k, int n, Summand *wide) {
     Summand as_it_is = *s;
     *wide = *s;
     if (!widen(m, wide, k, n, true)) return false;
-    if (is_better_outside(wide->e, wide->v, k[0]) || repeats_inside(m, wide->e, k, n, MAX_NESTED)) return true;
-    if (!widen(m, &as_it_is, k, n, false)) return false;
+    bool shifted = is_better_outside(wide->e, wide->v, k[0]) || repeats_inside(m, wide->e, k, n, MAX_NESTED);
+    if (shifted && (wide->v == s->v || repeats(wide->e, wide->v, k[0], false))) return true;
+    if (!widen(m, &as_it_is, k, n, false)) return shifted;
     bool better = is_better_outside(as_it_is.e, as_it_is.v, k[0]);
-    if (better) *wide = as_it_is;
-    return better || is_better_outside(s->e, s->v, k[0]);
+    if (better && (!shifted || repeats(as_it_is.e, as_it_is.v, k[0], false))) *wide = as_it_is;
+    return shifted || better || is_better_outside(s->e, s->v, k[0]);
 }
 
 // e as an array over those of k that it mentions; idx gets them, *count their number. NULL if it is not rectangular.
