@@ -488,6 +488,8 @@ Node *ir_solve(Ir *m, Node *p, const Var *v);
 // If body is [p]*e with conjuncts that bound v linearly: a variable w over the narrower range, *lo such that v = w + lo,
 // and *rest, the body in terms of w without those conjuncts. NULL if nothing bounds v.
 Var *ir_narrow(Ir *m, Var *v, Node *body, Node **lo, Node **rest);
+// The same, also by conjuncts that bound a multiple of v, as i < 2 * v + 2 does; these stay conditions.
+Var *ir_narrow_all(Ir *m, Var *v, Node *body, Node **lo, Node **rest);
 
 // If e, a value with indices v, is zero except where some of them have values computed without any of them (sums around a
 // bracket with such equalities): fixed[k] gets that value or NULL. Lowering scatters such terms.

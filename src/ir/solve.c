@@ -113,17 +113,34 @@ static Node *eliminate(Ir *m, Var *v, const Conj *c, int which, Node *a, Node *e
     return ir_bracket(m, p, ir_subst1(m, e, ir_var(v), a));
 }
 
+// If p says 0 < d and d = by * v + rest: by, else 0.
+static int64_t multiple_bound(Ir *m, const Node *p, const Var *v, Poly *rest) {
+    int64_t by;
+    if (p->op != OP_lt || p->args[0]->kind != KIND_INT || p->partial) return 0;
+    Poly d = sub(m, poly_of(m, p->args[1]), poly_of(m, p->args[0]));
+    return poly_linear(m, d, ir_var(v), &by, rest) && by > INT32_MIN && by < INT32_MAX ? by : 0;
+}
+
 // If p says 0 < d and d = v + rest or rest - v: the sign of v, else 0.
 static int64_t linear_bound(Ir *m, const Node *p, const Var *v, Poly *rest) {
-    int64_t k;
-    if (p->op != OP_lt || p->args[0]->kind != KIND_INT || p->partial) return 0;
-    if (!poly_linear(m, sub(m, poly_of(m, p->args[1]), poly_of(m, p->args[0])), ir_var(v), &k, rest)) return 0;
-    return k == 1 || k == -1 ? k : 0;
+    int64_t by = multiple_bound(m, p, v, rest);
+    return by == 1 || by == -1 ? by : 0;
 }
 
 // The least of hi and p.
 static Node *at_most(Ir *m, Node *hi, Poly p) {
     return poly_nonneg(m, sub(m, poly_of(m, hi), p)) ? poly_node(m, p) : ir_min(m, hi, poly_node(m, p));
+}
+
+// 0 < rest + by * v, for by of at least 2 or at most -2: v is not less than (1 - rest) / by, or not more than
+// (rest - 1) / -by. Where what is divided is negative, quotients are nearer to 0, and the range is larger than it need
+// be.
+static void bound_multiple(Ir *m, int64_t by, Poly rest, Node **lo, Node **hi) {
+    Poly less = sub(m, rest, lit(m, 1));
+    Node *most = poly_node(m, by < 0 ? less : poly_scale(m, less, -1)), *k = ir_int(m, by < 0 ? -by : by);
+    Node *q = ir_op(m, OP_idiv, most, k);
+    if (by > 0) *lo = ir_max(m, *lo, q);
+    else *hi = ir_min(m, *hi, ir_add(m, q, ir_int(m, 1)));
 }
 
 // Conjuncts that bound v linearly: *lo <= v < *hi gather them; returns the conjunction of all others.
@@ -149,18 +166,26 @@ static Node *length(Ir *m, Node *hi, Node *lo) {
     return a->op == OP_lit || b->op == OP_lit ? ir_min(m, a, b) : ir_sub(m, hi, lo);
 }
 
-Var *ir_narrow(Ir *m, Var *v, Node *body, Node **lo, Node **rest) {
+static Var *narrow(Ir *m, Var *v, Node *body, bool multiples, Node **lo, Node **rest) {
     Conj c = {0};
+    Poly r;
     if (body->op != OP_bracket || !collect(body->args[0], &c)) return NULL;
     Node *hi = v->extent;
     *lo = ir_int(m, 0);
     Node *others = bounds(m, v, &c, lo, &hi);
+    for (int i = 0; i < c.n && multiples; i++) {
+        int64_t by = multiple_bound(m, c.p[i], v, &r);
+        if (by < -1 || by > 1) bound_multiple(m, by, r, lo, &hi);
+    }
     if (ir_is_zero(*lo) && hi == v->extent) return NULL;
     Var *w = ir_index_like(m, v, length(m, hi, *lo));
     Node *at = ir_add(m, ir_var(w), *lo);
     *rest = ir_subst1(m, ir_bracket(m, others, body->args[1]), ir_var(v), at);
     return w;
 }
+
+Var *ir_narrow(Ir *m, Var *v, Node *body, Node **lo, Node **rest) { return narrow(m, v, body, false, lo, rest); }
+Var *ir_narrow_all(Ir *m, Var *v, Node *body, Node **lo, Node **rest) { return narrow(m, v, body, true, lo, rest); }
 
 enum { DEAR = 16 };
 

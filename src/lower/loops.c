@@ -528,7 +528,7 @@ static bool emit_guarded(Lower *l, Task *t) {
 static void narrow(Lower *l, Task *t) {
     if (t->kind == TASK_STORE || t->e->op != OP_gen || t->shift) return;
     Node *lo, *rest;
-    Var *w = ir_narrow(l->ir, t->e->u.var, t->e->args[0], &lo, &rest);
+    Var *w = ir_narrow_all(l->ir, t->e->u.var, t->e->args[0], &lo, &rest);
     if (!w) return;
     t->e = ir_binder_plain(l->ir, OP_gen, w, rest);
     t->shift = ir_is_zero(lo) ? NULL : lo;

@@ -20,7 +20,7 @@ static Var *narrowed(Ir *m, Var *const *v, int n, const bool *fixed, int k, Node
         if (now) mine = ir_and(m, mine, c[i]), c[i] = ir_bool(m, true);
     }
     Node *one = ir_real(m, KIND_DOUBLE, 1); // only the condition matters
-    Var *w = ir_narrow(m, v[k], ir_bracket_plain(m, mine, one), &lo, &rest);
+    Var *w = ir_narrow_all(m, v[k], ir_bracket_plain(m, mine, one), &lo, &rest);
     if (w) {
         *by = ir_add(m, ir_var(w), lo);
         c[nc] = rest == one ? ir_bool(m, true) : rest->op == OP_bracket ? rest->args[0] : ir_bool(m, false);
