@@ -145,6 +145,33 @@ static bool widen(Ir *m, Summand *s, Var *const *k, int n, bool shift) {
     return true;
 }
 
+// The same for sum i < k + 1, for k < n: over i < n, under i < k + 1.
+static bool widen_to_farthest(Ir *m, Summand *s, Var *const *k, int n) {
+    const VarSet *varying = varset_empty;
+    for (int i = 0; i < n; i++) varying = varset_union(m, varying, varset_of(m, k[i]));
+    Node *whole = ir_farthest(m, s->v->extent, varying, true);
+    if (!whole || whole->partial || varset_meets(whole->fv, varying)) return false;
+    Node *less = ir_sub(m, whole, s->v->extent);
+    if (!less->nonneg && !poly_nonneg(m, poly_of(m, less))) return false;
+    Var *p = ir_index_like(m, s->v, whole);
+    s->e = ir_bracket(m, ir_lt(m, ir_var(p), s->v->extent), ir_subst1(m, s->e, ir_var(s->v), ir_var(p)));
+    s->v = p;
+    return true;
+}
+
+// Is an element that k says read of an array that a loop makes for each v, the same for all k? For a number an array by
+// v would do.
+static bool reads_made_row(const Node *e, const Var *v, const Var *k, Map *seen) {
+    if (!node_has_var(e, v) || map_get(seen, e)) return false;
+    map_put(seen, e, (void *)e);
+    const Node *array = e->op == OP_at ? e->args[0] : NULL;
+    bool made = array && array->op != OP_input && array->op != OP_var && !node_has_var(array, k);
+    if (made && node_has_var(array, v) && node_has_var(e, k)) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (reads_made_row(e->args[i], v, k, seen)) return true;
+    return false;
+}
+
 // Would a loop over k compute again for each k what is dear in a sum in e?
 //
 //     gen k (sum i (sum j < n - k (f i (k + j))[k]))
@@ -166,7 +193,12 @@ static bool repeats_inside(Ir *m, Node *e, Var *const *k, int n, int depth) {
 static bool outside_of(Ir *m, const Summand *s, Var *const *k, int n, Summand *wide) {
     Summand as_it_is = *s;
     *wide = *s;
-    if (!widen(m, wide, k, n, true)) return false;
+    if (!widen(m, wide, k, n, true)) {
+        Map seen = {0};
+        bool rows = widen_to_farthest(m, wide, k, n) && reads_made_row(wide->e, wide->v, k[0], &seen);
+        map_free(&seen);
+        return rows;
+    }
     bool shifted = is_better_outside(wide->e, wide->v, k[0]) || repeats_inside(m, wide->e, k, n, MAX_NESTED);
     if (shifted && (wide->v == s->v || repeats(wide->e, wide->v, k[0], false))) return true;
     if (!widen(m, &as_it_is, k, n, false)) return shifted;
