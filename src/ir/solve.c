@@ -314,6 +314,27 @@ static Node *sum_of_part(Ir *m, Var *v, const Conj *c, Node *e) {
     return NULL;
 }
 
+// sum j ([p j] * sum i ([j = a i] * e i j)), which no condition on j alone solves: the sum over j is inside, for the j
+// that i says. NULL if it is not of that form, or if e does not mention j: then it is an array by j.
+//
+//     sum j ([k = j % 4] * sum i ([j = min (n - 1) (2 * i)] * cos (x[j] * w[i])))
+static Node *sum_through(Ir *m, Var *v, Node *body) {
+    Conj c = {0};
+    Node *sum = body->args[1], *a, *given = body->args[0];
+    bool minus = sum->op == OP_neg;
+    if (minus) sum = sum->args[0];
+    if (m->strict || body->partial || sum->op != OP_sum || sum->rank || node_has_var(sum->u.var->extent, v)) return NULL;
+    Var *w = ir_index_like(m, sum->u.var, sum->u.var->extent);
+    Node *e = ir_subst1(m, sum->args[0], ir_var(sum->u.var), ir_var(w));
+    if (e->op != OP_bracket || !node_has_var(e->args[1], v) || !collect(e->args[0], &c)) return NULL;
+    bool solved = false;
+    for (int i = 0; i < c.n && !solved; i++) solved = solves(m, &c, i, v, &a);
+    if (!solved || !rule(m, RULE_sum_through)) return NULL;
+    Node *inside = ir_sum(m, v, ir_bracket(m, ir_and(m, given, e->args[0]), e->args[1]));
+    Node *out = ir_sum(m, w, inside);
+    return minus ? ir_neg(m, out) : out;
+}
+
 static Node *sum_of_bracket(Ir *m, Var *v, Node *body) {
     Conj all = {0}, inner = {0};
     if (!collect(body->args[0], &all)) return NULL;
@@ -328,7 +349,8 @@ static Node *sum_of_bracket(Ir *m, Var *v, Node *body) {
             pass_on(m, v, a);
             return eliminate(m, v, &all, i, a, e);
         }
-    Node *lo, *rest, *sum = sum_of_part(m, v, &all, e);
+    Node *lo, *rest, *sum = sum_through(m, v, body);
+    if (!sum) sum = sum_of_part(m, v, &all, e);
     if (!sum) sum = anchored(m, v, &all, body);
     if (sum) return sum;
     Var *w = ir_narrow(m, v, body, &lo, &rest);
