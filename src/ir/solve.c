@@ -314,6 +314,27 @@ static Node *sum_of_part(Ir *m, Var *v, const Conj *c, Node *e) {
     return NULL;
 }
 
+// The sum over the values of v of which a conjunct says the remainder: of v = b * w + r, for v % b = r. Where r is an
+// index, lowering can scatter through the remainder instead.
+static Node *sum_of_remainder(Ir *m, Var *v, const Conj *c, Node *body) {
+    for (int i = 0; i < c->n; i++)
+        for (int k = 0; k < 2 && c->p[i]->op == OP_eq && !c->p[i]->partial; k++) {
+            Node *x = c->p[i]->args[k], *r = c->p[i]->args[1 - k], *rest = ir_bool(m, true);
+            int64_t b;
+            if (x->op != OP_irem || x->args[0] != ir_var(v) || !ir_is_int_lit(x->args[1], &b) || b < 2) continue;
+            Node *last = ir_sub(m, ir_int(m, b - 1), r);
+            if (node_has_var(r, v) || r->op == OP_var || r->partial || !v->extent->nonneg) continue;
+            if (!poly_nonneg(m, poly_of(m, r)) || !poly_nonneg(m, poly_of(m, last))) continue;
+            if (keeps_range(body, v, r) || !rule(m, RULE_sum_remainder)) continue;
+            Var *w = ir_index_like(m, v, ir_op(m, OP_idiv, ir_add(m, v->extent, last), ir_int(m, b)));
+            for (int q = 0; q < c->n; q++)
+                if (q != i) rest = ir_and(m, rest, c->p[q]);
+            Node *at = ir_add(m, ir_mul(m, ir_int(m, b), ir_var(w)), r);
+            return ir_sum(m, w, ir_subst1(m, ir_bracket(m, rest, body->args[1]), ir_var(v), at));
+        }
+    return NULL;
+}
+
 // sum j ([p j] * sum i ([j = a i] * e i j)), which no condition on j alone solves: the sum over j is inside, for the j
 // that i says. NULL if it is not of that form, or if e does not mention j: then it is an array by j.
 //
@@ -351,6 +372,7 @@ static Node *sum_of_bracket(Ir *m, Var *v, Node *body) {
         }
     Node *lo, *rest, *sum = sum_through(m, v, body);
     if (!sum) sum = sum_of_part(m, v, &all, e);
+    if (!sum) sum = sum_of_remainder(m, v, &all, body);
     if (!sum) sum = anchored(m, v, &all, body);
     if (sum) return sum;
     Var *w = ir_narrow(m, v, body, &lo, &rest);
