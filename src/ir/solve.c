@@ -335,13 +335,14 @@ static Node *sum_of_remainder(Ir *m, Var *v, const Conj *c, Node *body) {
     return NULL;
 }
 
-// sum j ([p j] * sum i ([j = a i] * e i j)), which no condition on j alone solves: the sum over j is inside, for the j
-// that i says. NULL if it is not of that form, or if e does not mention j: then it is an array by j.
+// sum j ([p j] * sum i ([j = a i] * e i j)), or without p, which no condition on j alone solves: the sum over j is inside,
+// for the j that i says. NULL if it is not of that form, or if e does not mention j: then it is an array by j.
 //
 //     sum j ([k = j % 4] * sum i ([j = min (n - 1) (2 * i)] * cos (x[j] * w[i])))
 static Node *sum_through(Ir *m, Var *v, Node *body) {
     Conj c = {0};
-    Node *sum = body->args[1], *a, *given = body->args[0];
+    const bool bracket = body->op == OP_bracket;
+    Node *sum = bracket ? body->args[1] : body, *a, *given = bracket ? body->args[0] : ir_bool(m, true);
     bool minus = sum->op == OP_neg;
     if (minus) sum = sum->args[0];
     if (m->strict || body->partial || sum->op != OP_sum || sum->rank || node_has_var(sum->u.var->extent, v)) return NULL;
@@ -514,6 +515,7 @@ Node *rule_sum(Ir *m, Var *v, Node *body) {
     bool real = kind_is_float(body->kind);
     switch (body->op) {
     case OP_bracket: return sum_of_bracket(m, v, body);
+    case OP_sum: return sum_through(m, v, body);
     case OP_at: return sum_of_elements(m, v, body);
     case OP_neg: return !rule(m, RULE_sum_neg) ? NULL : ir_neg(m, ir_sum(m, v, body->args[0]));
     case OP_mul:

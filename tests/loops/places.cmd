@@ -1,7 +1,7 @@
 # Iterations of a value and of its gradient, at n and at 4 n: both grow alike.
 numbers() { awk -v n="$1" -v a="$2" 'BEGIN { printf "%s=[", a; for (i = 0; i < n; i++) printf "%s%g", i ? "," : "", i % 7 / 8 - 0.3; print "]" }'; }
 places() { awk -v n="$1" 'BEGIN { printf "at=["; for (i = 0; i < n; i++) printf "%s%d", i ? "," : "", i * 5 % n; print "]" }'; }
-for e in choice asked chosen element product power of_own of_all moved needed halves through residues; do
+for e in choice asked chosen element product power of_own of_all moved needed halves through residues evens; do
     fast=
     [ $e = power ] && fast=--fp=fast # no loop for each, then
     for n in 12 48; do
